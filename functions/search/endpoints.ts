@@ -5,6 +5,7 @@ import { toCompactKit } from '../../src/domain/kit/compact-kit.ts'
 import type { KitView } from '../../src/domain/kit/kit-view.ts'
 import { isListingId } from '../../src/domain/listing/listing-text.ts'
 import type { StatsView } from '../../src/domain/views/stats-view.ts'
+import { cutAt } from '../../src/domain/wire/cut-text.ts'
 import { kitPath, LEAST_COMPARED, MOST_COMPARED } from '../../src/domain/wire/links.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import { RAILS, SEARCH_VIEWS } from '../../src/domain/wire/vocabulary.ts'
@@ -103,7 +104,7 @@ export function createComparePage({ release }: Pick<Parts, 'release'>) {
 function toReason({ gone }: Release, id: string): string {
   const found = gone.get(id)
   if (found !== undefined) return toGoneText(found)
-  const shown = id.length > MOST_SHOWN ? `${id.slice(0, MOST_SHOWN).toWellFormed()}…` : id
+  const shown = cutAt(id, MOST_SHOWN)
   return isListingId(id) ? `No listing has the id ${shown}.` : `${shown} is not a listing id.`
 }
 

@@ -1,5 +1,4 @@
 import { readQuestionFacts } from '../../src/domain/arguments/question-facts.ts'
-import { cutText } from '../../src/domain/derived/cut-text.ts'
 import { MAX_OFFERS } from '../../src/domain/kit/found-operation.ts'
 import { BYTES_A_CALL, fitCalls, sizeOf } from '../../src/domain/search/fitted-lists.ts'
 import {
@@ -8,6 +7,7 @@ import {
 } from '../../src/domain/search/search-parameters.ts'
 import { OPERATIONS_ENDPOINT, type SearchQuery } from '../../src/domain/search/search-query.ts'
 import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
+import { cutText } from '../../src/domain/wire/cut-text.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { Suggestion } from '../../src/search/query/advice.ts'

@@ -5,7 +5,7 @@ import { toPriceText } from '../../src/domain/operation/price-text.ts'
 import { HOUR_MS } from '../../src/domain/wire/dates.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
-import { CLAIM_METHODS } from '../../src/domain/wire/vocabulary.ts'
+import { CLAIM_METHODS, isUp } from '../../src/domain/wire/vocabulary.ts'
 import type { Letter, MailQueue, MailTask, Parts } from '../features/feature.ts'
 import type { ClaimTable, Tables } from '../store/store.ts'
 import { isOwned } from './claims.ts'
@@ -215,17 +215,13 @@ function parseReported(text: string | null): Reported | null {
 /** A sentence for each; none before anything was told. */
 function findNews(was: Reported | null, is: Reported): string[] {
   if (was === null) return []
-  const isSilent = speaks(was.probe) && is.probe !== undefined && !speaks(is.probe)
+  const isSilent =
+    isUp({ outcome: was.probe }) && is.probe !== undefined && !isUp({ outcome: is.probe })
   return [
     ...(isSilent ? [`our probe got no good answer (${is.probe})`] : []),
     ...(was.price === is.price ? [] : [`its price was ${was.price}, now ${is.price}`]),
     ...(is.disputed && !was.disputed ? ['a dispute about it was accepted'] : []),
   ]
-}
-
-/** A service that asks for credentials speaks. */
-function speaks(outcome: string | undefined): boolean {
-  return outcome === 'spoke' || outcome === 'gated'
 }
 
 /** @returns false where another server told of it meanwhile, or the claim ended */

@@ -4,6 +4,7 @@ import type { ClaimHost } from '../../src/domain/owners/claim-rules.ts'
 import { ownerDomainOf, type SharedHosts } from '../../src/domain/owners/claim-rules.ts'
 import { headerOf, type ProbeAnswer, type ProbeReply } from '../../src/domain/probe/finding.ts'
 import type { ClaimStarted } from '../../src/domain/views/seller-views.ts'
+import { cutAt } from '../../src/domain/wire/cut-text.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import type { ClaimMethod } from '../../src/domain/wire/vocabulary.ts'
 import type { Parts } from '../features/feature.ts'
@@ -151,10 +152,12 @@ const MAX_OBSERVED = 300
 
 /** Foreign text shown to a seller: truncated, with its control characters made visible. */
 export function showObserved(text: string): string {
-  const cut = text.length > MAX_OBSERVED ? `${text.slice(0, MAX_OBSERVED)}…` : text
   // biome-ignore lint/suspicious/noControlCharactersInRegex: making them visible is the point
   const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e]/g
-  return cut.replace(control, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return cutAt(text, MAX_OBSERVED).replace(
+    control,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /** Size of the file. */

@@ -1,4 +1,3 @@
-import { cutText } from '../../src/domain/derived/cut-text.ts'
 import type { Operation } from '../../src/domain/listing/listing-facts.ts'
 import {
   findTextFault,
@@ -6,6 +5,7 @@ import {
   MAX_SUMMARY_LENGTH,
   MAX_TAG_LENGTH,
 } from '../../src/domain/listing/listing-text.ts'
+import { cutText } from '../../src/domain/wire/cut-text.ts'
 import { isJsonObject } from '../../src/domain/wire/json.ts'
 import { findInstruction, toPlainText } from '../text/plain-text.ts'
 import { type Fault, faultOf } from './refusal.ts'

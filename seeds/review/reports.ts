@@ -9,9 +9,9 @@ import { signFromLedger } from '../../functions/probes/sign.ts'
 import type { ReportTable, Store } from '../../functions/store/store.ts'
 import { createOperationSchema, type Operation } from '../../src/domain/listing/listing-facts.ts'
 import { listingIdOf } from '../../src/domain/listing/listing-text.ts'
-import { type Offer, pricingOf } from '../../src/domain/listing/offers.ts'
+import { pricingOf, toOffer } from '../../src/domain/listing/offers.ts'
 import { NetworkSchema } from '../../src/domain/listing/pricing.ts'
-import type { Finding, PaymentTerm, Sight } from '../../src/domain/probe/finding.ts'
+import type { Finding, Sight } from '../../src/domain/probe/finding.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { contentFileOf, receiptPath } from '../../src/domain/wire/links.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
@@ -214,7 +214,10 @@ function toFoundSeed(found: FoundService, note: string, rules: MapRules): Seed |
   const { url, kind, sight, seller } = found
   const { api, card, title, files } = seller
   const host = new URL(url).hostname.replace(/^www\./, '')
-  const pricing = pricingOf((sight.terms ?? []).flatMap(toOffer))
+  const known = (sight.terms ?? []).filter(
+    ({ network }) => network === null || v.is(NetworkSchema, network),
+  )
+  const pricing = pricingOf(known.flatMap(toOffer))
   const http = kind === 'http_api' ? toOperations(api, pricing) : []
   const paidOrNot = pricing.model === 'per_call' ? 'x402' : 'api'
   const prefixes = { http_api: paidOrNot, mcp_server: 'mcp', a2a_agent: 'a2a' } as const
@@ -248,11 +251,6 @@ function toPlainSummary({ kind, sight }: FoundService, host: string): string {
   const names = (sight.tools ?? []).slice(0, 5).map(({ name }) => name)
   const tail = kind === 'mcp_server' && names.length > 0 ? ` with ${names.join(', ')}` : ''
   return `${KIND_LABELS[kind]} at ${host}${tail}`
-}
-
-function toOffer({ rail, network, usd }: PaymentTerm): Offer[] {
-  const isKnown = network === null || v.is(NetworkSchema, network)
-  return usd === null || !isKnown ? [] : [{ rail, network, min_usd: usd, max_usd: usd }]
 }
 
 const operation = createOperationSchema({ allowPrivate: false })

@@ -1,3 +1,5 @@
+import { cutAt } from '../../src/domain/wire/cut-text.ts'
+
 /** Longer input is cut before any pattern runs over it, so that no pattern can be made slow. */
 const MAX_INPUT = 8000
 
@@ -88,8 +90,7 @@ const MAX_PRINTED = 300
  * @example toPrintable('a\u001b[31mb') → 'a\\u{1b}[31mb'
  */
 export function toPrintable(text: string, maxLength = MAX_PRINTED): string {
-  const cut = text.length > maxLength ? `${text.slice(0, maxLength).toWellFormed()}…` : text
-  return cut
+  return cutAt(text, maxLength)
     .toWellFormed()
     .replace(
       /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,

@@ -1,4 +1,5 @@
 import type * as v from 'valibot'
+import { cutAt } from '../domain/wire/cut-text.ts'
 import { findNearestName } from '../domain/wire/nearest-name.ts'
 
 /** One schema issue as a maintainer needs it: where in the data, and what would be right. */
@@ -87,8 +88,7 @@ function read(value: unknown, key: string): object | undefined {
 }
 
 function toShown(input: unknown): string {
-  const text = JSON.stringify(input) ?? String(input)
-  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`
+  return cutAt(JSON.stringify(input) ?? String(input), MAX_SHOWN)
 }
 
 /** One error in the content: where it is, what it is, what would be right. */

@@ -67,7 +67,7 @@ const answersAt = (base: string): Record<string, unknown> => ({
     rows: [
       {
         ...{ seller: { id: EVIL }, request: { method: 'GET', url: `${base}/seller` }, usd: 0 },
-        output: { text: 'said' },
+        output: { text: 'stated' },
       },
     ],
   },

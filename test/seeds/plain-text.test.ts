@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { toPlainText, toPrintable } from '../../seeds/text/plain-text.ts'
-import { cutText } from '../../src/domain/derived/cut-text.ts'
+import { cutText } from '../../src/domain/wire/cut-text.ts'
 import { guardHang } from '../support/hang-guard.ts'
 
 describe('foreign Markdown and HTML as plain text', () => {

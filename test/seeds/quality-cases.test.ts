@@ -8,10 +8,10 @@ import { mapServer } from '../../seeds/sources/mcp-registry.ts'
 import { toPlainText } from '../../seeds/text/plain-text.ts'
 import { parseFrontMatter } from '../../src/content/listing-file.ts'
 import { renderDescription } from '../../src/derive/description.ts'
-import { cutText } from '../../src/domain/derived/cut-text.ts'
 import { findIdentifierFault } from '../../src/domain/listing/invoke.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import { NameSchema, SummarySchema } from '../../src/domain/listing/listing-text.ts'
+import { cutText } from '../../src/domain/wire/cut-text.ts'
 import { readJsonLines } from '../bench/shared-data.ts'
 
 /**

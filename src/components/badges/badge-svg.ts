@@ -1,4 +1,5 @@
 import { BADGE_COLORS, type BadgeView } from '../../domain/views/badge-view.ts'
+import { cutText } from '../../domain/wire/cut-text.ts'
 import { toXmlText } from '../frame/html.ts'
 
 const HEIGHT = 20
@@ -40,8 +41,8 @@ export function badgeWidthOf({ label, message }: BadgeView): number {
 }
 
 function layOut(label: string, message: string) {
-  const left = cut(label)
-  const right = cut(message)
+  const left = cutText(label, MAX_CHARACTERS)
+  const right = cutText(message, MAX_CHARACTERS)
   const leftText = estimateWidth(left)
   const rightText = estimateWidth(right)
   const leftWidth = PADDING + MARK_WIDTH + leftText + PADDING
@@ -57,13 +58,6 @@ function layOut(label: string, message: string) {
 
 function toTextNode(text: string, x: number, width: number): string {
   return `<text x="${x}" y="14" textLength="${width}" lengthAdjust="spacingAndGlyphs">${toXmlText(text)}</text>`
-}
-
-function cut(text: string): string {
-  const characters = [...text]
-  return characters.length <= MAX_CHARACTERS
-    ? text
-    : `${characters.slice(0, MAX_CHARACTERS - 1).join('')}…`
 }
 
 /** Pixels of a text in Verdana 11, near enough; wide scripts and emoji take a full em. */

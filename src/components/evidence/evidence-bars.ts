@@ -1,5 +1,6 @@
 import type { Day, Probe } from '../../domain/trust/evidence.ts'
 import { DAY_MS } from '../../domain/wire/dates.ts'
+import { isUp } from '../../domain/wire/vocabulary.ts'
 
 /** Days drawn. */
 const SHOWN_DAYS = 30
@@ -44,7 +45,7 @@ export function toProbeBars(probes: readonly Probe[]) {
  */
 function toBar(probes: readonly Probe[]) {
   const judged = probes.filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
-  const good = judged.filter(({ outcome }) => outcome === 'spoke' || outcome === 'gated').length
+  const good = judged.filter(isUp).length
   if (judged.length === 0) return { tone: 'none', share: 0.08 }
   if (good === judged.length) return { tone: 'good', share: 1 }
   return good > 0 ? { tone: 'part', share: 0.7 } : { tone: 'bad', share: 0.3 }

@@ -8,6 +8,7 @@ import { toNetworkName } from '../../domain/listing/networks.ts'
 import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
 import type { Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
+import { isUp } from '../../domain/wire/vocabulary.ts'
 import { toRunWords } from './package-run-words.ts'
 
 /** One cell of the strip under a listing's name: a fact to decide by. */
@@ -214,13 +215,12 @@ function toLastAnswer(
   probes: Parameters<typeof toDecisionFacts>[1],
 ): DecisionFact {
   const { outcome, protocol, at, ms } = probe
-  const isHeard = outcome === 'spoke' || outcome === 'gated'
-  if (isHeard) {
+  if (isUp(probe)) {
     const how = outcome === 'spoke' ? `spoke ${PROTOCOL_NAMES[protocol]}` : 'asked for a key'
     const note = ms === undefined ? how : `in ${ms} ms, ${how}`
     return factOf('Last answered', at.slice(0, 10), note)
   }
-  const last = probes.findLast((each) => each.outcome === 'spoke' || each.outcome === 'gated')
+  const last = probes.findLast(isUp)
   const before = last === undefined ? '' : `, last answered ${last.at.slice(0, 10)}`
   return factOf('Last probed', OUTCOME_WORDS[outcome], `${at.slice(0, 10)}${before}`, 'missing')
 }

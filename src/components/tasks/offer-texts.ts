@@ -1,5 +1,4 @@
-import { quoteForShell } from '../../domain/kit/quote-for-shell.ts'
-import { encodeBody } from '../../domain/operation/example-request.ts'
+import { toCurlOptions } from '../../domain/kit/quote-for-shell.ts'
 import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
 import type { TaskOffer, TaskView } from '../../domain/plans/task-plan.ts'
 import { needsNoAccount } from '../../domain/tasks/filled-request.ts'
@@ -43,22 +42,11 @@ function toAnswered({ at, ms }: NonNullable<TaskOffer['answered']>): string {
 /** The request as a command, or what a tool is called with; null where it is not known. */
 export function toOfferCode({ request, operation, relay_url }: TaskOffer): string | null {
   if (request === undefined) return null
-  const { method, url, headers = {}, body, command } = request
+  const { method, url, headers, body, command } = request
   if (method === undefined) {
     const call = JSON.stringify({ name: operation, arguments: request.arguments ?? {} }, null, 1)
     const where = url ?? command
     return where === undefined ? call : `# tools/call at ${where}\n${call}`
   }
-  const sent =
-    body === undefined ? [] : [`--data-raw ${quoteForShell(encodeBody(typeOf(headers), body))}`]
-  return [
-    `curl -sS -i -g -X ${method}`,
-    ...Object.entries(headers).map(([name, value]) => `-H ${quoteForShell(`${name}: ${value}`)}`),
-    ...sent,
-    quoteForShell(relay_url ?? url ?? ''),
-  ].join(' ')
-}
-
-function typeOf(headers: Readonly<Record<string, string>>): string {
-  return headers['Content-Type'] ?? 'application/json'
+  return `curl -sS -i ${toCurlOptions({ method, url: relay_url ?? url ?? '', headers, body })}`
 }

@@ -1,4 +1,4 @@
-import { cutText } from '../../domain/derived/cut-text.ts'
+import { cutText } from '../../domain/wire/cut-text.ts'
 import { parseJson } from '../../domain/wire/json.ts'
 import { toReadable } from '../frame/answer-text.ts'
 import { html, type Markup } from '../frame/html.ts'

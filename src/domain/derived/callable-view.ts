@@ -3,6 +3,7 @@ import { OfferSchema, OperationPriceSchema } from '../listing/listing-facts.ts'
 import { costOf } from '../listing/pricing.ts'
 import { DriftSchema, PackageRunSchema } from '../trust/evidence.ts'
 import { NoticeSchema } from '../trust/interface.ts'
+import { cutLine } from '../wire/cut-text.ts'
 import { present } from '../wire/json.ts'
 import {
   ASSUMABLE,
@@ -119,8 +120,6 @@ export function toCallableView(
 const MAX_LINE_LENGTH = 200
 
 /** @example inOneLine({ description: 'First.\n\nSecond.' }) → { description: 'First.' } */
-function inOneLine<Reported extends { description: string }>(reported: Reported): Reported {
-  const line = reported.description.trim().split('\n', 1)[0] ?? ''
-  const isShort = line.length <= MAX_LINE_LENGTH
-  return { ...reported, description: isShort ? line : `${line.slice(0, MAX_LINE_LENGTH - 1)}…` }
+function inOneLine<Described extends { description: string }>(described: Described): Described {
+  return { ...described, description: cutLine(described.description, MAX_LINE_LENGTH) }
 }

@@ -29,6 +29,7 @@ import {
   type Buy,
   EARNED,
   type EarnedId,
+  isUp,
   type Status,
   TIERS,
   type TierId,
@@ -284,10 +285,6 @@ export function toProbeSignals(probes: readonly Probe[]): Signals {
     ...(times.length >= LEAST_PROBES && { p95_ms: times[Math.ceil(0.95 * times.length) - 1] }),
     as_of: last.at,
   }
-}
-
-function isUp({ outcome }: Probe): boolean {
-  return outcome === 'spoke' || outcome === 'gated'
 }
 
 function toUptime(name: 'uptime_24h' | 'uptime_30d', probes: readonly Probe[]): Signals {

@@ -64,13 +64,15 @@ interface Way {
 function toStated(ways: readonly Way[], bounds: Bounds | null = null): StatedPayment {
   const main = ways.filter(({ network }) => network === null || !isTestNetwork(network))
   const priced = main.flatMap(({ rail, network, bounds: own }) =>
-    rail === null || own === null ? [] : [{ rail, network, ...own }],
+    rail === null || own === null ? [] : [{ rail, ...(network !== null && { network }), ...own }],
   )
   const faults = ways.flatMap(({ fault }) => fault ?? [])
   const fault = faults.find(({ reason }) => reason !== 'test_network') ?? faults[0]
   // A card can't be charged a cent: beside a chain its amount is not what one call costs.
-  const onChain = new Set(priced.filter(({ network }) => network !== null).map(({ rail }) => rail))
-  const offers = priced.filter(({ rail, network }) => network !== null || !onChain.has(rail))
+  const onChain = new Set(
+    priced.filter(({ network }) => network !== undefined).map(({ rail }) => rail),
+  )
+  const offers = priced.filter(({ rail, network }) => network !== undefined || !onChain.has(rail))
   // A price that exists only on test networks does not count.
   const own = bounds !== null && (main.length > 0 || ways.length === 0) ? bounds : null
   const { per = 'call', ...usd } = own ?? { min_usd: 0, max_usd: 0 }

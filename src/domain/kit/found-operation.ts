@@ -1,16 +1,16 @@
 import * as v from 'valibot'
-import { cutText } from '../derived/cut-text.ts'
 import { exampleOf, toPlaceholder } from '../json-schema/json-schema.ts'
 import type { ShownTool, Skill } from '../listing/listing-facts.ts'
 import { OfferSchema, OperationPriceSchema } from '../listing/listing-facts.ts'
 import { isJsonPayload, toOutputFields } from '../operation/output-fields.ts'
+import { cutLine, cutText } from '../wire/cut-text.ts'
 import { isJsonObject, present } from '../wire/json.ts'
 import { AUTH_TYPES, EFFECTS, HTTP_METHODS, KINDS } from '../wire/vocabulary.ts'
 import { toAgentRequest } from './kit-invoke.ts'
 import { findWay } from './kit-mcp-snippets.ts'
 import type { KitOperation } from './kit-operations.ts'
 import type { KitView } from './kit-view.ts'
-import { quoteForShell } from './quote-for-shell.ts'
+import { toShellWords } from './quote-for-shell.ts'
 
 /** Three results stay within a kilobyte and a half: descriptions are cut to what distinguishes. */
 const MAX_DESCRIPTION = 80
@@ -88,7 +88,7 @@ export function toFoundHttp(operation: KitOperation): FoundOperation['operation'
   )
   return {
     ...{ method, url },
-    ...(description !== undefined && { description: shorten(description) }),
+    ...(description !== undefined && { description: cutLine(description, MAX_DESCRIPTION) }),
     ...(effect !== undefined && { effect }),
     ...(price !== undefined && { price }),
     ...(offers !== undefined && { offers: toOffers(offers, price) }),
@@ -100,9 +100,10 @@ export function toFoundHttp(operation: KitOperation): FoundOperation['operation'
   }
 }
 
-function toOffers(
+/** Without prices where `price` says them. */
+export function toOffers(
   offers: NonNullable<KitOperation['offers']>,
-  price: KitOperation['price'],
+  price: Partial<Record<'min_usd' | 'max_usd', number | null>> | undefined,
 ): FoundOperation['operation']['offers'] {
   return offers.map(({ min_usd, max_usd, ...rest }) => {
     const isSame = min_usd === price?.min_usd && max_usd === price.max_usd
@@ -116,7 +117,7 @@ type Reached = Pick<KitView, 'kind' | 'summary' | 'invoke' | 'agent' | 'discover
 /** A server or an agent without a chosen operation; null where it is unknown how to reach it. */
 export function toFoundWhole(reached: Reached): FoundOperation['operation'] | null {
   const place = reached.kind === 'a2a_agent' ? toRequested(reached, []) : toPlace(reached)
-  const description = shorten(reached.summary)
+  const description = cutLine(reached.summary, MAX_DESCRIPTION)
   return Object.keys(place).length === 0 ? null : { ...place, description }
 }
 
@@ -130,7 +131,9 @@ export function toFoundTool(tool: ShownTool, reached: Reached): FoundOperation['
   return {
     name: tool.name,
     ...toPlace(reached),
-    ...(tool.description !== tool.name && { description: shorten(tool.description) }),
+    ...(tool.description !== tool.name && {
+      description: cutLine(tool.description, MAX_DESCRIPTION),
+    }),
     ...(tool.effect !== undefined && { effect: tool.effect }),
     ...(tool.price !== undefined && { price: tool.price }),
     ...(tool.offers !== undefined && { offers: toOffers(tool.offers, tool.price) }),
@@ -143,7 +146,11 @@ export function toFoundSkill(
   { name, description, examples = [] }: Skill,
   reached: Reached,
 ): FoundOperation['operation'] {
-  return { name, ...toRequested(reached, examples), description: shorten(description) }
+  return {
+    name,
+    ...toRequested(reached, examples),
+    description: cutLine(description, MAX_DESCRIPTION),
+  }
 }
 
 /** Where messages to an agent go, and one of them. */
@@ -167,9 +174,6 @@ function toPlace({ invoke }: Reached) {
     const bundle = servers.find((entry) => entry.kind === 'mcp_package')
     return bundle === undefined ? {} : { package: `${bundle.registry}:${bundle.identifier}` }
   }
-  const words = ('url' in way ? [] : [way.command, ...way.args]).map((word) =>
-    /^[\w@%+=:,./-]+$/.test(word) ? word : quoteForShell(word),
-  )
   const bring =
     'url' in way
       ? Object.keys(way.headers).map((name) => `header ${name}`)
@@ -177,7 +181,7 @@ function toPlace({ invoke }: Reached) {
   return {
     ...('url' in way
       ? { url: way.url, ...(way.transport === 'sse' && { protocol: 'sse' }) }
-      : { command: words.join(' ') }),
+      : { command: toShellWords([way.command, ...way.args]) }),
     ...(bring.length > 0 && { bring }),
   }
 }
@@ -234,8 +238,4 @@ type Found = FoundOperation['operation']
 function typeOf(schema: unknown): string {
   const type = typeof schema === 'object' && schema !== null ? Reflect.get(schema, 'type') : null
   return typeof type === 'string' ? type : 'any'
-}
-
-function shorten(text: string): string {
-  return cutText(text.trim().split('\n', 1)[0] ?? '', MAX_DESCRIPTION)
 }

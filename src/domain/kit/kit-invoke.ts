@@ -111,14 +111,18 @@ function toSecretValue({ name, example = '' }: Setting): string {
   return scheme === undefined ? toPlaceholder(name) : `${scheme}${toPlaceholder('token')}`
 }
 
+export const KitAgentSchema = v.object({
+  url: v.string(),
+  binding: v.string(),
+  protocol: v.optional(v.string()),
+})
+export type KitAgent = v.InferOutput<typeof KitAgentSchema>
+
 /** Where messages to an agent go, as far as its last read card says. */
-export function toKitAgent({
-  facts,
-  evidence,
-}: DerivedListing): { url: string; binding: string; protocol?: string } | undefined {
+export function toKitAgent({ facts, evidence }: DerivedListing): KitAgent | undefined {
   const { url, binding, protocol } = evidence.interface?.server ?? {}
   if (facts.kind !== 'a2a_agent' || url === undefined || binding === undefined) return undefined
-  return { url, binding, ...(protocol !== undefined && { protocol }) }
+  return { url, binding, ...present({ protocol }) }
 }
 
 /** @param protocol version its card declares; before 1.0 messages had another form */

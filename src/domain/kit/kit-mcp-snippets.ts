@@ -2,7 +2,7 @@ import type { ListingFacts } from '../listing/listing-facts.ts'
 import { toSlug } from '../listing/listing-text.ts'
 import { SKILL_SOURCE } from '../sources/skill-facts.ts'
 import type { KitInvoke } from './kit-invoke.ts'
-import { quoteForShell } from './quote-for-shell.ts'
+import { quoteForShell, toShellWords } from './quote-for-shell.ts'
 
 /**
  * Ready configuration, in each client's format. The best entry is used for all: a remote over HTTP,
@@ -63,8 +63,7 @@ function toAddCommand(name: string, way: Way): string {
           ...Object.entries(way.env ?? {}).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
           ...['--transport', 'stdio', name, '--', way.command, ...way.args],
         ]
-  const plain = /^[\w@%+=:,./-]+$/
-  return `claude mcp add ${words.map((word) => (plain.test(word) ? word : quoteForShell(word))).join(' ')}\n`
+  return `claude mcp add ${toShellWords(words)}\n`
 }
 
 function toTexts(name: string, servers: Record<string, object>, codex: Way): Named {

@@ -1,12 +1,11 @@
 import * as v from 'valibot'
-
 import { operationLine, SeenCallSchema } from '../derived/callable-view.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { type Operation, ParamSchema, PayloadSchema } from '../listing/listing-facts.ts'
 import { railsOf } from '../listing/pricing.ts'
 import { type ExampleRequest, toExampleRequest } from '../operation/example-request.ts'
 import type { SurfaceOperation } from '../operation/surface.ts'
-
+import { smallestOf } from '../wire/json.ts'
 import { HTTP_METHODS, type Rail } from '../wire/vocabulary.ts'
 
 const ExampleRequestSchema = v.object({
@@ -108,6 +107,13 @@ function encodeVisibly(text: string): string {
 
 /** The members of an operation that show whether and where it is sold. */
 export type OperationOffers = Partial<Pick<Operation, 'price' | 'offers'>>
+
+/** Lowest price by its own terms, in US dollars; null where it has none. */
+export function lowestOf({ price, offers = [] }: OperationOffers): number | null {
+  const all = price === undefined ? offers : [...offers, price]
+  const least = smallestOf(all.map(({ min_usd }) => min_usd))
+  return Number.isFinite(least) ? least : null
+}
 
 /** Whether an operation is sold on a rail: by its offers or, where none has any, the listing's. */
 export function sellsOn(

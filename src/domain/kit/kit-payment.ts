@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type Pricing, railsOf } from '../listing/pricing.ts'
+import { networksOf, type Pricing, railsOf } from '../listing/pricing.ts'
 import { RAILS, type Rail } from '../wire/vocabulary.ts'
 
 /** How to pay, for kit.json: which headers are sent and received on which rail. */
@@ -60,7 +60,7 @@ export function toKitPayment(
   const rails = [...railsOf(pricing)]
   return {
     rails,
-    networks: pricing.model === 'per_call' ? [...pricing.networks] : [],
+    networks: [...networksOf(pricing)],
     request_headers: isMcp ? [] : rails.flatMap((rail) => HEADERS[rail].request),
     response_headers: isMcp ? [] : rails.flatMap((rail) => HEADERS[rail].response),
     ...(isMcp &&

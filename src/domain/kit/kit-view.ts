@@ -12,6 +12,8 @@ import { badgePath, callPath, pagePath } from '../wire/links.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/shapes.ts'
 import { COSTS, HTTP_METHODS, KINDS, type Rail } from '../wire/vocabulary.ts'
 import {
+  type KitAgent,
+  KitAgentSchema,
   type KitInvoke,
   KitInvokeSchema,
   toAgentRequest,
@@ -27,7 +29,7 @@ import {
   toSent,
 } from './kit-operations.ts'
 import { KitPaymentSchema, toKitPayment } from './kit-payment.ts'
-import { quoteForShell } from './quote-for-shell.ts'
+import { quoteForShell, toCurlOptions } from './quote-for-shell.ts'
 
 /** Version label of the manifest (spec: Versioning). */
 const KIT_VERSION = 'v0.1'
@@ -62,9 +64,7 @@ export const KitViewSchema = v.object({
   /** A2A agents: skills from their card. */
   skills: v.array(SkillSchema),
   /** A2A agents: where messages go, from the last card read; absent where none was read. */
-  agent: v.optional(
-    v.object({ url: v.string(), binding: v.string(), protocol: v.optional(v.string()) }),
-  ),
+  agent: v.optional(KitAgentSchema),
   pricing: PricingSchema,
   payment: KitPaymentSchema,
   /** Payees, CAIP-10, as far as known: the seller's 402 decides. */
@@ -113,7 +113,7 @@ export function toKitView(listing: DerivedListing, { baseUrl, trust }: KitContex
     operations,
     tools: surface.tools,
     skills: surface.skills,
-    ...(agent !== undefined && { agent }),
+    ...present({ agent }),
     pricing: facts.pricing,
     payment: toKitPayment(facts.pricing, relayUrl, facts.kind === 'mcp_server'),
     payees: listing.payees,
@@ -177,13 +177,14 @@ function toHttpSnippets(
   request: ExampleRequest,
   { rails, networks }: PaymentTerms,
 ): Record<string, string> {
-  const { method, url, headers, body } = request
-  const sent = body !== undefined && { body: encodeBody(headers['Content-Type'] ?? '', body) }
-  const call: Call = { method, url, headers, ...sent }
+  const { body, ...head } = request
+  const sent =
+    body === undefined ? {} : { body: encodeBody(head.headers['Content-Type'] ?? '', body) }
+  const call: Call = { ...head, ...sent }
   const isSolanaOnly = networks.length > 0 && networks.every((id) => id.startsWith('solana:'))
   const way = rails.includes('x402') ? (isSolanaOnly ? 'solana' : 'x402') : (rails[0] ?? 'plain')
   return {
-    curl: toCurl(call, rails),
+    curl: toCurl(request, rails),
     typescript: toTypeScript(way, call),
     python: way === 'x402' ? toEvmPython(call) : toPlainPython(call),
   }
@@ -199,14 +200,8 @@ interface Call extends ExampleRequest {
   body?: string
 }
 
-function toCurl({ method, url, headers, body }: Call, rails: readonly Rail[]): string {
-  // Without -g brackets and braces of a URL are patterns; --data-raw reads no file for an @.
-  const options = [
-    `-g -X ${method}`,
-    ...Object.entries(headers).map(([name, value]) => `-H ${quoteForShell(`${name}: ${value}`)}`),
-    ...(body === undefined ? [] : [`--data-raw ${quoteForShell(body)}`]),
-    quoteForShell(url),
-  ].join(' ')
+function toCurl(request: ExampleRequest, rails: readonly Rail[]): string {
+  const options = toCurlOptions(request)
   if (rails.length === 0) return `curl -sS -i ${options}\n`
   const [comment, header] = rails.includes('x402')
     ? ['the payload your wallet signed for those terms', 'PAYMENT-SIGNATURE: $PAYMENT']
@@ -328,7 +323,7 @@ function toAgentSnippets(
   url: string,
   cardUrl: string | undefined,
   skills: readonly Skill[],
-  agent?: { url: string; binding: string; protocol?: string | undefined },
+  agent?: KitAgent,
 ): Record<string, string> {
   const card = cardUrl ?? new URL('/.well-known/agent-card.json', url).href
   const text = skills.flatMap(({ examples = [] }) => examples)[0] ?? 'What can you do?'
@@ -339,11 +334,7 @@ function toAgentSnippets(
   }
 }
 
-function toAgentCurl(
-  card: string,
-  text: string,
-  agent?: Parameters<typeof toAgentSnippets>[3],
-): string {
+function toAgentCurl(card: string, text: string, agent?: KitAgent): string {
   const send = (protocol: string, url: string) => {
     const request = { message: '00000000-0000-4000-8000-000000000001', text }
     const { headers = {}, body } = toAgentRequest(protocol, request)

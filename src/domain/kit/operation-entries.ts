@@ -3,7 +3,6 @@ import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts
 import type { Operation } from '../listing/listing-facts.ts'
 import { lowestPriceOf, networksOf, type Pricing, railsOf } from '../listing/pricing.ts'
 import { lastPartOf } from '../operation/surface.ts'
-import { smallestOf } from '../wire/json.ts'
 import { callPath, pagePath } from '../wire/links.ts'
 import { type Effect, RAILS, type Rail } from '../wire/vocabulary.ts'
 import {
@@ -16,6 +15,7 @@ import {
 import { toKitAgent, toKitInvoke } from './kit-invoke.ts'
 import {
   type KitOperation,
+  lowestOf,
   type OperationOffers,
   sellsOn,
   toKitOperations,
@@ -116,20 +116,16 @@ function readTerms(pricing: Pricing, operations: readonly OperationOffers[]) {
   const sellsOnRail = RAILS.map(
     (rail) => [rail, sellsOn(rail, operations, railsOf(pricing))] as const,
   )
-  const pricesOf = ({ offers = [], price }: OperationOffers) => [
-    ...offers.map(({ min_usd }) => min_usd),
-    ...(price === undefined ? [] : [price.min_usd]),
-  ]
   const hasOffers = operations.some(({ offers = [] }) => offers.length > 0)
-  const listedUsd = operations.flatMap(pricesOf).length > 0 ? null : lowestPriceOf(pricing)
+  const isPriced = operations.some((operation) => lowestOf(operation) !== null)
+  const listedUsd = isPriced ? null : lowestPriceOf(pricing)
   return (operation: OperationOffers) => {
     const { offers = [] } = operation
-    const prices = pricesOf(operation)
     return {
       rails: sellsOnRail.flatMap(([rail, sells]) => (sells(operation) ? [rail] : [])),
       networks: hasOffers ? offers.flatMap(({ network }) => network ?? []) : networksOf(pricing),
       offers,
-      minUsd: prices.length > 0 ? smallestOf(prices) : listedUsd,
+      minUsd: lowestOf(operation) ?? listedUsd,
     }
   }
 }

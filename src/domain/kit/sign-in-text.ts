@@ -18,6 +18,8 @@ const REGISTRATION_WORDS: Readonly<Record<Registration, string>> = {
   unknown: 'How a new client registers is not known.',
 }
 
+const OR_LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' })
+
 /** Where a person signs in: the server's page for it, or the server where that is unknown. */
 export function signInUrlOf({ authorization_endpoint, authorization_server }: SignIn): string {
   return authorization_endpoint ?? authorization_server
@@ -29,15 +31,9 @@ export function signInUrlOf({ authorization_endpoint, authorization_server }: Si
  */
 export function toSignInText(signIn: SignIn): string {
   const grants = grantsOf(signIn).map((grant) => GRANT_WORDS[grant] ?? grant)
-  const by = grants.length === 0 ? '' : `, by ${inWords(grants)}`
+  const by = grants.length === 0 ? '' : `, by ${OR_LIST.format(grants)}`
   const { code_challenge_methods_supported: methods = [] } = signIn
   const proof = methods.includes('S256') ? ', with PKCE' : ''
   const host = toShownHost(new URL(signInUrlOf(signIn)).host)
   return `Sign in at ${host}${by}${proof}. ${REGISTRATION_WORDS[registrationOf(signIn)]}`
-}
-
-/** @example inWords(['a', 'b', 'c']) → 'a, b or c' */
-function inWords(words: readonly string[]): string {
-  const last = words.at(-1) ?? ''
-  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`
 }

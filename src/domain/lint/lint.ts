@@ -18,7 +18,7 @@ import type { DeclaredResponse } from '../receipts/declared-answer.ts'
 import { isJsonType, type Judgement, judgeDelivery } from '../receipts/judge.ts'
 import { NotListedReasonSchema } from '../unlisted/not-listed.ts'
 import type { Refused } from '../wire/problems.ts'
-import { type DeliveryVerdict, type HttpMethod, PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
+import { type DeliveryVerdict, type HttpMethod, isUp, PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
 
 const LINT_VERDICTS = ['clean', 'problems', 'not_reached'] as const
 
@@ -58,7 +58,7 @@ export function toLintReport(
   const isReached = finding.failure === undefined && finding.outcome !== 'unprobeable'
   return {
     target,
-    took_for: finding.outcome === 'spoke' || finding.outcome === 'gated' ? finding.protocol : null,
+    took_for: isUp(finding) ? finding.protocol : null,
     saw: finding.saw,
     asked: [...requested],
     right: advice.flatMap(({ right }) => right),

@@ -3,13 +3,19 @@ import { RAILS, type Rail } from '../wire/vocabulary.ts'
 import type { Operation } from './listing-facts.ts'
 import type { Pricing } from './pricing.ts'
 
-/** What one call costs on one chain. */
-export interface Offer {
+/** What one call costs on one chain, or without a chain by card. */
+export type Offer = NonNullable<Operation['offers']>[number]
+
+/** What a 402 asks for one call by one way to pay; empty where that is not known. */
+export function toOffer({ rail, network, usd }: Term): Offer[] {
+  if (usd === null) return []
+  return [{ rail, ...(network !== null && { network }), min_usd: usd, max_usd: usd }]
+}
+
+interface Term {
   rail: Rail
-  /** Null for payments by card. */
   network: string | null
-  min_usd: number
-  max_usd: number
+  usd: number | null
 }
 
 /** The pricing that covers every offer; unknown without one. */
@@ -25,14 +31,14 @@ export function pricingOf(offers: readonly Offer[]): Pricing {
 }
 
 /** One way to pay per chain: callers must expect the highest of several amounts. */
-export function toOffers(offers: readonly Offer[]): NonNullable<Operation['offers']> {
-  const byPlace = new Map<string, NonNullable<Operation['offers']>[number]>()
+function toOffers(offers: readonly Offer[]): Offer[] {
+  const byPlace = new Map<string, Offer>()
   for (const { rail, network, min_usd, max_usd } of offers) {
     const key = `${rail} ${network ?? ''}`
     const known = byPlace.get(key)
     byPlace.set(key, {
       rail,
-      ...(network === null ? {} : { network }),
+      ...(network !== undefined && { network }),
       min_usd: Math.min(min_usd, known?.min_usd ?? min_usd),
       max_usd: Math.max(max_usd, known?.max_usd ?? max_usd),
     })
@@ -53,9 +59,7 @@ export function toPrice(
 
 /** Of operations or tools. */
 export function offersOf(operations: readonly Pick<Operation, 'offers'>[]): Offer[] {
-  return operations.flatMap(({ offers = [] }) =>
-    offers.map((offer) => ({ ...offer, network: offer.network ?? null })),
-  )
+  return operations.flatMap(({ offers = [] }) => offers)
 }
 
 /** The first of each name, in their order. */

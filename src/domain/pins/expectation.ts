@@ -132,8 +132,7 @@ export function judgeTerms(raw: RawHeaders, body: string, expectation: Expectati
     ...[...header, parseJson(body)].map(readOffers),
     mpp.found ? mpp.terms.map(({ payout, usd }) => ({ payee: payout, usd })) : [],
   ].filter((offers) => offers.length > 0)
-  const unread = [{ payee: null, usd: null }]
-  return (places.length === 0 ? [unread] : places).flatMap((offers) => {
+  return (places.length === 0 ? [UNREADABLE] : places).flatMap((offers) => {
     const judged = offers.map((offer) => judgeOffer(offer, expectation))
     return judged.some((differences) => differences.length === 0) ? [] : (judged[0] ?? [])
   })
@@ -144,7 +143,7 @@ function readOffers(terms: unknown): Offered[] {
   return Array.isArray(accepts) ? accepts.map((offer) => readOffer(offer)) : []
 }
 
-/** A payment of a scheme that cannot be read here: it may pay anybody anything. */
+/** Terms or a payment that cannot be read here: it may pay anybody anything. */
 const UNREADABLE: readonly Offered[] = [{ payee: null, usd: null }]
 
 /** EIP-3009, of x402 and MPP. */

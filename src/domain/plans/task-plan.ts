@@ -1,18 +1,18 @@
 import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { findValueFault } from '../json-schema/json-schema.ts'
-import { MAX_OFFERS } from '../kit/found-operation.ts'
+import { MAX_OFFERS, toOffers } from '../kit/found-operation.ts'
 import { type OperationEntry, toOperationEntries } from '../kit/operation-entries.ts'
 import { runsLocallyOnly } from '../listing/invoke.ts'
 import { OfferSchema } from '../listing/listing-facts.ts'
 import { isKnownToDeliver } from '../receipts/delivered.ts'
 import { fitCalls, sizeOf } from '../search/fitted-lists.ts'
-import { fillRequest, takenBy } from '../tasks/filled-request.ts'
+import { fillRequest, needsNoAccount, takenBy } from '../tasks/filled-request.ts'
 import { membersOf, type Task, type TaskRow, toTask } from '../tasks/task.ts'
 import { compareText, memberOf, present, smallestOf } from '../wire/json.ts'
 import { callPath, markPath, pagePath, taskPath } from '../wire/links.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/shapes.ts'
-import { AUTH_TYPES, KINDS, PRICE_UNITS, type Rail } from '../wire/vocabulary.ts'
+import { AUTH_TYPES, isUp, KINDS, PRICE_UNITS, type Rail } from '../wire/vocabulary.ts'
 import type { TaskSeller } from './task-seller.ts'
 
 export const MAX_PLAN_ROWS = 5
@@ -161,22 +161,14 @@ function toCandidate(seller: TaskSeller, requested: PlanQuestion): Candidate | n
 }
 
 /** The order of a plan, key by key: the first that distinguishes two sellers decides. */
-const ORDER: readonly ((a: Candidate, b: Candidate) => number)[] = [
+const compareCandidates = inOrder<Candidate>([
   (a, b) => leftOut(a) - leftOut(b),
   (a, b) => knownToDeliver(b) - knownToDeliver(a),
   (a, b) => (a.usd ?? Number.POSITIVE_INFINITY) - (b.usd ?? Number.POSITIVE_INFINITY) || 0,
   (a, b) => (b.seller.seller.trust ?? -1) - (a.seller.seller.trust ?? -1),
   (a, b) =>
     `${a.seller.seller.id} ${a.seller.url}` < `${b.seller.seller.id} ${b.seller.url}` ? -1 : 1,
-]
-
-function compareCandidates(a: Candidate, b: Candidate): number {
-  for (const compare of ORDER) {
-    const order = compare(a, b)
-    if (order !== 0 && !Number.isNaN(order)) return order
-  }
-  return 0
-}
+])
 
 /** Members without which it is another task. The maximum number of results is only a wish. */
 function leftOut({ ignores }: Candidate): number {
@@ -212,19 +204,13 @@ function toRow(
     ...(seller.relayed && { relay_url: toRelayUrl(baseUrl, id, request.url) }),
     usd,
     ...(seller.price !== undefined && seller.price.per !== 'call' && { per: seller.price.per }),
-    ...(offers.length > 0 && { offers: offers.slice(0, MAX_OFFERS).map((o) => toOffer(o, usd)) }),
+    ...(offers.length > 0 && {
+      offers: toOffers(offers.slice(0, MAX_OFFERS), { min_usd: usd, max_usd: usd }),
+    }),
     output: Object.fromEntries(members),
     ...(ignores.length > 0 && { ignores }),
     digest: seller.digest,
   }
-}
-
-/** Without prices where the row has them. */
-function toOffer(
-  { min_usd, max_usd, ...rest }: NonNullable<TaskSeller['offers']>[number],
-  usd: number | null,
-) {
-  return min_usd === usd && max_usd === usd ? rest : { ...rest, min_usd, max_usd }
 }
 
 /** The path and query as the relay's own parameter: nothing in it is mistaken for the relay's. */
@@ -357,9 +343,7 @@ function toRequest(
 }
 
 function toLastSeen({ probes, trust }: DerivedListing): Pick<TaskOffer, 'answered' | 'paid'> {
-  const last = probes
-    .filter(({ outcome }) => outcome === 'spoke' || outcome === 'gated')
-    .toSorted((a, b) => (a.at < b.at ? 1 : -1))[0]
+  const last = probes.filter(isUp).toSorted((a, b) => (a.at < b.at ? 1 : -1))[0]
   const measured = trust.evidence === 'no_payment_data' ? undefined : trust.measured
   const { last_settlement_at: at, settlements_30d, as_of } = measured ?? {}
   const isPaid = trust.evidence === 'verified_non_wash_payments' && at && settlements_30d && as_of
@@ -369,30 +353,28 @@ function toLastSeen({ probes, trust }: DerivedListing): Pick<TaskOffer, 'answere
   }
 }
 
-/** Whether nobody signs up to call it. */
-function isOpen({ auth }: Pick<TaskOffer, 'auth'>): boolean {
-  return auth === 'none' || auth === 'payment'
-}
-
 /**
  * Free ones first, then by the price of one call, then prices of other units, then unknown ones; of
  * equals those without an account, those that answered last, the id.
  */
-const OFFER_ORDER: readonly ((a: TaskOffer, b: TaskOffer) => number)[] = [
+const compareTaskOffers = inOrder<TaskOffer>([
   (a, b) => groupOf(a) - groupOf(b),
   (a, b) => (a.usd ?? 0) - (b.usd ?? 0),
-  (a, b) => Number(isOpen(b)) - Number(isOpen(a)),
+  (a, b) => Number(needsNoAccount({ type: b.auth })) - Number(needsNoAccount({ type: a.auth })),
   (a, b) => Number(a.is_local === true) - Number(b.is_local === true),
   (a, b) => compareText(b.answered?.at.slice(0, 10) ?? '', a.answered?.at.slice(0, 10) ?? ''),
   (a, b) => compareText(a.listing.id, b.listing.id),
-]
+])
 
-function compareTaskOffers(a: TaskOffer, b: TaskOffer): number {
-  for (const compare of OFFER_ORDER) {
-    const order = compare(a, b)
-    if (order !== 0) return order
+/** The first rule that distinguishes two items decides. */
+function inOrder<Item>(rules: readonly ((a: Item, b: Item) => number)[]) {
+  return (a: Item, b: Item): number => {
+    for (const compare of rules) {
+      const order = compare(a, b)
+      if (order !== 0) return order
+    }
+    return 0
   }
-  return 0
 }
 
 function groupOf({ usd, per }: TaskOffer): number {

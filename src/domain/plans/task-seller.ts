@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
-import { toKitOperations } from '../kit/kit-operations.ts'
+import { lowestOf, toKitOperations } from '../kit/kit-operations.ts'
 import { OfferSchema, OperationPriceSchema, ParamSchema } from '../listing/listing-facts.ts'
 import { isJsonPayload } from '../operation/output-fields.ts'
 import { hostOf, ownerAt, type SharedHosts } from '../owners/claim-rules.ts'
 import type { Delivered } from '../receipts/delivered.ts'
 import { needsNoAccount } from '../tasks/filled-request.ts'
 import { membersOf, type Task, type TaskRow, toTask } from '../tasks/task.ts'
-import { isJsonObject, memberOf, present, smallestOf } from '../wire/json.ts'
+import { isJsonObject, memberOf, present } from '../wire/json.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 
 /** One operation that does a task, as a plan needs it: a row of the release. */
@@ -94,14 +94,6 @@ export function toTaskSellers(
       },
     ]
   })
-}
-
-function lowestOf({ price, offers = [] }: Pick<TaskSeller, 'price' | 'offers'>): number | null {
-  const prices = [
-    ...offers.map(({ min_usd }) => min_usd),
-    ...(price === undefined ? [] : [price.min_usd]),
-  ]
-  return prices.length === 0 ? null : smallestOf(prices)
 }
 
 type Mapped = Pick<NonNullable<DerivedListing['facts']['http']>[number], 'map' | 'params' | 'body'>

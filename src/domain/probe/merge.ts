@@ -1,12 +1,14 @@
 import * as v from 'valibot'
 import { normalizePayout } from '../listing/networks.ts'
+import { toOffer, toPrice } from '../listing/offers.ts'
 import { toOperationKey } from '../operation/is-at-address.ts'
 import { newestSignIn } from '../trust/access.ts'
 import { type Evidence, type Probe, ProbeSchema } from '../trust/evidence.ts'
 import { type Interface, InterfaceSchema, type SeenOperation } from '../trust/interface.ts'
 import { MAX_PAY_TO, type SeenAnswer } from '../trust/seen-answer.ts'
 import { DAY_MS } from '../wire/dates.ts'
-import { largestOf, present, smallestOf } from '../wire/json.ts'
+import { present } from '../wire/json.ts'
+import { isUp } from '../wire/vocabulary.ts'
 import { addDrift } from './drift.ts'
 import { type Finding, KEEP_MS, type PaymentTerm, type Sight } from './finding.ts'
 import type { ProbePlan } from './plan.ts'
@@ -186,9 +188,10 @@ function isSilent({ outcome }: Pick<Finding, 'outcome'>): boolean {
 function mergeAnswer(before: SeenOperation, answer: Finding, at: string): SeenOperation {
   const { sight, outcome } = answer
   const { terms = [], operation } = sight ?? {}
-  const priced = terms.filter(({ usd }) => usd !== null && usd <= MAX_PRICE_USD)
-  const bounds = toBounds(priced)
-  const requested = toBounds(terms.filter(({ usd }) => usd !== null && usd <= MAX_SEEN_USD))
+  const priceUpTo = (most: number) =>
+    toPrice(terms.filter(({ usd }) => usd !== null && usd <= most).flatMap(toOffer))
+  const { price, offers = [] } = priceUpTo(MAX_PRICE_USD)
+  const { per: _, ...requested } = priceUpTo(MAX_SEEN_USD).price ?? {}
   const { min_usd, max_usd, pay_to, accepts } = before.seen ?? {}
   const former = present({ min_usd, max_usd, pay_to, accepts })
   const seen: SeenAnswer = {
@@ -201,7 +204,7 @@ function mergeAnswer(before: SeenOperation, answer: Finding, at: string): SeenOp
   return {
     ...before,
     ...operation,
-    ...(bounds !== null && { price: { ...bounds, per: 'call' }, offers: toOffers(priced) }),
+    ...(price && { price, offers: offers.slice(0, MAX_OFFERS) }),
     seen,
   }
 }
@@ -209,12 +212,6 @@ function mergeAnswer(before: SeenOperation, answer: Finding, at: string): SeenOp
 function toStated({ status = 0, saw }: Finding): Pick<SeenAnswer, 'status' | 'saw'> {
   const isStatus = status >= 100 && status <= 599
   return { ...(isStatus && { status }), ...(saw !== '' && { saw }) }
-}
-
-function toBounds(priced: readonly PaymentTerm[]) {
-  if (priced.length === 0) return null
-  const prices = priced.map(({ usd }) => usd ?? 0)
-  return { min_usd: smallestOf(prices), max_usd: largestOf(prices) }
 }
 
 function toPayTo(terms: readonly PaymentTerm[]): Pick<SeenAnswer, 'pay_to'> {
@@ -227,17 +224,6 @@ function toPayTo(terms: readonly PaymentTerm[]): Pick<SeenAnswer, 'pay_to'> {
 function toAccepts(terms: readonly PaymentTerm[]): Pick<SeenAnswer, 'accepts'> {
   const accepts = terms.flatMap(({ accept }) => accept ?? []).slice(0, MAX_PAY_TO)
   return accepts.length > 0 ? { accepts } : {}
-}
-
-function toOffers(terms: readonly PaymentTerm[]) {
-  const groups = Map.groupBy(terms, ({ rail, network }) => `${rail} ${network ?? ''}`)
-  return [...groups.values()].slice(0, MAX_OFFERS).flatMap((group) => {
-    const [first] = group
-    const bounds = toBounds(group)
-    if (first === undefined || bounds === null) return []
-    const { rail, network } = first
-    return { rail, ...(network !== null && { network }), ...bounds }
-  })
 }
 
 function withoutTime({ seen, ...operation }: SeenOperation, at: string): SeenOperation {
@@ -265,7 +251,7 @@ export function toHandshakesView(probes: readonly Probe[]) {
     const moment = Date.parse(newest.at) - (STRIP_DAYS - 1 - at) * DAY_MS
     const date = new Date(moment).toISOString().slice(0, 10)
     const there = byDay.get(date) ?? []
-    const up = there.filter(({ outcome }) => outcome === 'spoke' || outcome === 'gated')
+    const up = there.filter(isUp)
     return { date, probes: there.length, up: up.length }
   })
   return { recent: sorted.slice(0, RECENT), days }

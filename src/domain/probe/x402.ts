@@ -2,7 +2,7 @@ import { readPaymentInfo } from '../discovery/payment-info.ts'
 import { readX402Offer, type X402Offer } from '../discovery/x402-offers.ts'
 import { readX402Input, readX402Output } from '../discovery/x402-shapes.ts'
 import type { Operation, Tool } from '../listing/listing-facts.ts'
-import { toPrice } from '../listing/offers.ts'
+import { toOffer, toPrice } from '../listing/offers.ts'
 import { parseBase64Json } from '../relay/base64-json.ts'
 import { toCaip2 } from '../settlement/usd-assets.ts'
 import { isJsonObject, memberOf, parseJson } from '../wire/json.ts'
@@ -306,11 +306,7 @@ type Sold = Pick<Tool, 'price' | 'offers'>
 
 /** The price and ways to pay of a tool, from its terms. */
 export function toSold(terms: readonly PaymentTerm[]): Sold {
-  return toPrice(
-    terms.flatMap(({ rail, network, usd }) =>
-      usd === null ? [] : [{ rail, network, min_usd: usd, max_usd: usd }],
-    ),
-  )
+  return toPrice(terms.flatMap(toOffer))
 }
 
 /**

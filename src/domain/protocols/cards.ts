@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { cutText } from '../derived/cut-text.ts'
 import type { SiteNames } from '../derived/tables.ts'
 import { toOutput } from '../kit/found-operation.ts'
 import { chooseOperation, type KitOperation, orderByRail } from '../kit/kit-operations.ts'
@@ -9,6 +8,7 @@ import { toUsd } from '../operation/price-text.ts'
 import { fitLists } from '../search/fitted-lists.ts'
 import type { CompactRow, OperationsAnswer } from '../search/search-response.ts'
 import type { ListingView } from '../views/listing-view.ts'
+import { cutText } from '../wire/cut-text.ts'
 import { SellerTextsSchema } from '../wire/shapes.ts'
 import { KINDS, RAILS, type Rail } from '../wire/vocabulary.ts'
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { cutText } from '../derived/cut-text.ts'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
 import { fillPlaceholders, type Param } from '../listing/listing-facts.ts'
 import type { Accept } from '../trust/seen-answer.ts'
+import { cutText } from '../wire/cut-text.ts'
 import { listingPath } from '../wire/links.ts'
 
 /** Limits of the discovery shape. */

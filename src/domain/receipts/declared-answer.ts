@@ -1,4 +1,5 @@
 import { resolveReference } from '../json-schema/json-schema.ts'
+import { cutAt } from '../wire/cut-text.ts'
 import { isJsonObject } from '../wire/json.ts'
 
 /** An operation's declaration of a good answer: `response` of its facts. */
@@ -198,13 +199,13 @@ function findMemberFault(
   const required = Array.isArray(schema.required) ? schema.required : []
   for (const name of required)
     if (typeof name === 'string' && !Object.hasOwn(value, name) && !isAboutAnswer(name))
-      return toFault(place.path, `expected a member ${cut(name)}`)
+      return toFault(place.path, `expected a member ${cutAt(name, MAX_NAME)}`)
   const properties = isJsonObject(schema.properties) ? schema.properties : {}
   const names = Object.keys(properties)
   // Most schemas require nothing; an answer without a single one of their members is another one.
   const isOther = names.length > 0 && !names.some((name) => Object.hasOwn(value, name))
   if (isOther && place.isPart !== true && Object.keys(value).length > 0)
-    return toFault(place.path, `expected a member such as ${cut(names[0] ?? '')}`)
+    return toFault(place.path, `expected a member such as ${cutAt(names[0] ?? '', MAX_NAME)}`)
   for (const name of names) {
     if (!Object.hasOwn(value, name)) continue
     const fault = visit(properties[name], value[name], below(place, join(place.path, name)))
@@ -241,15 +242,11 @@ function typeOf(value: unknown): string {
 }
 
 function join(path: string, name: string): string {
-  return path === '' ? cut(name) : `${path}.${cut(name)}`
-}
-
-function cut(name: string): string {
-  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name
+  return path === '' ? cutAt(name, MAX_NAME) : `${path}.${cutAt(name, MAX_NAME)}`
 }
 
 function toFault(path: string, text: string): string {
-  const place = path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path
+  const place = cutAt(path, MAX_PATH)
   return place === '' ? `${text[0]?.toUpperCase()}${text.slice(1)}.` : `At ${place}: ${text}.`
 }
 

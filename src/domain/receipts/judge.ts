@@ -1,3 +1,4 @@
+import { parseJson } from '../wire/json.ts'
 import type { DeliveryVerdict } from '../wire/vocabulary.ts'
 import {
   type DeclaredResponse,
@@ -55,7 +56,7 @@ export function judgeDelivery(declared: DeclaredResponse, answer: DeliveredAnswe
     return toJudgement('refused', `Status ${status} for a call that paid.`)
   if (end === 'cut') return toJudgement('cut_off', 'The connection ended inside the answer.')
   if (end === 'foreign')
-    return toJudgement('other_shape', 'It is in a content coding that nobody asked for.')
+    return toJudgement('other_shape', 'It is in a content coding that was not requested.')
   if (end === 'unread')
     return toJudgement('too_large_to_judge', 'It is too large to judge, or oddly compressed.')
   if (body.length === 0 || isBlank(body)) return toJudgement('empty', 'The answer has no content.')
@@ -66,12 +67,10 @@ export function judgeDelivery(declared: DeclaredResponse, answer: DeliveredAnswe
 
 function judgeJson(declared: DeclaredResponse, { body }: DeliveredAnswer): Judgement {
   const isLong = body.length > MAX_PARSED
-  if (!isLong && isShallow(body)) {
-    const value = tryJson(toText(body))
-    if (value !== undefined) return judgeValue(declared, value)
-  }
+  const whole = isLong ? undefined : parseJson(toText(body))
+  if (whole !== undefined) return judgeValue(declared, whole)
   const read = condenseJson(body, { isCut: isLong })
-  const value = read === null ? undefined : tryJson(toText(read.json))
+  const value = read === null ? undefined : parseJson(toText(read.json))
   if (read !== null && value !== undefined) return judgeValue(declared, value, read.isComplete)
   const head = toText(isLong ? body.subarray(0, HEAD_BYTES) : body)
   const events = readEvents(head)
@@ -110,7 +109,7 @@ function judgeEvents(declared: DeclaredResponse, events: readonly unknown[]): Ju
 function judgeMedia(declared: DeclaredResponse, answer: DeliveredAnswer): Judgement {
   const text = toText(answer.body.subarray(0, MAX_ERROR_BYTES))
   const isShort = answer.body.length <= MAX_ERROR_BYTES
-  const value = isShort ? (tryJson(text) ?? text) : null
+  const value = isShort ? (parseJson(text) ?? text) : null
   const sign = value === null ? null : findErrorSign(declared, value)
   if (sign !== null) return toJudgement('error_in_200', sign)
   const fault = findMediaFault(declared.content_type, answer)
@@ -135,26 +134,10 @@ function toText(body: Uint8Array): string {
 // Creating a decoder takes longer than reading a short answer with it.
 const [UTF_8, UTF_16] = [new TextDecoder(), new TextDecoder('utf-16le')]
 
-/** With so few brackets nothing is nested too deeply: then it needs no second reading. */
-function isShallow(body: Uint8Array): boolean {
-  let left = MAX_DEPTH
-  for (let at = 0; at < body.length; at += 1)
-    if (body[at] === OPEN_LIST || body[at] === OPEN_OBJECT) left -= 1
-  return left >= 0
-}
-
-function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** JSON line by line, or in the `data:` lines of server-sent events. */
 function readEvents(text: string): unknown[] {
   const lines = text.split('\n', MAX_EVENTS * 4).map((line) => line.replace(/^data:/, '').trim())
-  const values = lines.filter((line) => /^[[{]/.test(line)).map(tryJson)
+  const values = lines.filter((line) => /^[[{]/.test(line)).map(parseJson)
   const events = values.filter((value) => value !== undefined).slice(0, MAX_EVENTS)
   // One broken line among several is still a stream; a single piece of broken JSON is not.
   return events.length > 1 || /^(?:data|event|id|retry|):/.test(text) ? events : []
@@ -167,35 +150,21 @@ function isBlank(body: Uint8Array): boolean {
 }
 
 /** First bytes of files, in hex; a dot is any digit. After a bar: last bytes of a complete file. */
-const IMAGES = [
-  '89504e470d0a|49454e44',
-  'ffd8ff|ffd9',
-  '47494638',
-  '52494646........57454250',
-].concat(['424d', '49492a00', '4d4d002a', '00000100', '........66747970', 'ff0a', '38425053'])
-const AUDIO = [
-  '494433',
-  'fffb',
-  'fff3',
-  'fff2',
-  'fffa',
-  'fff1',
-  'fff9',
-  '4f676753',
-  '664c6143',
-].concat([
-  '52494646........57415645',
-  '464f524d........41494646',
-  '2321414d52',
-  '........66747970',
-  '1a45dfa3',
-])
-const VIDEO = [
-  '........66747970',
-  '........6d6f6f76',
-  '1a45dfa3',
-  '52494646........41564920',
-].concat(['4f676753', '464c56', '000001b.', '47'])
+const IMAGES = kindsIn(`
+  89504e470d0a|49454e44 ffd8ff|ffd9 47494638 52494646........57454250 424d 49492a00 4d4d002a
+  00000100 ........66747970 ff0a 38425053
+`)
+const AUDIO = kindsIn(`
+  494433 fffb fff3 fff2 fffa fff1 fff9 4f676753 664c6143 52494646........57415645
+  464f524d........41494646 2321414d52 ........66747970 1a45dfa3
+`)
+const VIDEO = kindsIn(`
+  ........66747970 ........6d6f6f76 1a45dfa3 52494646........41564920 4f676753 464c56 000001b. 47
+`)
+
+function kindsIn(text: string): string[] {
+  return text.trim().split(/\s+/)
+}
 
 /** Any member of a family is accepted: a WebP in place of a PNG is still an image. */
 const FAMILIES = new Map([

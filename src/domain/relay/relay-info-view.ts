@@ -1,5 +1,5 @@
 import type { LiveListing } from '../listing/live-listing.ts'
-import { railsOf } from '../listing/pricing.ts'
+import { networksOf, railsOf } from '../listing/pricing.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 import { EXPOSED_HEADERS } from './relayed-headers.ts'
 
@@ -15,7 +15,7 @@ export function toRelayInfoView(listing: LiveListing, limits: Record<string, unk
     default_endpoint: listing.url,
     methods: listing.methods.length > 0 ? listing.methods : [...HTTP_METHODS],
     rails: [...railsOf(listing.pricing)],
-    networks: listing.pricing.model === 'per_call' ? listing.pricing.networks : [],
+    networks: networksOf(listing.pricing),
     pricing: listing.pricing,
     request_headers: [
       'PAYMENT-SIGNATURE',

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Notice } from '../trust/interface.ts'
 import type { AcceptedDispute } from '../trust/ledger-facts.ts'
+import { cutText } from '../wire/cut-text.ts'
 import type { FormPage } from '../wire/problems.ts'
 import { described, optionally } from '../wire/shapes.ts'
 
@@ -117,14 +118,13 @@ export function toDisputeNotice(disputes: readonly AcceptedDispute[]): Notice[] 
   const count = disputes.length === 1 ? 'A dispute was' : `${disputes.length} disputes were`
   const head = `${count} looked at by a person and accepted.`
   const note = latest.note === '' ? head : `${head} ${latest.note}`
-  return [{ id: 'disputed', note: cut(note), at: new Date(latest.at).toISOString() }]
-}
-
-function cut(text: string): string {
-  const characters = [...text.replace(/\s+/g, ' ')]
-  return characters.length <= MAX_NOTICE_LENGTH
-    ? characters.join('')
-    : `${characters.slice(0, MAX_NOTICE_LENGTH - 1).join('')}…`
+  return [
+    {
+      id: 'disputed',
+      note: cutText(note.replace(/\s+/g, ' '), MAX_NOTICE_LENGTH),
+      at: new Date(latest.at).toISOString(),
+    },
+  ]
 }
 
 /** In characters as people count them: an emoji of two code units is one. */

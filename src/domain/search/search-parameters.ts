@@ -1,3 +1,4 @@
+import { cutAt } from '../wire/cut-text.ts'
 import { isOnCalendar } from '../wire/dates.ts'
 import { findNearestName } from '../wire/nearest-name.ts'
 import { SEARCH_SORTS, SEARCH_VIEWS } from '../wire/vocabulary.ts'
@@ -105,8 +106,7 @@ export function toUnknown(name: string, taken: readonly string[], what = 'parame
 }
 
 function toProblem(name: string, { message, allowed }: Refusal): ParameterProblem {
-  const shown = name.length > 64 ? `${name.slice(0, 64).toWellFormed()}…` : name
-  return { in: 'query', name: shown, detail: message, ...(allowed && { allowed }) }
+  return { in: 'query', name: cutAt(name, 64), detail: message, ...(allowed && { allowed }) }
 }
 
 /** The echo always comes in one order, whatever the order of the parameters. */
@@ -177,6 +177,5 @@ function readDecimal(text: string, max: number): number {
 }
 
 function quote(text: string): string {
-  const shown = text.length > 40 ? `${text.slice(0, 40)}…` : text
-  return JSON.stringify(shown.toWellFormed())
+  return JSON.stringify(cutAt(text, 40).toWellFormed())
 }

@@ -43,7 +43,7 @@ const USD_COIN: Record<string, string> = {
 /** Main networks on which a coin counts. */
 export const COUNTED_NETWORKS = [
   ...Object.keys(USD_COIN),
-  ...BRIDGED_COINS.filter(({ counts }) => counts).map(({ network }) => network),
+  ...BRIDGED_COINS.map(({ network }) => network),
 ]
 
 /** Coins of test networks cost nothing: they count only under the trial setting. */
@@ -68,7 +68,7 @@ export const TEMPO_CHAIN_ID = 4217
 
 /** @returns null where no token of the chain counts. */
 export function usdAssetOf(network: string, rules: { allowTestCoins: boolean }): UsdAsset | null {
-  const bridged = BRIDGED_COINS.find((coin) => coin.network === network && coin.counts)
+  const bridged = BRIDGED_COINS.find((coin) => coin.network === network)
   const address =
     USD_COIN[network] ?? bridged?.address ?? (rules.allowTestCoins ? TEST_COIN[network] : undefined)
   if (address === undefined) return null

@@ -142,7 +142,7 @@ function unitePricing(stated: readonly SourceFacts[], ofOperations: Pricing): Pr
   const reported = stated.flatMap(({ pricing }) => (pricing?.model === 'per_call' ? [pricing] : []))
   const offers = reported.flatMap(({ rails, networks, min_usd, max_usd }) =>
     rails.flatMap((rail) =>
-      [null, ...networks].map((network): Offer => ({ rail, network, min_usd, max_usd })),
+      [undefined, ...networks].map((network): Offer => ({ rail, network, min_usd, max_usd })),
     ),
   )
   return pricingOf(offers)

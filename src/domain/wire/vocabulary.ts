@@ -157,10 +157,15 @@ export const PROBE_OUTCOMES = [
   'unknown',
 ] as const
 
-/** Outcomes of running a package, which is not a service that answers. */
+/** Whether a service answered; one that wants credentials did. */
+export function isUp({ outcome }: { outcome?: (typeof PROBE_OUTCOMES)[number] | undefined }) {
+  return outcome === 'spoke' || outcome === 'gated'
+}
+
 /** What of a seller's terms a probe compares from look to look. */
 export const DRIFTING = ['price', 'network', 'payee', 'tools'] as const
 
+/** Outcomes of running a package, which is not a service that answers. */
 export const PACKAGE_RUN_OUTCOMES = ['runs_as_declared', 'fails', 'unknown'] as const
 
 /** The three of the specification, and ours for pages of a code host, where none of them works. */

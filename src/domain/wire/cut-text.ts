@@ -1,3 +1,7 @@
+/**
+ * The rules by which texts are cut: `cutText` at a word's end, `cutLine` the first line likewise,
+ * `cutAt` anywhere, for what is only quoted.
+ */
 const ELLIPSIS = '…'
 
 /** A cut at a space must keep at least this share of the room, or the word itself is cut. */
@@ -19,6 +23,16 @@ export function cutText(text: string, maxLength: number): string {
   const lastSpace = whole.search(/\s\S*$/)
   const kept = !isWordEnd && lastSpace >= room * LEAST_KEPT ? whole.slice(0, lastSpace) : whole
   return kept.replace(/[\s.,;:!?–—-]+$/, '') + ELLIPSIS
+}
+
+/** The first line. */
+export function cutLine(text: string, maxLength: number): string {
+  return cutText(text.trim().split('\n', 1)[0] ?? '', maxLength)
+}
+
+/** @param most in UTF-16 units, without the ellipsis */
+export function cutAt(text: string, most: number): string {
+  return text.length > most ? text.slice(0, most).toWellFormed() + ELLIPSIS : text
 }
 
 function wholeCharacters(text: string, room: number): string {
