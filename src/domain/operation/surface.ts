@@ -66,10 +66,21 @@ function mergeTools(written: readonly WrittenTool[], read: readonly Tool[]): Sho
 }
 
 function mergeSkills(written: readonly Skill[], read: readonly Skill[]): Skill[] {
-  const seen = new Map(read.map((skill) => [skill.id, skill]))
-  const known = new Set(written.map(({ id }) => id))
-  const merged = written.map((skill) => ({ ...seen.get(skill.id), ...skill }))
-  return [...merged, ...read.filter(({ id }) => !known.has(id))].slice(0, MAX_SKILLS)
+  return mergeRows(written, read, ({ id }) => id).slice(0, MAX_SKILLS)
+}
+
+/** Written rows first, with what else was read of the same; then those that were only read. */
+function mergeRows<Row extends object>(
+  written: readonly Row[],
+  read: readonly Row[],
+  keyOf: (row: Row) => string,
+): Row[] {
+  const seen = new Map(read.map((row) => [keyOf(row), row]))
+  const known = new Set(written.map(keyOf))
+  return [
+    ...written.map((row) => ({ ...seen.get(keyOf(row)), ...row })),
+    ...read.filter((row) => !known.has(keyOf(row))),
+  ]
 }
 
 function mergeOperations(
@@ -77,22 +88,16 @@ function mergeOperations(
   read: Interface | undefined,
   rules: UrlRules,
 ): SurfaceOperation[] {
-  const seen = new Map(
-    (read?.operations ?? []).map((each) => [toOperationKey(each), withTime(each, read?.at ?? '')]),
-  )
-  const written = http.map((operation) => ({
-    ...seen.get(toOperationKey(operation)),
-    ...operation,
-  }))
+  const seen = (read?.operations ?? []).map((each) => withTime(each, read?.at ?? ''))
+  const { origin } = new URL(url)
+  const isOurs = findUrlFault(origin, rules) === null
   const known = new Set(http.map(toOperationKey))
-  const origin = new URL(url).origin
-  const found = [...seen.values()].filter(
-    (operation) =>
-      !known.has(toOperationKey(operation)) &&
-      URL.parse(operation.url)?.origin === origin &&
-      findUrlFault(origin, rules) === null,
+  const found = seen.filter(
+    (each) => known.has(toOperationKey(each)) || (isOurs && URL.parse(each.url)?.origin === origin),
   )
-  return [...written, ...found].slice(0, MAX_OPERATIONS).map(withEffect)
+  return mergeRows<SurfaceOperation>(http, found, toOperationKey)
+    .slice(0, MAX_OPERATIONS)
+    .map(withEffect)
 }
 
 /** RFC 9110, 9.2.1: a GET is safe. What a POST changes only people can say. */

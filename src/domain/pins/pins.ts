@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
 import type { InvokeEntry } from '../listing/invoke.ts'
-import type { ListingFacts, Skill } from '../listing/listing-facts.ts'
+import type { ListingFacts, Operation, Skill } from '../listing/listing-facts.ts'
 import { ID_PATTERN } from '../listing/listing-text.ts'
 import { chainOf, normalizePayout } from '../listing/networks.ts'
 import { NetworkSchema, type Pricing } from '../listing/pricing.ts'
@@ -169,22 +169,10 @@ interface CallerFacts {
   skills: readonly Skill[]
 }
 
-interface CalledOperation {
-  method: string
-  url: string
-  price?: { max_usd: number; per: string } | undefined
-  offers?: readonly { max_usd: number }[] | undefined
-  params?:
-    | readonly { name: string; in: string; required?: boolean | undefined; schema?: unknown }[]
-    | undefined
-  body?: Payload | undefined
-  response?: Payload | undefined
-}
-
-interface Payload {
-  content_type?: string | undefined
-  schema?: unknown
-}
+type CalledOperation = Pick<
+  Operation,
+  'method' | 'url' | 'price' | 'offers' | 'params' | 'body' | 'response'
+>
 
 type Called = { kind: 'http' } | Pick<Remote, 'kind' | 'url' | 'transport'> | Omit<Package, 'env'>
 type Remote = Extract<InvokeEntry, { kind: 'mcp' }>
@@ -284,7 +272,7 @@ function toReported({
   }
 }
 
-function toPayload(payload: Payload | undefined): unknown {
+function toPayload(payload: CalledOperation['body']): unknown {
   return payload && { type: payload.content_type, schema: toUnordered(payload.schema) }
 }
 

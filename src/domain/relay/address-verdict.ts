@@ -83,12 +83,7 @@ export function judgeAddress(
   text: string,
   rules: { allowPrivate: PrivateTargets; hostname?: string },
 ): AddressVerdict {
-  const known = verdicts.get(text)
-  const verdict = known ?? judge(text)
-  if (known === undefined) {
-    if (verdicts.size >= MAX_VERDICTS) verdicts.clear()
-    verdicts.set(text, verdict)
-  }
+  const verdict = judge(text)
   if (verdict.allowed || !PRIVATE_REASONS.has(verdict.reason)) return verdict
   const isLetIn = [text, rules.hostname ?? text].some((each) =>
     isPrivateTarget(rules.allowPrivate, each),
@@ -97,10 +92,6 @@ export function judgeAddress(
 }
 
 const ALLOWED: AddressVerdict = { allowed: true }
-
-/** A verdict depends only on the text, and every call to a seller needs one. */
-const MAX_VERDICTS = 1000
-const verdicts = new Map<string, AddressVerdict>()
 
 function judge(text: string): AddressVerdict {
   const address = parseIpAddress(text)

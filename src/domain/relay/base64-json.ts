@@ -10,7 +10,7 @@ export const MOST_HEADER = 128 * 1024
 export function parseBase64Json(text: string | undefined, maxLength = MOST_HEADER): unknown {
   if (text === undefined || text.length > maxLength) return undefined
   try {
-    return parseJson(decodeText(text))
+    return parseJson(decoder.decode(fromBase64(text)))
   } catch {
     return undefined
   }
@@ -18,25 +18,9 @@ export function parseBase64Json(text: string | undefined, maxLength = MOST_HEADE
 
 const decoder = new TextDecoder()
 
-/** ASCII, which nearly every header is, needs no bytes. */
-function decodeText(text: string): string {
-  const binary = toBinary(text)
-  return NOT_ASCII.test(binary) ? decoder.decode(toBytes(binary)) : binary
-}
-
-const NOT_ASCII = /[\x80-\xff]/
-
 /** @throws for what is neither base64 nor base64url */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  return toBytes(toBinary(text))
-}
-
-/** One byte a character. */
-function toBinary(text: string): string {
-  return atob(text.trim().replaceAll('-', '+').replaceAll('_', '/'))
-}
-
-function toBytes(binary: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text.trim().replaceAll('-', '+').replaceAll('_', '/'))
   const bytes = new Uint8Array(binary.length)
   // `Uint8Array.from` walks a string character by character, which takes ten times as long.
   for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index)

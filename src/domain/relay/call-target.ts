@@ -35,7 +35,7 @@ export function parseCallQuery(rawQuery: string) {
  * @example parseCallTarget('https://a.example/v1', parseCallQuery('endpoint=/v2&q=1')) → '/v2?q=1'
  */
 export function parseCallTarget(listingUrl: string, query: CallQuery) {
-  const base = parseListingUrl(listingUrl)
+  const base = new URL(listingUrl)
   if (query.isEndpointRepeated) return { fault: 'expected endpoint once, got it more than once' }
   const url = query.endpoint === null ? base : parseEndpoint(query.endpoint, base)
   if (typeof url === 'string') return { fault: url }
@@ -45,19 +45,6 @@ export function parseCallTarget(listingUrl: string, query: CallQuery) {
   if (query.endpoint !== null && url.pathname.length + own.length > MAX_URL_LENGTH)
     return { fault: `expected an endpoint of at most ${MAX_URL_LENGTH} characters` }
   return { url, path }
-}
-
-/** Every call to a listing starts from the same address, so the parsed URL is cached. */
-const MAX_PARSED = 1000
-const parsed = new Map<string, URL>()
-
-function parseListingUrl(text: string): URL {
-  const known = parsed.get(text)
-  if (known !== undefined) return known
-  if (parsed.size >= MAX_PARSED) parsed.clear()
-  const url = new URL(text)
-  parsed.set(text, url)
-  return url
 }
 
 /** Judged as text first: `new URL()` turns `//evil`, `/\evil`, `\thttp://evil` into other hosts. */

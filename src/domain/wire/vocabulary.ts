@@ -60,20 +60,7 @@ export const ASSUMABLE = [
 ] as const
 
 /** Facts about a listing other than payments. */
-export const NOTICES = [
-  'withdrawn_at_source',
-  'deprecated',
-  'network_changed',
-  'price_changed',
-  'payout_changed',
-  'payout_rotating',
-  'tools_changed',
-  'suspicious_text',
-  'payout_contested',
-  'disputed',
-] as const
-
-export const NOTICE_TITLES: Record<(typeof NOTICES)[number], string> = {
+export const NOTICE_TITLES = {
   withdrawn_at_source: 'Withdrawn at its source',
   deprecated: 'Deprecated',
   network_changed: 'Another network',
@@ -85,6 +72,7 @@ export const NOTICE_TITLES: Record<(typeof NOTICES)[number], string> = {
   payout_contested: 'Payout contested',
   disputed: 'Disputed',
 }
+export const NOTICES = namesOf(NOTICE_TITLES)
 
 /** Where a machine read what a seller offers; `http` is what unpaid operations answered. */
 export const INTERFACE_ORIGINS = [
@@ -99,17 +87,7 @@ export const INTERFACE_ORIGINS = [
 ] as const
 
 /** Discovery files: those the specification's `has` parameter names in its order, then ours. */
-export const DISCOVERY_FILES = [
-  'openapi',
-  'llms_txt',
-  'x402_manifest',
-  'agent_card',
-  'ard',
-  'mcp_card',
-] as const
-export type DiscoveryFile = (typeof DISCOVERY_FILES)[number]
-
-export const DISCOVERY_NAMES: Record<DiscoveryFile, string> = {
+export const DISCOVERY_NAMES = {
   openapi: 'OpenAPI',
   llms_txt: 'llms.txt',
   x402_manifest: 'x402 manifest',
@@ -117,6 +95,8 @@ export const DISCOVERY_NAMES: Record<DiscoveryFile, string> = {
   ard: 'ARD manifest',
   mcp_card: 'MCP server card',
 }
+export const DISCOVERY_FILES = namesOf(DISCOVERY_NAMES)
+export type DiscoveryFile = (typeof DISCOVERY_FILES)[number]
 
 export const STATUSES = ['unclaimed', 'claimed'] as const
 export type Status = (typeof STATUSES)[number]
@@ -158,7 +138,7 @@ export const PROBE_OUTCOMES = [
 ] as const
 
 /** Whether a service answered; one that wants credentials did. */
-export function isUp({ outcome }: { outcome?: (typeof PROBE_OUTCOMES)[number] | undefined }) {
+export function isUp({ outcome }: { outcome?: string | undefined }): boolean {
   return outcome === 'spoke' || outcome === 'gated'
 }
 
@@ -199,21 +179,11 @@ export const PRICE_BUCKETS = ['free', 'lt_0.01', 'lt_0.1', 'lt_1', 'ge_1', 'unkn
 export type PriceBucket = (typeof PRICE_BUCKETS)[number]
 export const SEARCH_VIEWS = ['full', 'compact'] as const
 
-/** Outcomes of a paid call. Closed list: receipts, pages, seller and client use no other. */
-export const DELIVERY_VERDICTS = [
-  'as_declared',
-  'other_shape',
-  'empty',
-  'error_in_200',
-  'payment_asked_again',
-  'refused',
-  'cut_off',
-  'too_large_to_judge',
-] as const
-export type DeliveryVerdict = (typeof DELIVERY_VERDICTS)[number]
-
-/** The name of each verdict in a sentence about calls. */
-export const VERDICT_WORDS: Record<DeliveryVerdict, string> = {
+/**
+ * Outcomes of a paid call, each with its name in a sentence about calls. Closed list: receipts, pages,
+ * seller and client use no other.
+ */
+export const VERDICT_WORDS = {
   as_declared: 'answered as declared',
   other_shape: 'answered in another shape than declared',
   empty: 'answered with nothing',
@@ -222,4 +192,12 @@ export const VERDICT_WORDS: Record<DeliveryVerdict, string> = {
   refused: 'refused after the payment',
   cut_off: 'cut off',
   too_large_to_judge: 'too large to judge',
+}
+export const DELIVERY_VERDICTS = namesOf(VERDICT_WORDS)
+export type DeliveryVerdict = (typeof DELIVERY_VERDICTS)[number]
+
+/** The names of a table, in its order. */
+function namesOf<Table extends object>(table: Table): readonly Extract<keyof Table, string>[] {
+  // Each table is a literal of this module and has no other members.
+  return Object.keys(table) as Extract<keyof Table, string>[]
 }
