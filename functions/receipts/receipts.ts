@@ -78,11 +78,10 @@ export function openReceipts(parts: { store: Store; clock: Clock; log: Log }) {
 
 const TIME_BYTES = 6
 
-/** An id that begins with the time of its call: rows are inserted in their order. @param random 16 bytes */
-export function toReceiptId(at: number, random: Uint8Array): string {
-  const id = Buffer.from(random)
-  id.writeUIntBE(at, 0, TIME_BYTES)
-  return id.toString('base64url')
+/** An id that begins with the time of its call: rows are inserted in their order. @param random 16 bytes, written into */
+export function toReceiptId(at: number, random: Buffer): string {
+  random.writeUIntBE(at, 0, TIME_BYTES)
+  return random.toString('base64url')
 }
 
 /** A day's file is complete this long after the day ended (milliseconds): no receipt comes later. */

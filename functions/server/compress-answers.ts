@@ -110,7 +110,7 @@ function isCompressible(res: ServerResponse): boolean {
 }
 
 /** What Node would write immediately: headers are an object, or alternating names and values. */
-function takeHead(res: ServerResponse, status: number, given: unknown[]): void {
+export function takeHead(res: ServerResponse, status: number, given: unknown[]): void {
   res.statusCode = status
   const [first] = given
   if (typeof first === 'string') res.statusMessage = first

@@ -5,6 +5,7 @@ import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import type { Parts } from '../features/feature.ts'
 import { publicJson } from '../http/answers.ts'
 import { hashSecret, SECRET_PATTERN } from '../sellers/sign-in.ts'
+import { takeHead } from '../server/compress-answers.ts'
 import type { NodeHandler } from '../server/connections.ts'
 import { isRefusedByPage, sendResponse, splitTarget } from '../server/node-answers.ts'
 import { withPatience } from '../store/store.ts'
@@ -134,22 +135,11 @@ const CLOSED = 'private, no-store'
 /** No cache may hold this answer, whatever code writes its head. */
 function keepFromCaches(res: ServerResponse): void {
   const { writeHead } = res
-  // One function covers Node's overloads: status, then an optional reason, then optional headers.
-  const closed = (...head: unknown[]) => {
-    const fields = head.at(-1)
-    if (Array.isArray(fields))
-      head[head.length - 1] = [
-        ...fields.filter((_, at) => !CACHE_FIELDS.test(String(fields[at - (at % 2)]))),
-        ...['Cache-Control', CLOSED],
-      ]
-    else if (typeof fields === 'object' && fields !== null)
-      head[head.length - 1] = Object.fromEntries([
-        ...Object.entries(fields).filter(([name]) => !CACHE_FIELDS.test(name)),
-        ['Cache-Control', CLOSED],
-      ])
+  const closed = (status: number, ...given: unknown[]) => {
+    takeHead(res, status, given)
     for (const name of res.getHeaderNames()) if (CACHE_FIELDS.test(name)) res.removeHeader(name)
-    if (!Array.isArray(fields)) res.setHeader('Cache-Control', CLOSED)
-    return Reflect.apply(writeHead, res, head)
+    res.setHeader('Cache-Control', CLOSED)
+    return Reflect.apply(writeHead, res, [status])
   }
   Reflect.set(res, 'writeHead', closed)
 }

@@ -1,4 +1,3 @@
-import * as v from 'valibot'
 import { textLike } from '../wire/shapes.ts'
 
 /**
@@ -115,5 +114,5 @@ export function chainOf(payout: string): string {
 /** CAIP-10, with a well-formed chain and address. */
 export function toPayout(network: string | null, address: string): string | null {
   const payout = `${network}:${address}`
-  return network !== null && v.is(PayoutSchema, payout) ? payout : null
+  return network !== null && PAYOUT_PATTERN.test(payout) ? payout : null
 }
