@@ -98,7 +98,7 @@ describe('what strangers make us ask', () => {
     const first = ask(left.signal)
     const isClosed = await silent.requested()
     left.abort()
-    expect(await first).toMatchObject({ verdict: 'not_reached', requested: [{ method: 'POST' }] })
+    expect(await first).toMatchObject({ verdict: 'not_reached', asked: [{ method: 'POST' }] })
     await isClosed()
     const again = new AbortController()
     const second = ask(again.signal)
