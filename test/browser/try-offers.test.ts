@@ -73,7 +73,7 @@ test('only a complete offer reaches the wallet, and what is signed is our word f
   await page.goto('/listing/x402.weather')
   // The main button of a paid listing asks at once.
   await page.getByRole('link', { name: 'Ask the price' }).click()
-  const rows = page.locator('form.try .asked > li')
+  const rows = page.locator('form.try .offers > li')
   await expect.poll(() => rows.count()).toBe(accepts.length)
   for (const [at, [, stated]] of HOSTILE.entries()) {
     expect([at, await rows.nth(at).textContent()]).toEqual([at, expect.stringContaining(stated)])

@@ -3,7 +3,7 @@ import { toProbeBars, toSettlementBars } from '../../src/components/evidence/evi
 import { toScoreParts } from '../../src/components/evidence/score-fall.ts'
 import { toTaskChoices } from '../../src/components/home/task-choices.ts'
 import { toStatusText } from '../../src/components/listing/known-facts.ts'
-import { toDecisionFacts } from '../../src/components/rows/decision-facts.ts'
+import { toStripFacts } from '../../src/components/rows/decision-facts.ts'
 import { toHue, toMonogram } from '../../src/components/rows/tile.ts'
 import type { TaskOffer } from '../../src/domain/plans/task-plan.ts'
 import { toTaskPages } from '../../src/domain/plans/task-plan.ts'
@@ -69,9 +69,9 @@ describe('what is not known of a listing', () => {
   test('is not the cost of a server that runs on one’s own machine', () => {
     const facts = { kind: 'mcp_server', invoke: [npm] }
     expect(statusTextOf(facts)).not.toContain('what it costs')
-    const runs = toDecisionFacts(viewOf(facts), []).find(({ label }) => label === 'Runs')
+    const runs = toStripFacts(viewOf(facts), []).find(({ label }) => label === 'Runs')
     expect(runs?.value).toBe('On your machine')
-    const price = toDecisionFacts(viewOf(facts), []).find(({ label }) => label === 'Price')
+    const price = toStripFacts(viewOf(facts), []).find(({ label }) => label === 'Price')
     expect(price?.value).toBe('Free to run')
   })
 })

@@ -7,7 +7,7 @@ import { isJsonObject } from '../../domain/wire/json.ts'
 import type { Effect } from '../../domain/wire/vocabulary.ts'
 import { type CallTag, toSeenTag } from '../evidence/seen-words.ts'
 
-/** One deed of a listing: an operation, a tool or a skill. */
+/** One operation, tool or skill of a listing. */
 export interface CallRow {
   /** `GET`, for operations. */
   verb: string | null

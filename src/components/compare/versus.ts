@@ -128,7 +128,7 @@ const trustRow = row('Trust', 'unmeasured', ({ trust }) => {
 
 const focusRow = row(
   'Made for this',
-  'not said',
+  'not stated',
   (_, { focus }) => focus && (focus === 'dedicated' ? 'yes' : 'among others'),
 )
 

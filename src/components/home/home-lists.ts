@@ -13,61 +13,51 @@ export function toHomeLists(
   const outside = listings.filter(({ brief }) => !brief.first_party)
   return {
     /** Listings with a payment-verified score, highest first. */
-    get trusted() {
-      return outside
-        .filter(({ brief }) => brief.trust.score !== null)
-        .map(({ brief }) => toListingRow(brief))
-        .sort(compareListingRows)
-        .slice(0, length)
-    },
+    trusted: outside
+      .filter(({ brief }) => brief.trust.score !== null)
+      .map(({ brief }) => toListingRow(brief))
+      .sort(compareListingRows)
+      .slice(0, length),
     /** Those that others count most calls of; then by payments, downloads and stars. */
-    get known() {
-      return outside
-        .map(({ brief, view }) => ({ brief, used: toUse(view) }))
-        .filter(({ used }) => used[0] > 0)
-        .sort(
-          (a, b) =>
-            b.used[0] - a.used[0] || b.used[1] - a.used[1] || compareText(a.brief.id, b.brief.id),
-        )
-        .slice(0, length)
-        .map(({ brief }) => toListingRow(brief))
-    },
+    known: outside
+      .map(({ brief, view }) => ({ brief, used: toUse(view) }))
+      .filter(({ used }) => used[0] > 0)
+      .sort(
+        (a, b) =>
+          b.used[0] - a.used[0] || b.used[1] - a.used[1] || compareText(a.brief.id, b.brief.id),
+      )
+      .slice(0, length)
+      .map(({ brief }) => toListingRow(brief)),
     /** Those that answered last, to us or to another's test, with the day. */
-    get lately() {
-      return outside
-        .flatMap(({ brief, view: { known } }) =>
-          known.answers?.known === true
-            ? [{ row: toListingRow(brief), at: known.answers.as_of ?? '' }]
-            : [],
-        )
-        .sort((a, b) => compareText(b.at, a.at) || compareListingRows(a.row, b.row))
-        .slice(0, length)
-    },
+    lately: outside
+      .flatMap(({ brief, view: { known } }) =>
+        known.answers?.known === true
+          ? [{ row: toListingRow(brief), at: known.answers.as_of ?? '' }]
+          : [],
+      )
+      .sort((a, b) => compareText(b.at, a.at) || compareListingRows(a.row, b.row))
+      .slice(0, length),
     /** Changes between two of our probes, the newest first; only the last of each listing. */
-    get changed() {
-      return outside
-        .flatMap(({ brief: { name, page }, history }) =>
-          history.drift.slice(0, 1).map((drift) => ({
-            ...{ name, page, at: drift.at },
-            text: toDriftSentence(drift),
-          })),
-        )
-        .sort((a, b) => compareText(b.at, a.at) || compareText(a.page, b.page))
-        .slice(0, length)
-    },
+    changed: outside
+      .flatMap(({ brief: { name, page }, history }) =>
+        history.drift.slice(0, 1).map((drift) => ({
+          ...{ name, page, at: drift.at },
+          text: toDriftSentence(drift),
+        })),
+      )
+      .sort((a, b) => compareText(b.at, a.at) || compareText(a.page, b.page))
+      .slice(0, length),
     /** Servers that listed their tools to our probe, the most tools first. */
-    get answered() {
-      return outside
-        .filter(({ history }) => history.probes.at(-1)?.outcome === 'spoke')
-        .map(({ brief, view }) => ({
-          name: brief.name,
-          page: brief.page,
-          tools: view.tools.length,
-        }))
-        .filter(({ tools }) => tools > 0)
-        .sort((a, b) => b.tools - a.tools || compareText(a.page, b.page))
-        .slice(0, length)
-    },
+    answered: outside
+      .filter(({ history }) => history.probes.at(-1)?.outcome === 'spoke')
+      .map(({ brief, view }) => ({
+        name: brief.name,
+        page: brief.page,
+        tools: view.tools.length,
+      }))
+      .filter(({ tools }) => tools > 0)
+      .sort((a, b) => b.tools - a.tools || compareText(a.page, b.page))
+      .slice(0, length),
     firstParty: listings
       .filter(({ brief }) => brief.first_party)
       .map(({ brief }) => toListingRow(brief)),

@@ -21,23 +21,28 @@ export interface DecisionFact {
   href?: string
 }
 
-/** Unknown facts have no cell. */
-export function toDecisionFacts(
+/**
+ * The strip under a listing's name. Unknown facts have no cell.
+ *
+ * @param gets fields of the answer, or names of tools and skills
+ */
+export function toStripFacts(
   view: ListingView,
-  probes: readonly Pick<Probe, 'at' | 'protocol' | 'outcome' | 'ms' | 'version'>[],
-  { payments = true, trust = true }: Partial<Pick<Switches, 'payments' | 'trust'>> = {},
+  probes: readonly Probe[],
+  { payments = true, trust = true }: Partial<Switches> = {},
+  gets: readonly DecisionFact[] = [],
 ): DecisionFact[] {
-  const price = payments ? toPrice(view) : []
   // A guide is only read: nobody pays for it, and it cannot be probed.
-  if (view.kind === 'kit') return [...price, toRuns(view), ...toAccess(view)]
-  return [
-    ...price,
-    ...toProbe(probes, view),
-    ...(payments ? toRails(view.pricing) : []),
+  const isGuide = view.kind === 'kit'
+  return sayAccessOnce([
+    ...(payments ? toPrice(view) : []),
+    ...(isGuide ? [] : toProbe(probes, view)),
+    ...(payments && !isGuide ? toRails(view.pricing) : []),
+    ...gets,
     toRuns(view),
     ...toAccess(view),
-    ...(trust ? toTrust(view) : []),
-  ]
+    ...(trust && !isGuide ? toTrust(view) : []),
+  ])
 }
 
 function factOf(
@@ -94,22 +99,6 @@ function toRails(pricing: ListingView['pricing']): DecisionFact[] {
 const MOST_NETWORKS = 5
 /** For a listing that says how it is paid, but not on which chain. */
 export const NO_NETWORK = 'no chain named'
-
-/**
- * The strip under a listing's name.
- *
- * @param gets fields of the answer, or names of tools and skills
- */
-export function toStripFacts(
-  view: ListingView,
-  probes: readonly Probe[],
-  switches: Partial<Switches> = {},
-  gets: readonly DecisionFact[] = [],
-): DecisionFact[] {
-  const facts = sayAccessOnce(toDecisionFacts(view, probes, switches))
-  const at = facts.findIndex(({ label }) => label === 'Runs')
-  return [...facts.slice(0, at), ...gets, ...facts.slice(at)]
-}
 
 /** A paying caller needs nothing else: the payment cell says so, without another cell. */
 function sayAccessOnce(facts: readonly DecisionFact[]): DecisionFact[] {
@@ -196,7 +185,7 @@ export const OUTCOME_WORDS = {
 } as const
 
 function toProbe(
-  probes: Parameters<typeof toDecisionFacts>[1],
+  probes: readonly Probe[],
   { package_run: run, operations }: ListingView,
 ): DecisionFact[] {
   const probe = probes.at(-1)
@@ -210,10 +199,7 @@ function toProbe(
 }
 
 /** When the service itself last answered, and how fast; else what came instead, and since when. */
-function toLastAnswer(
-  probe: Parameters<typeof toDecisionFacts>[1][number],
-  probes: Parameters<typeof toDecisionFacts>[1],
-): DecisionFact {
+function toLastAnswer(probe: Probe, probes: readonly Probe[]): DecisionFact {
   const { outcome, protocol, at, ms } = probe
   if (isUp(probe)) {
     const how = outcome === 'spoke' ? `spoke ${PROTOCOL_NAMES[protocol]}` : 'asked for a key'

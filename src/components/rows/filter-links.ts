@@ -11,7 +11,7 @@ export interface FilterGroup {
   links: { text: string; path: string; count: number }[]
 }
 
-/** What a list holds, as the search is asked for it. */
+/** What a list holds, as filters of the search. */
 export type ListingBase = { kind: Kind } | { category: string }
 
 /**

@@ -6,7 +6,7 @@ import type { RequestedOffer, RequestedTerms } from './requested-terms.ts'
 
 /**
  * Security model: the wallet is the person's own browser extension (EIP-1193). Only it has keys; it
- * shows what it is asked to sign and may refuse. This page asks it for an address, a chain and one
+ * shows what it is to sign and may refuse. This page requests an address, a chain and one
  * signature of an EIP-3009 transfer of exactly the amount the seller asked, to the payee the page
  * shows, and only below the ceiling the person set. Which coin is signed for is ours to say, from the
  * table of coins. An offer that is incomplete, or not understood, never reaches the wallet.

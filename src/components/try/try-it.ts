@@ -16,12 +16,12 @@ const MAX_READ = 2_000_000
 
 /**
  * Puts the form of an operation in place of its button; for the main button of a page, where the page
- * has room for it. A paid one is asked for its price at once: the form is filled with its example.
+ * has room for it. The price of a paid one is requested at once: the form is filled with its example.
  */
 export async function openTry(button: HTMLElement): Promise<void> {
   const { try: key = '' } = button.dataset
   const room =
-    button.closest('.listing-head') === null ? null : document.querySelector<HTMLElement>('#asked')
+    button.closest('.listing-head') === null ? null : document.querySelector<HTMLElement>('#terms')
   const path = (room ?? button.closest<HTMLElement>('[data-kit]'))?.dataset.kit ?? ''
   const kit = await readKit(path)
   const operation = kit?.operations.find(({ method, url }) => `${method} ${url}` === key)

@@ -49,7 +49,7 @@ export function toTermsMarkup({ offers }: RequestedTerms, maxUsd: number): Marku
         <tbody>${rows}</tbody></table>
         ${fault === null ? html`<button class="button" type="button" data-pay="${at}">Pay ${requested.rows[0]?.requested} with my wallet</button>` : html`<p class="small soft">${fault}</p>`}</li>`
   })
-  return html`<ul class="stack asked">${ways}</ul>`
+  return html`<ul class="stack offers">${ways}</ul>`
 }
 
 interface Shown {

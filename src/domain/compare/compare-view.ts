@@ -229,7 +229,7 @@ export function toChosenComparison(
   rows: readonly CompareRow[],
   { baseUrl, site, updated, isFirstParty }: ChosenContext,
 ): ChosenComparison {
-  // No author said that one of them is made for the job.
+  // No author chose one of them as made for the job.
   const others = rows
     .filter(({ id }) => !isFirstParty(id))
     .map((row) => ({ ...row, focus: 'broad' as const }))

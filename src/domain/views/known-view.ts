@@ -139,7 +139,7 @@ function toTested({ evidence }: DerivedListing, sources: Sources): Dated[] {
   })
 }
 
-/** Null where nothing is asked for a call. */
+/** Null where a call costs nothing. */
 function toPaid(listing: DerivedListing, sources: Sources): KnownFact | null {
   const { trust, facts, evidence } = listing
   const isSold = facts.pricing.model === 'per_call' && facts.pricing.max_usd > 0
@@ -149,7 +149,7 @@ function toPaid(listing: DerivedListing, sources: Sources): KnownFact | null {
     return { known: true, ...toMeasured(listing, sources) }
   if (counted !== undefined) {
     const { day, source, isTest } = counted
-    // Its outcome is told by what it answered.
+    // What it answered is its outcome.
     const tested = `one tester paid on ${toDay(day)} (${nameIn(sources)(source)})`
     return { known: true, text: isTest ? tested : counted.text, as_of: day, source }
   }
