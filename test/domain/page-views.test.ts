@@ -115,6 +115,10 @@ test('filters of the index in the browser are in words', () => {
   expect(toIndexFacets(toView(toListing({ facts: UNPRICED })))).toEqual({
     ...{ kind: ['HTTP API'], category: ['data weather'], runs: ['remote'], auth: ['unknown'] },
   })
+  expect(toIndexFacets(toView(toListing({ facts: priced(0.05, 0.4) }))).price).toEqual([
+    'up to $0.10',
+    'up to $1',
+  ])
 })
 
 describe('words', () => {
