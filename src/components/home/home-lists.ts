@@ -5,11 +5,10 @@ import type { ListingView } from '../../domain/views/listing-view.ts'
 import { compareText } from '../../domain/wire/json.ts'
 import { compareListingRows, toListingRow } from '../rows/listing-row.ts'
 
+type Listed = Pick<CompiledListing, 'brief' | 'view' | 'history'>
+
 /** The lists of the home page: of outside listings only; our own kits have a separate row. */
-export function toHomeLists(
-  listings: readonly Pick<CompiledListing, 'brief' | 'view' | 'history'>[],
-  length: number,
-) {
+export function toHomeLists(listings: readonly Listed[], length: number) {
   const outside = listings.filter(({ brief }) => !brief.first_party)
   return {
     /** Listings with a payment-verified score, highest first. */
@@ -47,21 +46,21 @@ export function toHomeLists(
       )
       .sort((a, b) => compareText(b.at, a.at) || compareText(a.page, b.page))
       .slice(0, length),
-    /** Servers that listed their tools to our probe, the most tools first. */
-    answered: outside
-      .filter(({ history }) => history.probes.at(-1)?.outcome === 'spoke')
-      .map(({ brief, view }) => ({
-        name: brief.name,
-        page: brief.page,
-        tools: view.tools.length,
-      }))
-      .filter(({ tools }) => tools > 0)
-      .sort((a, b) => b.tools - a.tools || compareText(a.page, b.page))
-      .slice(0, length),
+    answered: toAnswered(outside).slice(0, length),
     firstParty: listings
       .filter(({ brief }) => brief.first_party)
       .map(({ brief }) => toListingRow(brief)),
   }
+}
+
+/** Servers that listed their tools to our probe with how many they are, the most first. */
+function toAnswered(outside: readonly Listed[]) {
+  return outside
+    .filter(({ view, history }) => {
+      return view.tools.length > 0 && history.probes.at(-1)?.outcome === 'spoke'
+    })
+    .map(({ brief: { name, page }, view }) => ({ name, page, listings: view.tools.length }))
+    .sort((a, b) => b.listings - a.listings || compareText(a.page, b.page))
 }
 
 /** The place of the first figure that somebody counts, and the figure. */
