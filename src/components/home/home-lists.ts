@@ -36,21 +36,23 @@ export function toHomeLists(listings: readonly Listed[], length: number) {
       )
       .sort((a, b) => compareText(b.at, a.at) || compareListingRows(a.row, b.row))
       .slice(0, length),
-    /** Changes between two of our probes, the newest first; only the last of each listing. */
-    changed: outside
-      .flatMap(({ brief: { name, page }, history }) =>
-        history.drift.slice(0, 1).map((drift) => ({
-          ...{ name, page, at: drift.at },
-          text: toDriftSentence(drift),
-        })),
-      )
-      .sort((a, b) => compareText(b.at, a.at) || compareText(a.page, b.page))
-      .slice(0, length),
+    changed: toChanged(outside).slice(0, length),
     answered: toAnswered(outside).slice(0, length),
     firstParty: listings
       .filter(({ brief }) => brief.first_party)
       .map(({ brief }) => toListingRow(brief)),
   }
+}
+
+/** Changes between two of our probes, the newest first; only the last of each listing. */
+function toChanged(outside: readonly Listed[]) {
+  return outside
+    .flatMap(({ brief: { name, page }, history }) =>
+      history.drift
+        .slice(0, 1)
+        .map((drift) => ({ name, page, at: drift.at, text: toDriftSentence(drift) })),
+    )
+    .sort((a, b) => compareText(b.at, a.at) || compareText(a.page, b.page))
 }
 
 /** Servers that listed their tools to our probe with how many they are, the most first. */
