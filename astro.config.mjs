@@ -6,14 +6,6 @@ import { ON_DEMAND_PAGES } from './src/domain/wire/route-table.ts'
 const pages = {
   name: 'pages',
   hooks: {
-    'astro:config:setup': ({ command, injectRoute }) => {
-      // Every component in every state: in development and in the demonstration alone.
-      if (command === 'dev' || process.env.DESIGN_PAGE === 'on')
-        injectRoute({
-          pattern: '/_design',
-          entrypoint: new URL('./test/demo/design/design-page.astro', import.meta.url),
-        })
-    },
     'astro:route:setup': ({ route }) => {
       const address = `/${route.component.replace(/^src\/pages\/|\.astro$/g, '')}`
       route.prerender = !Object.values(ON_DEMAND_PAGES).includes(address)

@@ -10,8 +10,6 @@ export const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** The project's files that decide a release's bytes, apart from tables and content. */
 const CODE = ['src', 'functions', 'astro.config.mjs', 'package-lock.json']
-/** Also this where `DESIGN_PAGE=on` asks for the page of components, as the demonstration does. */
-const DESIGN = 'test/demo/design'
 
 /** Folders of the content that a build reads. */
 const CONTENT = ['listings', 'evidence', 'compare', 'tables', 'tombstones', 'sources']
@@ -67,8 +65,7 @@ export function digestCode(): string {
 
 function digestFiles(): string {
   const digest = createHash('sha256').update(process.version)
-  const paths = process.env.DESIGN_PAGE === 'on' ? [...CODE, DESIGN] : CODE
-  for (const path of paths) addTree(digest, PROJECT, path)
+  for (const path of CODE) addTree(digest, PROJECT, path)
   return digest.digest('hex').slice(0, 32)
 }
 

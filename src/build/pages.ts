@@ -49,8 +49,8 @@ export function startPages(dir: string): Pages {
   }
 }
 
-/** Variables that a bundler needs; DESIGN_PAGE adds the page of components. */
-const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE', 'DESIGN_PAGE']
+/** Variables that a bundler needs. */
+const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE']
 
 /** Left to itself it takes 700 MiB, while the content is read beside it; so it takes 200 less, and as long. */
 const FRUGAL = ['--heap-growing-percent=30', '--max-semi-space-size=16']

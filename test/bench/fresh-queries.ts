@@ -1,5 +1,5 @@
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
-import { createRandom, type SeededRandom } from './seeded-random.ts'
+import { createDraws, type Draws } from '../support/random.ts'
 
 /**
  * Queries that nobody asked before, no two alike: names, and one to four words that some listing has in
@@ -10,7 +10,7 @@ export function createFreshQueries(
   listings: readonly Pick<SearchDocument, 'name' | 'tags' | 'summary'>[],
   count: number,
 ): string[] {
-  const random = createRandom(count)
+  const random = createDraws(count)
   const made = new Set<string>()
   while (made.size < count) made.add(makeQuery(listings, random))
   return [...made]
@@ -18,7 +18,7 @@ export function createFreshQueries(
 
 function makeQuery(
   listings: readonly Pick<SearchDocument, 'name' | 'tags' | 'summary'>[],
-  random: SeededRandom,
+  random: Draws,
 ): string {
   const { name, tags, summary } = random.pick(listings)
   if (random.below(8) === 0) return name
@@ -30,7 +30,7 @@ function makeQuery(
 }
 
 /** Two neighbours change places. */
-function slip(query: string, random: SeededRandom): string {
+function slip(query: string, random: Draws): string {
   const at = random.below(Math.max(1, query.length - 1))
   return `${query.slice(0, at)}${query[at + 1] ?? ''}${query[at] ?? ''}${query.slice(at + 2)}`
 }

@@ -5,7 +5,7 @@ const HEADERS_END = '\r\n\r\n'
 /** Load as cheap as it can be made: kept-alive connections, answers found by their Content-Length. */
 export interface LoadResult {
   answers: number
-  /** Answers that were not 200, and connections that broke. */
+  /** Answers of another status than expected, and connections that broke. */
   failures: number
   bytes: number
   seconds: number
@@ -22,14 +22,18 @@ export interface LoadOptions {
   coding?: string | undefined
   /** Further header lines, each with its end. */
   headers?: string
+  /** Of every answer: 200. */
+  status?: number
 }
 
 /** Asks the paths in turn, each connection the next one as soon as its answer is whole. */
 export async function load(
   port: number,
   paths: readonly string[],
-  { connections, requests = Number.POSITIVE_INFINITY, seconds, coding, headers = '' }: LoadOptions,
+  options: LoadOptions,
 ): Promise<LoadResult> {
+  const { connections, requests = Number.POSITIVE_INFINITY, seconds, coding } = options
+  const { headers = '', status = 200 } = options
   const result: LoadResult = { answers: 0, failures: 0, bytes: 0, seconds: 0, latencies: [] }
   const started = performance.now()
   const end = seconds === undefined ? Number.POSITIVE_INFINITY : started + seconds * 1000
@@ -40,7 +44,9 @@ export async function load(
     sent += 1
     return `GET ${paths[(sent - 1) % paths.length]} HTTP/1.1\r\n${head}`
   }
-  await Promise.all(Array.from({ length: connections }, () => work(port, nextRequest, result)))
+  await Promise.all(
+    Array.from({ length: connections }, () => work(port, nextRequest, result, status)),
+  )
   result.seconds = (performance.now() - started) / 1000
   result.latencies.sort((a, b) => a - b)
   return result
@@ -73,13 +79,14 @@ async function work(
   port: number,
   nextRequest: () => string | null,
   result: LoadResult,
+  status: number,
 ): Promise<void> {
   let socket: Socket | null = null
   for (let request = nextRequest(); request !== null; request = nextRequest()) {
     const started = performance.now()
     try {
       socket ??= await open(port)
-      if (!(await exchange(socket, request, result))) result.failures += 1
+      if ((await exchange(socket, request, result)) !== status) result.failures += 1
       result.answers += 1
       result.latencies.push(performance.now() - started)
     } catch {
@@ -98,8 +105,8 @@ function open(port: number): Promise<Socket> {
   })
 }
 
-/** The body is only counted. @returns whether the answer was 200 */
-function exchange(socket: Socket, request: string, result: LoadResult): Promise<boolean> {
+/** The body is only counted. @returns the answer's status */
+function exchange(socket: Socket, request: string, result: LoadResult): Promise<number> {
   return new Promise((resolve, reject) => {
     let missing = -1
     let head = ''
@@ -116,7 +123,7 @@ function exchange(socket: Socket, request: string, result: LoadResult): Promise<
       missing -= body
       if (missing > 0) return
       done()
-      resolve(head.startsWith('HTTP/1.1 200'))
+      resolve(Number(head.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length)))
     }
     const onClose = () => {
       done()

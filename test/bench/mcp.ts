@@ -1,13 +1,9 @@
-import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { Pool } from 'undici'
-import { findFreePort } from '../support/free-port.ts'
 import { createFreshQueries } from './fresh-queries.ts'
-import { toContender } from './relay/contenders.ts'
-import { readScaleListings } from './scale-listings.ts'
-import { findSharedDir } from './shared-data.ts'
+import { readListings } from './listing-source.ts'
+import { startService } from './relay/contenders.ts'
 
 /**
  * `npm run bench:mcp -- <OUT_DIR>`: searches a second of CPU time through `/mcp`, in the former and the
@@ -20,29 +16,13 @@ const A_ROUND = 1500
 const CONNECTIONS = 16
 const NEWEST = '2026-07-28'
 
-const shared = findSharedDir()
 const outDir = resolve(process.argv[2] ?? 'dist')
-if (shared === null || !existsSync(outDir)) {
-  console.log(`bench:mcp skipped: ${shared === null ? '../shared/data' : outDir} is absent`)
+if (!existsSync(outDir)) {
+  console.log(`bench:mcp skipped: ${outDir} is absent`)
   process.exit()
 }
-const temp = mkdtempSync(join(tmpdir(), 'waypost-mcp-'))
-const { base_url: baseUrl } = JSON.parse(readFileSync(join(outDir, 'current'), 'utf8'))
-const port = await findFreePort()
-const child = spawn(process.execPath, ['--max-semi-space-size=8', 'functions/commands/serve.ts'], {
-  env: {
-    ...process.env,
-    OUT_DIR: outDir,
-    STATE_DIR: join(temp, 'state'),
-    BASE_URL: baseUrl,
-    PORT: String(port),
-    RATE_LIMITS: '{"search":"off"}',
-  },
-  stdio: ['ignore', 'ignore', 'inherit'],
-})
-const { cpu } = toContender('waypost', port, child)
+const { port, cpu, stop } = await startService(outDir, { RATE_LIMITS: '{"search":"off"}' })
 const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONNECTIONS })
-await ready()
 const WAYS = {
   'compact search': (q: string) => ({
     path: `/api/v1/search?view=compact&limit=5&q=${encodeURIComponent(q)}`,
@@ -65,7 +45,7 @@ const WAYS = {
     ),
 }
 const queries = createFreshQueries(
-  readScaleListings(shared),
+  readListings(),
   (ROUNDS + 1) * A_ROUND * Object.keys(WAYS).length,
 )
 let next = 0
@@ -88,8 +68,7 @@ for (const name of Object.keys(WAYS)) {
   )
 }
 await pool.destroy()
-child.kill()
-rmSync(temp, { recursive: true, force: true })
+stop()
 
 function toCall(query: string, _meta: object, headers: Record<string, string>) {
   const params = { name: 'search_listings', arguments: { query }, _meta }
@@ -111,12 +90,4 @@ async function ask(toRequest: (q: string) => Parameters<typeof pool.request>[0],
     const text = await body.text()
     if (statusCode !== 200 || !text.includes('"total"')) throw new Error(text.slice(0, 300))
   }
-}
-
-async function ready(): Promise<void> {
-  for (let tries = 0; tries < 600; tries += 1) {
-    if ((await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => null))?.ok === true) return
-    await new Promise((later) => setTimeout(later, 100))
-  }
-  throw new Error('the server does not answer')
 }

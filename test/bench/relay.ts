@@ -27,7 +27,12 @@ const TARGET = { addedP50: 0.5, shareOfNginx: 0.35, ofHttpProxy: 1.2, growth: 64
 const seller = await startScript('direct', 'seller-process.ts', '', 1)
 const origin = `http://127.0.0.1:${seller.port}`
 const relay = await startScript('relay', 'relay-process.ts', origin, 0)
-const nginx = await startNginx(seller.port)
+// As its documentation writes a reverse proxy.
+const nginx = await startNginx('nginx proxy_pass', {
+  toRules: (port) =>
+    `server { listen 127.0.0.1:${port}; keepalive_requests 1000000000;
+       location / { proxy_pass ${origin}; proxy_buffering off; } }`,
+})
 if (nginx === null) console.log('nginx is not installed: the comparison with it is skipped')
 const httpProxy = await startScript('http-proxy', 'http-proxy-process.ts', origin, 0)
 const contenders = [seller, relay, ...(nginx === null ? [] : [nginx]), httpProxy]

@@ -6,21 +6,15 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createBaselines } from './relevance-baselines.ts'
-import { createOwnEngine, type RankIds } from './relevance-engine.ts'
-import { findSharedDir, readCorpus, readSearchWords } from './shared-data.ts'
+import { type RankIds, rankWithEach } from './engines/load-engine.ts'
+import { findSharedDir, readCorpus } from './shared-data.ts'
 
 const sharedDir = findSharedDir()
 if (sharedDir === null) {
   console.log('bench:relevance skipped: ../shared/data/relevance is absent (set SHARED_DIR)')
 } else {
-  const corpus = readCorpus(sharedDir)
   const split = process.argv[2] ?? join(sharedDir, 'data/relevance/dev')
-  const engines = new Map([
-    ['waypost', createOwnEngine(corpus, readSearchWords())],
-    ...(await createBaselines(corpus)),
-  ])
-  evaluate(sharedDir, split, engines)
+  evaluate(sharedDir, split, await rankWithEach(readCorpus(sharedDir)))
 }
 
 /** Writes a run file for each engine and has the collection's own script judge them together. */

@@ -4,8 +4,10 @@
  */
 import { readFileSync } from 'node:fs'
 import type { Engine } from './engines/engine.ts'
+import { loadEngine } from './engines/load-engine.ts'
 import { percentile } from './http-load.ts'
 
+const SHOWN = 20
 /** Names, keywords, a task, what is broad and what nobody has. */
 const WARM_UP = [
   'github',
@@ -17,17 +19,10 @@ const WARM_UP = [
   'zzqqxx',
 ]
 
-const LOADERS: Record<string, () => Promise<Engine>> = {
-  waypost: async () => (await import('./engines/waypost.ts')).waypost,
-  orama: async () => (await import('./engines/orama.ts')).orama,
-  minisearch: async () => (await import('./engines/minisearch.ts')).minisearch,
-  fts5: async () => (await import('./engines/fts5.ts')).fts5,
-}
 const [stage = '', name = '', size = '0', what = '', file = '', queries = ''] =
   process.argv.slice(2)
-const load = LOADERS[name]
-if (load === undefined) throw new Error(`There is no engine ${name}.`)
-const result = stage === 'build' ? await build(await load()) : await serve(load)
+const engine = await loadEngine(name)
+const result = stage === 'build' ? await build(engine) : await serve(engine)
 console.log(JSON.stringify(result))
 
 async function build(engine: Engine) {
@@ -43,19 +38,18 @@ async function build(engine: Engine) {
   }
 }
 
-async function serve(loadEngine: () => Promise<Engine>) {
-  const engine = await loadEngine()
+async function serve(engine: Engine) {
   const started = performance.now()
   const search = await engine.open(file)
   const loadMs = performance.now() - started
-  search('weather forecast')
+  search('weather forecast', SHOWN)
   const firstAnswerMs = performance.now()
   // What an engine compiles and loads at its first answers is there before anything is timed.
-  for (let n = 0; n < 10; n += 1) for (const q of WARM_UP) search(q)
-  const requested: string[] = JSON.parse(readFileSync(queries, 'utf8'))
-  const timings = requested.map((q) => {
+  for (let n = 0; n < 10; n += 1) for (const q of WARM_UP) search(q, SHOWN)
+  const asked: string[] = JSON.parse(readFileSync(queries, 'utf8'))
+  const timings = asked.map((q) => {
     const begun = performance.now()
-    search(q)
+    search(q, SHOWN)
     return { q, ms: performance.now() - begun }
   })
   timings.sort((a, b) => a.ms - b.ms)
@@ -66,25 +60,6 @@ async function serve(loadEngine: () => Promise<Engine>) {
     p50: percentile(sorted, 0.5),
     p99: percentile(sorted, 0.99),
     slowest: timings.at(-1)?.q,
-    ...(engine.readTask !== undefined && {
-      taskShare: timeOf(requested, engine.readTask(file)) / sumOf(sorted),
-    }),
-    rssMb: megabytes(process.memoryUsage().rss),
+    rssMb: Math.round(process.memoryUsage().rss / 1024 / 1024),
   }
-}
-
-/** Of all questions, each once, after as many others. */
-function timeOf(requested: readonly string[], read: (q: string) => unknown): number {
-  for (const q of requested) read(`${q} again`)
-  const begun = performance.now()
-  for (const q of requested) read(q)
-  return performance.now() - begun
-}
-
-function sumOf(times: readonly number[]): number {
-  return times.reduce((sum, ms) => sum + ms, 0)
-}
-
-function megabytes(bytes: number): number {
-  return Math.round(bytes / 1024 / 1024)
 }

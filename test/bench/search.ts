@@ -10,19 +10,17 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { operationDocuments } from '../support/own-catalogue.ts'
+import { ENGINES } from './engines/load-engine.ts'
 import { createFreshQueries } from './fresh-queries.ts'
 import { readListings } from './listing-source.ts'
 
 const DEFAULT_SIZES = ['15000', '100000', 'operations', '1000000']
-const ENGINES = ['waypost', 'fts5', 'minisearch', 'orama']
 /** Beyond this the two that keep everything in JavaScript objects need more memory than most have. */
 const OBJECT_ENGINES_UP_TO = 100_000
 
 /** Where ours is held against the others, and where it stands alone. */
 const PEERS_AT = 100_000
 const LARGE = 1_000_000
-/** What finding out which task a question names may take of its search. */
-const MOST_TASK_PERCENT = 5
 
 const BuiltSchema = v.object({
   makeMs: v.number(),
@@ -36,7 +34,6 @@ const ServedSchema = v.object({
   p50: v.number(),
   p99: v.number(),
   slowest: v.string(),
-  taskShare: v.optional(v.number()),
   rssMb: v.number(),
 })
 type Measured = v.InferOutput<typeof BuiltSchema> &
@@ -104,8 +101,6 @@ function printBounds(size: number, measured: ReadonlyMap<string, Measured>): voi
       tell(`p99 of ${engine} over ours`, peer.p99 / own.p99, times, false)
   }
   if (size <= PEERS_AT) tell('load, ms', own.loadMs, 50, true)
-  if (own.taskShare !== undefined)
-    tell('reading the task, % of the searches', own.taskShare * 100, MOST_TASK_PERCENT, true)
   if (size >= LARGE) {
     tell('p99, ms', own.p99, 20, true)
     tell('file, GB', own.fileBytes / 1e9, 0.8, true)

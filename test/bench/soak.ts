@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +8,7 @@ import { readCurrent, switchTo } from '../../src/build/folder.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { percentile } from './http-load.ts'
+import { startScript, untilItAnswers } from './relay/contenders.ts'
 
 /**
  * `npm run soak -- [--minutes 60] [--rate 300]`: one server under a steady mixture of requests, calls
@@ -35,7 +35,7 @@ const rate = Number(values.rate)
 
 const temp = mkdtempSync(join(tmpdir(), 'waypost-soak-'))
 const outDir = join(temp, 'dist')
-const seller = await startSeller()
+const seller = await startScript('seller', 'seller-process.ts', '', 1)
 const env = {
   ...FIXTURE_ENV,
   CONTENT_DIR: join(temp, 'content'),
@@ -49,7 +49,7 @@ const releases = await buildTwo()
 const server = await startServer()
 const pool = new Pool(env.BASE_URL, { connections: 64 })
 
-const words = readFileSync('test/bench/paraphrases.tsv', 'utf8').split(/[\s,]+/)
+const words = readFileSync('README.md', 'utf8').match(/[a-z]{3,}/g) ?? []
 const json = { 'content-type': 'application/json' }
 /** Of ten requests, in turn; a query is never asked twice. */
 const MIXTURE: ((n: number) => Requested)[] = [
@@ -93,14 +93,6 @@ seller.stop()
 await new Promise((ended) => server.once('exit', ended))
 rmSync(temp, { recursive: true, force: true })
 
-async function startSeller() {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'soak-seller.ts')], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const [line] = await once(child.stdout, 'data')
-  return { port: Number(line), stop: () => child.kill() }
-}
-
 /** The content of the tests and a listing that the relay calls on this machine; then one word more. */
 async function buildTwo(): Promise<string[]> {
   cpSync(FIXTURE_ENV.CONTENT_DIR, env.CONTENT_DIR, { recursive: true })
@@ -140,11 +132,8 @@ async function startServer() {
     for (const line of String(lines).split('\n'))
       if (line.includes('"level":"error"')) count(`log: ${line.slice(0, 200)}`)
   })
-  for (let tries = 0; tries < 600; tries += 1) {
-    if ((await fetch(`${env.BASE_URL}/healthz`).catch(() => null))?.ok === true) return child
-    await new Promise((later) => setTimeout(later, 100))
-  }
-  throw new Error('the server does not answer')
+  await untilItAnswers(Number(port))
+  return child
 }
 
 /** As many as the rate asks for by now, whether those before are answered or not. */

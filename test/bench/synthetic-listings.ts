@@ -1,7 +1,10 @@
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
-import { REPLACED, rewriteText } from './rewrite-text.ts'
-import { createRandom } from './seeded-random.ts'
+import { createDraws, type Draws } from '../support/random.ts'
 
+/** How often a word is replaced by one drawn from all texts, and how often by one never seen. */
+const REPLACED = 0.4
+const COINED = 0.02
+const SYLLABLES = 'ba ce di fo gu ka le mi no pru sta tro ven xi zor'.split(' ')
 /** Most listings stand on a host that others share: a code host, a platform, a seller's domain. */
 const SAME_HOST = 0.85
 
@@ -14,7 +17,7 @@ export function* syntheticListings(
   real: readonly SearchDocument[],
   count: number,
 ): Generator<SearchDocument> {
-  const random = createRandom(8004)
+  const random = createDraws(8004)
   const nameWords = real.flatMap(({ name }) => name.split(/\s+/))
   const summaryWords = real.flatMap(({ summary }) => summary.split(/\s+/))
   for (let at = 0; at < count; at += 1) {
@@ -44,7 +47,7 @@ export function* syntheticOperations(
   real: readonly SearchDocument[],
   count: number,
 ): Generator<SearchDocument> {
-  const random = createRandom(8005)
+  const random = createDraws(8005)
   const words = real.flatMap(({ texts }) =>
     Object.values(texts ?? {}).flatMap((field) => field.join(' ').split(/\s+/)),
   )
@@ -57,6 +60,22 @@ export function* syntheticOperations(
     const made = { name: again(name), labels: again(labels), summary: again(summary) }
     yield { ...shape, id, texts: made, body }
   }
+}
+
+/** The text with some of its words changed for others. */
+function rewriteText(text: string, words: readonly string[], random: Draws): string {
+  return text
+    .split(/\s+/)
+    .map((word) => {
+      const chance = random.next()
+      if (chance < COINED) return coin(random)
+      return chance < REPLACED ? random.pick(words) : word
+    })
+    .join(' ')
+}
+
+function coin(random: Draws): string {
+  return Array.from({ length: 3 + random.below(2) }, () => random.pick(SYLLABLES)).join('')
 }
 
 function toSlug(text: string): string {

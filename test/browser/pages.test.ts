@@ -1,7 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PAGE_CSP } from '../../src/domain/wire/site-headers.ts'
-import { FILES } from '../deploy/released-files.ts'
 import { type Demo, readSignInPath, startDemo } from '../support/demo.ts'
 import { IS_LONG } from '../support/long.ts'
 import {
@@ -136,17 +135,6 @@ test.each(ALL_STATES)(
     expect(states.get(path)).toEqual({ ...FINE, status, csp: PAGE_CSP, faults: [] })
   },
 )
-
-test('the page of every component has them all, and stands in no other release', async () => {
-  const { page, faults, close } = await openPage(browser, demo.url)
-  await page.goto('/_design')
-  // Some are drawn by the dashboard's own script.
-  await page.locator('.claim, .owned').nth(8).waitFor()
-  expect(await readOverflow(page)).toBe(0)
-  expect(faults).toEqual([])
-  await close()
-  expect(FILES.filter(({ file }) => file.startsWith('_design'))).toEqual([])
-})
 
 test('going back shows a page as it was left', async () => {
   const keeping = await launchBrowser({ keepsPages: true })

@@ -44,18 +44,6 @@ describe('front matter that is not front matter', () => {
       'content/listings/x402/foo.md:1: expected the first line to be exactly ---, got "---js"',
     ],
     [
-      '--- js\n{}\n---\n',
-      'content/listings/x402/foo.md:1: expected the first line to be exactly ---, got "--- js"',
-    ],
-    [
-      '---JS\n{}\n---\n',
-      'content/listings/x402/foo.md:1: expected the first line to be exactly ---, got "---JS"',
-    ],
-    [
-      '---json\n{}\n---\n',
-      'content/listings/x402/foo.md:1: expected the first line to be exactly ---, got "---json"',
-    ],
-    [
       '---constructor\n{}\n---\n',
       'content/listings/x402/foo.md:1: expected the first line to be exactly ---, got "---constructor"',
     ],
@@ -224,30 +212,14 @@ describe('YAML with a second meaning', () => {
 describe('fields', () => {
   test.each([
     ['url', 'javascript:alert(1)', 'url: expected an absolute URL that starts with https://'],
-    ['url', 'https://127.0.0.1/', 'url: expected a host name, got the address'],
-    ['url', 'https://u:p@seller.example/', 'url: expected no user name or password in the URL'],
-    ['url', 'http://seller.example/', 'url: expected an https URL, got http'],
-    [
-      'url',
-      'https://seller.example/{id}',
-      'url: expected a URL that can be called as it is, got a template',
-    ],
     [
       'url',
       '"{base_url}/docs"',
       'url: expected an absolute URL: {base_url} is for first-party listings',
     ],
-    ['name', '"P\u0430yPal"', 'name: expected one script in a word, got Latin mixed with Cyrillic'],
-    ['name', '"abc \u202e def"', 'name: expected no invisible or direction-changing characters'],
-    ['name', `"${'n'.repeat(81)}"`, 'name: expected at most 80 characters, got 81'],
-    ['name', '" padded "', 'name: expected no spaces at the start or the end'],
     ['name', '42', 'name: expected text, got 42'],
     ['name', null, 'name: expected a value, got none'],
     ['summary', '""', 'summary: expected text, got nothing'],
-    ['summary', `"${'s'.repeat(201)}"`, 'summary: expected at most 200 characters, got 201'],
-    ['trust', '{ score: 100 }', 'trust: expected nothing: trust is computed, never written'],
-    ['catagories', '[travel]', 'catagories: expected a known key; did you mean categories?'],
-    ['categories', '[wether]', 'categories[0]: expected a known category, got "wether"'],
     ['first_party', 'true', 'first_party: expected first_party on kits only'],
     ['kind', 'mcp', 'kind: expected one of kit, http_api, mcp_server, a2a_agent, got "mcp"'],
     ['kind', 'mcp_server', 'kind: expected the file under listings/mcp for a paid mcp_server'],
@@ -258,37 +230,19 @@ describe('fields', () => {
     ],
     [
       'pricing',
-      '{ model: per_call, min_usd: -1, max_usd: 1, rails: [x402], networks: [] }',
-      'pricing.min_usd: expected a price of 0 or more, got -1',
-    ],
-    [
-      'pricing',
       '{ model: per_call, min_usd: 2, max_usd: 1, rails: [x402], networks: [] }',
       'pricing.max_usd: expected max_usd to be at least min_usd',
     ],
-    [
-      'pricing',
-      '{ model: per_call, min_usd: 1, max_usd: 1, rails: [], networks: [] }',
-      'pricing.rails: expected at least one rail: x402 or mpp',
-    ],
-    [
-      'pricing',
-      '{ model: per_call, min_usd: 1, max_usd: 1, rails: [x402], networks: ["stellar:pubnet"] }',
-      'pricing.networks[0]: expected eip155:<chain id> or solana:<chain reference>',
-    ],
-    ['pricing', '{ model: unknown, min_usd: 1 }', 'pricing.min_usd: expected'],
     [
       'payout',
       '["0x1111111111111111111111111111111111111111"]',
       'payout[0]: expected a CAIP-10 address',
     ],
-    ['sources', '[]', 'sources: expected at least one source'],
     [
       'sources',
       '[{ source: mcp_registri, ref: "https://x.example/" }]',
       'sources[0].source: expected a known source, got "mcp_registri"; did you mean mcp_registry?',
     ],
-    ['added', '20.11.2026', 'added: expected a date that exists, such as 2026-11-20'],
     [
       'http',
       '[{ method: FETCH, url: "https://x.example/" }]',
@@ -393,10 +347,6 @@ describe('evidence', () => {
       { probes: [{ at: '2026-11-01T00:00:00Z', protocol: 'ftp', outcome: 'spoke' }] },
       'probes[0].protocol: expected one of x402, mpp, mcp, a2a, http',
     ],
-    [
-      { signals: { uptime_24h: 101 } },
-      'signals.uptime_24h: expected a percentage from 0 to 100, got 101',
-    ],
     ['{"__proto__": {"measured": 1}}', '__proto__: expected one of the known keys'],
   ])('%j', (value, message) => {
     expect(evidence(value).join('\n')).toContain(message)
@@ -458,10 +408,6 @@ describe('numbers and names that are read as others', () => {
     expect(checkField('name', name)).toEqual([
       'content/listings/x402/foo.md:2 name: expected ordinary Latin letters and digits, got full-width ones',
     ])
-  })
-
-  test('a name in Japanese keeps its own signs', () => {
-    expect(checkField('name', '天気（東京）・ウェザー')).toEqual([])
   })
 })
 

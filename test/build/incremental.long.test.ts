@@ -7,9 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findRelease } from '../../src/build/folder.ts'
 import { findDifferences, hashFolder } from '../bench/scale/hash-folder.ts'
-import { createRandom } from '../bench/seeded-random.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { copyFixture, currentOf, releasedPath } from '../support/fixture-release.ts'
+import { createDraws } from '../support/random.ts'
 import { EDITS } from '../support/random-edits.ts'
 
 /** Rounds of edits after the first, each a build upon the one before and a build from nothing. */
@@ -59,7 +59,7 @@ function expectSame(): void {
 const CARRIED = /public\/(?:_astro|pagefind\/\d+\/(?:fragment|index|filter))\//
 
 const editAll = (seed: number, names: readonly string[]) => {
-  const random = createRandom(seed)
+  const random = createDraws(seed)
   for (const name of names) EDITS[name]?.(content, random)
 }
 
@@ -79,7 +79,7 @@ test('a build over a release that was damaged gives the bytes of one from nothin
 
 test('so it does after any small edits', { timeout: 300_000 * ROUNDS }, () => {
   for (let round = 1; round <= ROUNDS; round++) {
-    const random = createRandom(100 + round)
+    const random = createDraws(100 + round)
     const names = Array.from({ length: 1 + random.below(4) }, () => random.pick(Object.keys(EDITS)))
     editAll(1000 + round, ['a changed table', ...names])
     build(stepwise)
@@ -90,7 +90,7 @@ test('so it does after any small edits', { timeout: 300_000 * ROUNDS }, () => {
 test('a build that is killed at any moment leaves a whole release, and the next one is as from nothing', {
   timeout: 300_000 + KILLS * 30_000,
 }, async () => {
-  const random = createRandom(3000)
+  const random = createDraws(3000)
   for (let kill = 0; kill < KILLS; kill += 1) {
     editAll(3000 + kill, ['a changed summary', 'an added listing'])
     const child = spawn(process.execPath, COMMAND, { env: envOf(stepwise), stdio: 'ignore' })

@@ -17,7 +17,6 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findRelease, listFiles } from '../../src/build/folder.ts'
-import { createRandom } from '../bench/seeded-random.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import {
   copyFixture,
@@ -28,6 +27,7 @@ import {
   switchRelease,
 } from '../support/fixture-release.ts'
 import { longTest } from '../support/long.ts'
+import { createDraws } from '../support/random.ts'
 import { EDITS } from '../support/random-edits.ts'
 import { startService } from '../support/running-service.ts'
 
@@ -93,7 +93,7 @@ test('a build is left alone while nothing changed', LONG, async () => {
 
 /** As people and machines edit. */
 function edit(): void {
-  const random = createRandom(1)
+  const random = createDraws(1)
   for (const name of [
     'a changed summary',
     'a longer description',

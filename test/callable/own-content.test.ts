@@ -101,20 +101,6 @@ describe('every kit of ours', () => {
     }))
     expect(lines.filter(({ isUsable }) => !isUsable)).toEqual([])
   })
-
-  test('that is a folder of skills names the agent it is installed for', () => {
-    const { snippets } = kitOf('kit.supabase-postgres')
-    const folder =
-      'https://github.com/supabase/agent-skills/tree/main/skills/supabase-postgres-best-practices'
-    expect(snippets).toEqual({
-      install: `npx skills add ${folder}\n`,
-      install_claude_code: `npx skills add ${folder} --agent claude-code\n`,
-      install_codex: `npx skills add ${folder} --agent codex\n`,
-      install_cursor: `npx skills add ${folder} --agent cursor\n`,
-      install_gemini_cli: `npx skills add ${folder} --agent gemini-cli\n`,
-      install_github_copilot: `npx skills add ${folder} --agent github-copilot\n`,
-    })
-  })
 })
 
 describe('every listing of ours', () => {
@@ -206,75 +192,5 @@ describe('every listing of ours', () => {
     )
     expect(settings.length).toBeGreaterThan(200)
     for (const { secret, value } of settings) if (secret) expect(value).toMatch(/<[A-Z0-9_]+>$/)
-  })
-})
-
-describe('the first call to do a task', () => {
-  test.each([
-    [
-      'search the web',
-      'x402.exa',
-      'POST',
-      'https://api.exa.ai/search',
-      { query: 'papers on tidal power', numResults: 5 },
-    ],
-    [
-      'read a page as Markdown',
-      'x402.firecrawl-mpp',
-      'POST',
-      'https://firecrawl.mpp.tempo.xyz/v1/scrape',
-      { url: 'https://example.com/', formats: ['markdown'] },
-    ],
-    [
-      'make an image',
-      'x402.fal-mpp',
-      'POST',
-      'https://fal.mpp.tempo.xyz/fal-ai/flux/dev',
-      { prompt: 'a red sailing boat in fog' },
-    ],
-    [
-      'weather for a city',
-      'api.open-meteo',
-      'GET',
-      'https://api.open-meteo.com/v1/forecast?latitude=59.91&longitude=10.75&current=temperature_2m%2Cwind_speed_10m',
-      undefined,
-    ],
-    [
-      'company by domain',
-      'x402.peopledatalabs-mpp',
-      'GET',
-      'https://mpp.orthogonal.com/peopledatalabs/v5/company/enrich?website=stripe.com',
-      undefined,
-    ],
-    [
-      'send an e-mail',
-      'api.resend-api',
-      'POST',
-      'https://api.resend.com/emails',
-      {
-        from: 'onboarding@resend.dev',
-        to: ['<YOUR_EMAIL>'],
-        subject: 'Report',
-        text: 'The report is ready.',
-      },
-    ],
-  ])('%s: %s', (_, id, method, url, body) => {
-    const requests = kitOf(id).operations.map(({ example }) => ({
-      method: example.method,
-      url: example.url,
-      body: example.body,
-    }))
-    expect(requests).toContainEqual({ method, url, body })
-  })
-
-  test('query a PostgreSQL database on this machine', () => {
-    const config = JSON.parse(kitOf('mcp.postgres-mcp-pro').snippets.cursor ?? '')
-    expect(Object.values(config.mcpServers)).toEqual([
-      {
-        command: 'uvx',
-        args: ['postgres-mcp', '--access-mode=restricted'],
-        env: { DATABASE_URI: '<DATABASE_URI>' },
-      },
-    ])
   })
 })

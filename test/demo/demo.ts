@@ -18,8 +18,6 @@ Object.assign(process.env, {
   DATABASE_URL: '',
   SMTP_URL: '',
   PORT: env.PORT || '4321',
-  // A page of every component in every state, which no other release has.
-  DESIGN_PAGE: 'on',
   BASE_URL: env.BASE_URL || `http://localhost:${env.PORT || '4321'}`,
 })
 const log = createLog((line) => process.stdout.write(line), Date.now)

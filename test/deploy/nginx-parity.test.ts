@@ -1,11 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toUrlPath } from '../../src/domain/wire/static-file.ts'
-import { copyRelease, switchRelease } from '../support/fixture-release.ts'
-import { longTest } from '../support/long.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { hasBrotli, hasNginx, startNginx } from './nginx.ts'
 import { FILES } from './released-files.ts'
@@ -205,64 +200,6 @@ describe.skipIf(!hasNginx)(
     })
   },
 )
-
-describe.skipIf(!hasNginx)('nginx over a folder whose link is switched', () => {
-  const outDir = mkdtempSync(join(tmpdir(), 'waypost-switched-'))
-  afterAll(() => rmSync(outDir, { recursive: true, force: true }))
-
-  longTest(
-    'goes from one release to the next at once, without a failed request',
-    {
-      timeout: 120_000,
-    },
-    async () => {
-      const place = (number: number) => {
-        const text = `release ${number} `.repeat(99)
-        copyRelease(outDir, `r${number}`, {
-          'public/docs/index.html': text,
-          'public/api/v1/stats/index.json': JSON.stringify(text),
-        })
-        switchRelease(outDir, `r${number}`)
-      }
-      place(0)
-      const functions = await startService({ OUT_DIR: outDir })
-      const port = Number(new URL(functions.url).port)
-      const nginx = await startNginx(port, undefined, outDir)
-      const seen: number[] = []
-      const wrong: string[] = []
-      let isSwitching = true
-      // One reader after the other: what one saw, the next must see too.
-      const reading = (async () => {
-        while (isSwitching)
-          for (const path of ['/docs', '/api/v1/stats']) {
-            const answer = await fetch(nginx.url + path, {
-              headers: { 'accept-encoding': 'identity' },
-            })
-            const numbers = new Set((await answer.text()).match(/\d+/g))
-            if (answer.status !== 200 || numbers.size !== 1) wrong.push(`${answer.status} ${path}`)
-            seen.push(Number([...numbers][0]))
-          }
-      })()
-      const untilSeen = (number: number) =>
-        vi.waitFor(() => expect(seen.at(-1)).toBe(number), 20_000)
-      try {
-        for (let number = 1; number <= 20; number += 1) {
-          await untilSeen(number - 1)
-          place(number)
-        }
-        await untilSeen(20)
-      } finally {
-        isSwitching = false
-        await reading
-        await nginx.stop()
-        await functions.close()
-      }
-      expect(wrong).toEqual([])
-      expect(seen).toEqual(seen.toSorted((a, b) => a - b))
-      expect(new Set(seen).size).toBe(21)
-    },
-  )
-})
 
 interface Answered {
   status: number

@@ -1,18 +1,13 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import * as v from 'valibot'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type DeriveInput, deriveListing } from '../../src/domain/derived/derived-listing.ts'
 import { type KitView, KitViewSchema, toKitView } from '../../src/domain/kit/kit-view.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import { NO_PAYOUTS } from '../../src/domain/owners/payout-state.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
-import { listen } from '../call/relay-world.ts'
 
 const run = promisify(execFile)
 const BASE = 'https://waypost.example'
@@ -148,95 +143,19 @@ describe('kit.json v0.1', () => {
   })
 })
 
-describe('HTTP snippets run', () => {
-  let server: Server
-  let origin: string
-  let seen: { method: string; url: string; body: string; signature: string | undefined }[] = []
-
-  beforeAll(async () => {
-    server = createServer((req, res) => {
-      let body = ''
-      req.on('data', (chunk) => {
-        body += chunk
-      })
-      req.on('end', () => {
-        const signature = req.headers['payment-signature']?.toString()
-        seen.push({ method: req.method ?? '', url: req.url ?? '', body, signature })
-        res.statusCode = req.url?.startsWith('/paid') && signature === undefined ? 402 : 200
-        res.end(`answer ${res.statusCode}`)
-      })
-    })
-    origin = `http://127.0.0.1:${await listen(server)}`
+test.each([
+  [['x402'], ['eip155:8453'], '@x402/evm'],
+  [['x402'], ['solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'], '@x402/svm'],
+  [['mpp'], [], 'mppx/client'],
+  [['mpp', 'x402'], ['eip155:8453'], '@x402/evm'],
+])('rails %j on %j use %s', (rails, networks, name) => {
+  const pricing = { ...PAID, rails, networks }
+  const { snippets } = kitOf('x402.example', {
+    kind: 'http_api',
+    url: 'https://api.example.com/',
+    pricing,
   })
-  afterAll(() => server.close())
-
-  /** Shell, TypeScript and Python would each stumble over one of these. */
-  const NASTY = "/free?q=it's%20$HOME&x=$(id)&n=%22#"
-
-  function snippetsOf(path: string, method: string, pricing: object = { model: 'unknown' }) {
-    seen = []
-    const url = `${origin}${path}`
-    // Calls to the seller itself: the relay's base URL is nowhere in this test.
-    return kitOf('x402.example', {
-      kind: 'http_api',
-      url,
-      pricing,
-      closed: true,
-      http: [{ method, url }],
-    }).snippets
-  }
-
-  test('curl', async () => {
-    const { stdout } = await run('bash', ['-euc', snippetsOf(NASTY, 'GET').curl ?? ''])
-    expect(stdout).toContain('answer 200')
-    expect(seen).toEqual([
-      { method: 'GET', url: NASTY.slice(0, -1), body: '', signature: undefined },
-    ])
-  })
-
-  test('curl asks, then pays', async () => {
-    const curl = snippetsOf('/paid', 'POST', PAID).curl ?? ''
-    const requested = await run('bash', ['-euc', curl])
-    expect(requested.stdout).toContain('answer 402')
-    const paid = await run('bash', ['-euc', curl], { env: { ...process.env, PAYMENT: 'signed' } })
-    expect(paid.stdout).toContain('answer 200')
-    expect(seen.at(-1)).toEqual({ method: 'POST', url: '/paid', body: '{}', signature: 'signed' })
-  })
-
-  test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('TypeScript: %s', async (method) => {
-    const code = snippetsOf(NASTY, method).typescript ?? ''
-    const file = join(mkdtempSync(join(tmpdir(), 'waypost-kit-')), 'snippet.mts')
-    writeFileSync(file, code)
-    const { stdout } = await run(process.execPath, [file])
-    expect(stdout.trim()).toBe('200 answer 200')
-    const body = method === 'GET' || method === 'DELETE' ? '' : '{}'
-    // A URL parser writes the quote as %27; it is the same query.
-    const url = NASTY.slice(0, -1).replace("'", '%27')
-    expect(seen).toMatchObject([{ method, url, body }])
-  })
-
-  test.each(['GET', 'POST', 'DELETE'])('Python: %s', async (method) => {
-    const code = snippetsOf('/free?x=1', method).python ?? ''
-    const { stdout } = await run('python3', ['-c', code])
-    expect(stdout.trim()).toBe('200 answer 200')
-    expect(seen).toMatchObject([{ method, url: '/free?x=1' }])
-  })
-
-  test('Python that pays compiles', async () => {
-    const code = snippetsOf(NASTY, 'POST', PAID).python ?? ''
-    expect(code).toContain('x402_requests')
-    await run('python3', ['-c', 'import sys; compile(sys.argv[1], "snippet", "exec")', code])
-  })
-
-  test.each([
-    [['x402'], ['eip155:8453'], '@x402/evm'],
-    [['x402'], ['solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'], '@x402/svm'],
-    [['mpp'], [], 'mppx/client'],
-    [['mpp', 'x402'], ['eip155:8453'], '@x402/evm'],
-  ])('rails %j on %j use %s', (rails, networks, name) => {
-    const { typescript } = snippetsOf('/x', 'GET', { ...PAID, rails, networks })
-    expect(typescript).toContain(`from '${name}'`)
-  })
+  expect(snippets.typescript).toContain(`from '${name}'`)
 })
 
 describe('MCP client configuration', () => {
@@ -307,22 +226,6 @@ describe('MCP client configuration', () => {
     expect(Object.keys(snippetsOf(bundle))).toEqual(['curl'])
     expect(snippetsOf()).toEqual({})
   })
-})
-
-test('an agent gets its card and a first message', async () => {
-  const { snippets } = kitOf('a2a.example', {
-    kind: 'a2a_agent',
-    url: 'https://agent.example.com/a2a',
-  })
-  expect(snippets.curl).toContain(
-    "curl -sS 'https://agent.example.com/.well-known/agent-card.json'\n",
-  )
-  await run('python3', [
-    '-c',
-    'import sys; compile(sys.argv[1], "s", "exec")',
-    snippets.python ?? '',
-  ])
-  expect(snippets.typescript).toContain('message/send')
 })
 
 describe('the install line of a kit', () => {

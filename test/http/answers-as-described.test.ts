@@ -88,15 +88,3 @@ describe('a machine finds its way', () => {
     }
   })
 })
-
-test('every section row of a comparison has a focus, chosen ones too', async () => {
-  for (const path of [
-    '/api/v1/compare?ids=x402.weather,mcp.tenki',
-    '/api/v1/compare/weather-and-tides',
-  ]) {
-    const { sections } = await (await ask(path)).json()
-    const rows = sections.flatMap(({ rows }: { rows: object[] }) => rows)
-    expect(rows.length).toBeGreaterThan(1)
-    for (const { focus } of rows) expect(['dedicated', 'broad']).toContain(focus)
-  }
-})

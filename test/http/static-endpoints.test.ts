@@ -93,92 +93,6 @@ describe('every route and door that is read', () => {
   })
 })
 
-describe('a listing', () => {
-  test('carries its trust, signals under the provider’s name, tiers and absolute badge addresses', async () => {
-    expect(await getJson('/api/v1/listings/x402.weather')).toMatchObject({
-      trust: {
-        score: 38,
-        evidence: 'verified_non_wash_payments',
-        method: 'hub-trust-v0.1',
-        source: 'Data: x402-list.com (CC BY 4.0)',
-      },
-      signals: { x402_list_status: 'online', x402_list_verified: true, p95_ms: 310 },
-      badges: ['unclaimed', 'live_tested'],
-      tiers: {
-        // A provider's sums earn no tier: nobody can tell its buyers from invented ones.
-        tier: null,
-        earned: ['live_tested'],
-        paid: [],
-        not_yet: [
-          { id: 'verified', reason: 'the listing is not claimed with domain proof' },
-          { id: 'trusted', reason: 'no independent sales yet' },
-        ],
-        badge_svg: 'https://waypost.example/badge/x402.weather.svg',
-      },
-      buy: 'relay_x402',
-    })
-  })
-
-  test('with measured payments but no independent buyer has no score and keeps its wash flags', async () => {
-    const { trust } = await getJson('/api/v1/listings/x402.ghost-clicks')
-    expect(trust).toMatchObject({
-      score: null,
-      evidence: 'no_independent_paid_usage_30d',
-      wash_flags: [{ flag: 'self_payment', settlements: 812 }],
-    })
-    expect(trust).not.toHaveProperty('watch')
-  })
-
-  test('without evidence says only that', async () => {
-    const { trust, signals } = await getJson('/api/v1/listings/a2a.planner')
-    expect(trust).toEqual({ score: null, evidence: 'no_payment_data', method: 'hub-trust-v0.1' })
-    expect(signals).toEqual({})
-  })
-
-  test.each([
-    ['x402.cards-only', 'its rail is mpp'],
-    ['x402.closed-shop', 'its seller closed it'],
-    ['mcp.harbour', 'it is a server'],
-  ])('%s is linked out, because %s', async (id) => {
-    expect(await getJson(`/api/v1/listings/${id}`)).toMatchObject({ buy: 'link_out' })
-  })
-
-  test('of our own has its addresses at this directory', async () => {
-    const kit = await getJson('/api/v1/listings/kit.first-steps')
-    expect(kit).toMatchObject({
-      first_party: true,
-      url: 'https://waypost.example/docs',
-      origin: 'https://waypost.example',
-    })
-  })
-})
-
-describe('a comparison page', () => {
-  test('orders rows by trust, then buyers, and leaves first-party rows unranked in a row of their own', async () => {
-    const page = await getJson('/api/v1/compare/weather-and-tides')
-    expect(page.sections[0].rows.map((row: { id: string }) => row.id)).toEqual([
-      'x402.weather',
-      'x402.tide-tables',
-      'x402.ghost-clicks',
-    ])
-    expect(page.first_party.map((row: { id: string }) => row.id)).toEqual(['kit.first-steps'])
-    expect(page.first_party[0]).not.toHaveProperty('focus')
-    expect(page).toMatchObject({
-      indexable: true,
-      thin_reason: null,
-      demand_90d: { all: 0, outside: 0 },
-      facts: null,
-    })
-  })
-
-  test('with too few rows is thin and not for search engines', async () => {
-    expect(await getJson('/api/v1/compare/thin-page')).toMatchObject({
-      indexable: false,
-      thin_reason: 'fewer than 3 listings to compare',
-    })
-  })
-})
-
 describe('counts', () => {
   test('take in every listing and say how many are our own', async () => {
     const { listings } = await getJson('/api/v1/stats')
@@ -226,18 +140,6 @@ test('the OpenAPI document has a second address, with the same bytes', async () 
   const { paths } = JSON.parse(root ?? '')
   expect(Object.keys(paths['/api/v1/stats'].get.responses)).toContain('414')
   expect((await get(`/api/v1/stats?${'x'.repeat(9000)}`)).status).toBe(414)
-})
-
-test('a listing whose seller publishes no discovery files has no such member', async () => {
-  const { results } = await getJson('/api/v1/search?limit=50')
-  const all = await Promise.all(
-    results.map(({ id }: { id: string }) => getJson(`/api/v1/listings/${id}`)),
-  )
-  const found = all.map(({ discovery }) => discovery)
-  expect(found).toContain(undefined)
-  const given = found.filter((discovery) => discovery !== undefined)
-  expect(given.length).toBeGreaterThan(0)
-  for (const discovery of given) expect(Object.keys(discovery)).not.toEqual([])
 })
 
 test('sources fit their published schema where the directory itself is on plain http', () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readlinkSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -13,14 +13,12 @@ const REMOVED = 'api.open-parks'
 describe('what the ledger does to the next build', { timeout: 300_000 }, () => {
   let root: string
   let waypost: RunningService
-  let withoutLedger: string
   const outDir = () => join(root, 'dist')
   const stateDir = () => join(root, 'state')
 
   beforeAll(async () => {
     root = mkdtempSync(join(tmpdir(), 'waypost-effects-'))
     copyFixture(outDir())
-    withoutLedger = build()
     waypost = await startService({ OUT_DIR: outDir(), STATE_DIR: stateDir() })
   })
   afterAll(async () => {
@@ -28,7 +26,7 @@ describe('what the ledger does to the next build', { timeout: 300_000 }, () => {
     rmSync(root, { recursive: true, force: true })
   })
 
-  function build(): string {
+  function build(): void {
     const env = { ...process.env, ...FIXTURE_ENV, OUT_DIR: outDir(), STATE_DIR: stateDir() }
     const built = spawnSync(process.execPath, ['functions/commands/build.ts'], {
       env,
@@ -36,17 +34,11 @@ describe('what the ledger does to the next build', { timeout: 300_000 }, () => {
     })
     expect(built.stdout + built.stderr, 'the build').toContain('release')
     expect(built.status).toBe(0)
-    return readlinkSync(join(outDir(), 'current'))
   }
   const read = async (path: string) => {
     const answer = await fetch(`${waypost.url}${path}`)
     return answer.status === 200 ? answer.json() : answer.status
   }
-
-  test('an empty ledger leaves the release as it is without one', async () => {
-    expect(build()).toBe(withoutLedger)
-    expect((await read(`/api/v1/listings/${LISTING}`)).status).toBe('unclaimed')
-  })
 
   test('a verified claim gives the status, the badge and the tier; clicks and searches are demand; a removal takes a listing out', async () => {
     const { ledger } = waypost.service.parts
@@ -78,7 +70,7 @@ describe('what the ledger does to the next build', { timeout: 300_000 }, () => {
       .insertInto('opt_out')
       .values({ listing_id: REMOVED, host: 'parks.example', created_at: 1 })
       .execute()
-    expect(build()).not.toBe(withoutLedger)
+    build()
     await waypost.service.refresh()
     expect(await read(`/api/v1/listings/${REMOVED}`)).toBe(410)
     const gone = await fetch(`${waypost.url}/go/${REMOVED}`, { redirect: 'manual' })
@@ -101,12 +93,6 @@ describe('what the ledger does to the next build', { timeout: 300_000 }, () => {
     const shown = results.filter(({ id }: { id: string }) => ids.includes(id)).length
     expect(shown).toBeGreaterThan(0)
     expect(record.demand_90d).toEqual({ all: 3 + shown, outside: 2 + shown })
-  })
-
-  test('healthz and readyz answer', async () => {
-    expect(await read('/healthz')).toEqual({ status: 'ok' })
-    const ready = { status: 'ok', store: 'sqlite' }
-    await expect.poll(() => read('/readyz')).toMatchObject(ready)
   })
 })
 

@@ -44,23 +44,12 @@ export interface Terms {
   payTo: Address
 }
 
-export function startSellerV2(facilitator: string, payTo: Address): Promise<Running> {
-  return listen(createSellerV2(facilitator, { price: '$0.001', payTo }))
-}
-
-/** Asks another price, to another wallet, from one moment on. */
-export async function startFickleSeller(
+export function startSellerV2(
   facilitator: string,
-  terms: Terms,
-): Promise<Running & { change(terms: Terms): void }> {
-  let app = createSellerV2(facilitator, terms)
-  const running = await listenOn(createServer((req, res) => app(req, res)))
-  return {
-    ...running,
-    change(next) {
-      app = createSellerV2(facilitator, next)
-    },
-  }
+  payTo: Address,
+  price: Terms['price'] = '$0.001',
+): Promise<Running> {
+  return listen(createSellerV2(facilitator, { price, payTo }))
 }
 
 /** Sells answers at an address of its own: all of 127.0.0.0/8 is this machine. */

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import { createService, type Service } from '../../functions/service/service.ts'
-import type { Evidence } from '../../src/domain/trust/evidence.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 import { findFreePort } from '../support/free-port.ts'
 
@@ -16,12 +15,10 @@ export interface World {
   /** The server of this moment: another one after `whileDown`. */
   service(): Service
   log: string[]
-  /** Runs a command of package.json as an operator would; `hoursAgo` sets its clock back. */
-  run(script: string, args?: readonly string[], hoursAgo?: number): Promise<string>
+  /** Runs a command of package.json as an operator would. */
+  run(script: string, args?: readonly string[]): Promise<string>
   /** Ends the server, lets something be done to its state, and starts it again. */
   whileDown<T>(act: () => Promise<T>): Promise<T>
-  /** A listing's evidence file as it lies in the content. */
-  readEvidence(id: string): Evidence
   /** Builds again, as an operator would, and lets the server pick it up. */
   rebuild(): Promise<void>
   close(): Promise<void>
@@ -39,8 +36,6 @@ export interface SellerListing {
   maxUsd?: number
   /** Its operations, in YAML. */
   http?: string
-  /** Nothing answers there, and nothing is asked. */
-  probe?: false
 }
 
 /** What the content holds: x402 listings, and any other file by its place. */
@@ -83,7 +78,7 @@ export async function startWorld(
     url: env.BASE_URL,
     service: () => service,
     log,
-    run: (script, args = [], hoursAgo = 0) => runScript(script, { args, env, hoursAgo }),
+    run: (script, args = []) => runScript(script, { args, env }),
     async whileDown(act) {
       await end(service)
       try {
@@ -92,10 +87,6 @@ export async function startWorld(
         service = await start()
       }
     },
-    readEvidence: (id) =>
-      JSON.parse(
-        readFileSync(join(content.dir, 'evidence', `${id.replace('.', '/')}.json`), 'utf8'),
-      ),
     async rebuild() {
       build(env)
       await service.refresh()
@@ -133,22 +124,13 @@ function build(env: Environment): void {
   if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`)
 }
 
-const HOUR_MS = 3_600_000
-
 /** Beside the servers of this process, which must go on answering. */
 async function runScript(
   script: string,
-  { args, env, hoursAgo }: { args: readonly string[]; env: Environment; hoursAgo: number },
+  { args, env }: { args: readonly string[]; env: Environment },
 ): Promise<string> {
-  const clock = `const now=Date.now;Date.now=()=>now()-${hoursAgo * HOUR_MS}`
   const child = spawn('npm', ['run', '--silent', script, '--', ...args], {
-    env: {
-      ...process.env,
-      ...env,
-      ...(hoursAgo > 0 && {
-        NODE_OPTIONS: `${process.env.NODE_OPTIONS} --import=data:text/javascript,${encodeURIComponent(clock)}`,
-      }),
-    },
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let [out, faults] = ['', '']
@@ -164,14 +146,13 @@ async function runScript(
 }
 
 function toListing(listing: SellerListing) {
-  const { slug, url, payout, copied = [], rails, maxUsd = 0.01, http, probe } = listing
+  const { slug, url, payout, copied = [], rails, maxUsd = 0.01, http } = listing
   const payouts = [...(payout === undefined ? [] : [payout]), ...copied]
   return listingText({
     name: slug,
     url,
     pricing: `{ model: per_call, min_usd: 0.001, max_usd: ${maxUsd}, rails: ${rails}, networks: ["eip155:84532"] }`,
     http: http ?? null,
-    probe: probe === false ? 'false' : null,
     payout:
       payouts.length === 0
         ? null

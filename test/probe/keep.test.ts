@@ -12,7 +12,6 @@ import { type Evidence, EvidenceSchema, type Probe } from '../../src/domain/trus
 import { PROBE_OUTCOMES } from '../../src/domain/wire/vocabulary.ts'
 
 const PAYEE = `eip155:8453:0x${'11'.repeat(20)}`
-const OTHER = `eip155:8453:0x${'22'.repeat(20)}`
 const FactsSchema = createListingFactsSchema({ allowPrivate: false })
 
 function factsOf(fields: Record<string, unknown>) {
@@ -39,20 +38,6 @@ const PAID = {
 const URL = 'https://api.weather.example/v1'
 
 describe('a plan', () => {
-  test('asks a remote endpoint, and nobody where a server is only a package', () => {
-    const npm = {
-      kind: 'mcp_package',
-      registry: 'npm',
-      identifier: '@harbour/mcp',
-      transport: 'stdio',
-    }
-    const planFor = (invoke: object[]) =>
-      planProbe('mcp.a', factsOf({ kind: 'mcp_server', invoke }))?.handshake
-    const remote = { kind: 'mcp', transport: 'streamable-http', url: 'https://a.harbour.example/m' }
-    expect(planFor([npm])).toMatchObject({ kind: 'none' })
-    expect(planFor([npm, remote])).toMatchObject({ kind: 'mcp' })
-  })
-
   const handshakeOf = (fields: Record<string, unknown>) =>
     planProbe('x402.a', factsOf(fields))?.handshake
 
@@ -250,22 +235,6 @@ describe('evidence after a probe', () => {
     expect(noticesOf({}, [{ ...TERM, usd: 0.03 }, TERM])).toEqual([])
     expect(noticesOf({}, [{ ...TERM, usd: 0.02 }])).toEqual([])
     expect(noticesOf({}, [{ ...TERM, usd: null }])).toEqual([])
-  })
-
-  test('names a network the listing does not', () => {
-    expect(noticesOf({}, [{ ...TERM, network: 'eip155:137' }, TERM])).toEqual(['network_changed'])
-    expect(noticesOf({}, [{ ...TERM, network: null }])).toEqual([])
-  })
-
-  test('names a payout other than the published one, or than the one seen before', () => {
-    const published = { ...DECLARED, payouts: [PAYEE] }
-    expect(noticesOf({}, [{ ...TERM, payout: OTHER }], published)).toEqual(['payout_changed'])
-    expect(
-      noticesOf({}, [{ ...TERM, payout: PAYEE.replace('0x', '0X').toLowerCase() }], published),
-    ).toEqual([])
-    const before = mergeFinding({}, found([TERM]), { declared: DECLARED }, '2026-11-19T12:00:00Z')
-    expect(noticesOf(before, [{ ...TERM, payout: OTHER }])).toEqual(['payout_changed'])
-    expect(noticesOf(before, [TERM, { ...TERM, payout: OTHER }])).toEqual([])
   })
 
   test('a row keeps its first date while it holds, and its notice goes when it no longer does', () => {

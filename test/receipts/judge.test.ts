@@ -1,14 +1,7 @@
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DeclaredResponse } from '../../src/domain/receipts/declared-answer.ts'
-import {
-  condenseJson,
-  type DeliveredAnswer,
-  JUDGED_BYTES,
-  judgeDelivery,
-} from '../../src/domain/receipts/judge.ts'
-import { CITIES, createLab, type LabAnswer, type LabSeller } from './lab.ts'
+import { condenseJson, judgeDelivery } from '../../src/domain/receipts/judge.ts'
 
 const JSON_TYPE = 'application/json'
 const judge = (response: DeclaredResponse, body: unknown, more = {}) =>
@@ -18,46 +11,6 @@ const judge = (response: DeclaredResponse, body: unknown, more = {}) =>
     ...more,
   })
 const shape = (schema: unknown) => ({ content_type: JSON_TYPE, schema })
-
-describe('the lab of two hundred sellers', () => {
-  const lab = createLab('https://lab.example')
-  const judged = lab.map((seller) => ({ seller, verdicts: judgeAll(seller) }))
-  const namedBad = (isGood: boolean) => {
-    const all = judged.filter(({ seller }) => seller.isGood === isGood)
-    const deliveries = all.flatMap(({ seller, verdicts }) =>
-      verdicts.map((verdict) => ({ way: `${seller.way}: ${seller.id}`, verdict })),
-    )
-    return {
-      all: deliveries.length,
-      bad: deliveries.filter(({ verdict }) => verdict !== 'as_declared'),
-      good: deliveries.filter(({ verdict }) => verdict === 'as_declared'),
-    }
-  }
-
-  it('has two hundred of them', () => expect(lab).toHaveLength(200))
-  it('names at least 95 of 100 bad deliveries bad', () => {
-    const { all, bad, good } = namedBad(false)
-    expect(bad.length / all, JSON.stringify(good, null, 1)).toBeGreaterThanOrEqual(0.95)
-  })
-  it('names fewer than 1 of 100 good deliveries bad', () => {
-    const { all, bad } = namedBad(true)
-    expect(bad.length / all, JSON.stringify(bad, null, 1)).toBeLessThan(0.01)
-  })
-})
-
-function judgeAll({ call, answer }: LabSeller) {
-  return CITIES.map((city) => judgeDelivery(call.response, toDelivered(answer(city))).verdict)
-}
-
-function toDelivered({ status, headers, chunks, isCut = false }: LabAnswer): DeliveredAnswer {
-  const bytes = Buffer.concat(chunks)
-  const coding = headers['content-encoding'] ?? ''
-  if (isCut) return { status, end: 'cut', body: bytes }
-  if (bytes.length > JUDGED_BYTES.packed) return { status, end: 'unread', body: bytes }
-  if (coding === 'x') return { status, end: 'foreign', body: bytes }
-  const unpack = { gzip: gunzipSync, br: brotliDecompressSync, deflate: inflateSync }[coding]
-  return { status, end: 'whole', body: unpack === undefined ? bytes : unpack(bytes) }
-}
 
 describe('what is odd but right', () => {
   const hit = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }

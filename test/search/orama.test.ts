@@ -3,12 +3,12 @@ import { search as oramaSearch } from '@orama/orama'
 import { describe, expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
 import { listingDatabase } from '../../src/search/query/search-index.ts'
-import { createRandom } from '../bench/seeded-random.ts'
+import { createDraws } from '../support/random.ts'
 import { decode, indexOf, sampleDocument } from './search-samples.ts'
 
 const LISTINGS = 15_000
 const QUERIES = 200
-const random = createRandom(15_000)
+const random = createDraws(15_000)
 
 /** Words by rank as in any text: the first ones stand in many listings, the last in few. */
 const vocabulary = Array.from({ length: 4000 }, (_, at) => `w${at.toString(36)}q`)

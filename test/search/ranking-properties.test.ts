@@ -109,21 +109,6 @@ test('adding, removing or changing our own kits moves no organic position, score
   )
 })
 
-test('in a larger index too', () => {
-  const fillers = Array.from({ length: 110 }, (_, at) =>
-    sampleDocument({ id: `api.f${at}`, name: WORDS[at % 6] ?? '', summary: WORDS[at % 5] ?? '' }),
-  )
-  const plain = ask(indexOf(fillers), { q: 'zorb plin quax' })
-  fc.assert(
-    fc.property(kits, (own) => {
-      const { results, total } = ask(indexOf([...own, ...fillers]), { q: 'zorb plin quax' })
-      expect(results).toEqual(plain.results)
-      expect(total).toBe(plain.total)
-    }),
-    { numRuns: 50 },
-  )
-})
-
 test('our own kits are ranked apart and never stand among the results', () => {
   fc.assert(
     fc.property(listings, kits, requested, (organic, own, given) => {
@@ -222,36 +207,4 @@ test('pages put together are the whole, whatever their size, and past the end th
     }),
     { numRuns: 200 },
   )
-})
-
-test('of many that bear exactly the name asked for, the best come first, page by page', () => {
-  const organic = Array.from({ length: 1500 }, (_, at) =>
-    sampleDocument({
-      id: `mcp.n${at}`,
-      name: at % 3 === 0 ? 'zorb' : 'plin zorb',
-      summary: WORDS.slice(0, at % 5).join(' '),
-      trustScore: at % 7 === 0 ? null : (at * 31) % 101,
-      liveTested: at % 2 === 0,
-    }),
-  )
-  const index = indexOf(organic)
-  const facts = new Map(organic.map((document) => [document.id, document]))
-  const pages = [0, 20, 400, 490, 980].map((offset) => ask(index, { q: 'zorb', limit: 20, offset }))
-  expect(pages.every(({ total }) => total === 1500)).toBe(true)
-  for (const { results } of pages) {
-    expect(results).toHaveLength(20)
-    const sorted = results.toSorted((a, b) => {
-      const [left, right] = [facts.get(a.id), facts.get(b.id)]
-      if (left === undefined || right === undefined) throw new Error('an unknown id came back')
-      const exact = Number(right.name === 'zorb') - Number(left.name === 'zorb')
-      return exact || b.relevance - a.relevance || compareTies(left, right)
-    })
-    expect(results).toEqual(sorted)
-  }
-  const [first, second, , border, after] = pages
-  expect(first?.results.at(-1)?.relevance).toBeGreaterThanOrEqual(
-    second?.results[0]?.relevance ?? 9,
-  )
-  expect(border?.results.filter(({ id }) => facts.get(id)?.name === 'zorb')).toHaveLength(10)
-  expect(after?.results.every(({ id }) => facts.get(id)?.name !== 'zorb')).toBe(true)
 })

@@ -174,12 +174,6 @@ describe('a row that no listing takes', () => {
     expect(content.fields(FILE).get('sources')).toHaveLength(1)
   })
 
-  test('of a decision that was killed after any step ends as an unbroken one', async () => {
-    await seed([LAMP])
-    content.write(FILE, WORDS)
-    expect(await queue().list()).toEqual([])
-  })
-
   test('of another run at work is left alone until it is done', async () => {
     await seed([LAMP])
     const other = await openContent(content.contentDir)
@@ -358,13 +352,6 @@ describe('npm run review', () => {
     [['accept', '--all', '--from', 'texts'], '--all: expected --from with one of tags'],
   ])('%j is a mistake in the command', async (args, message) => {
     await expect(review(args)).rejects.toThrow(message)
-  })
-
-  test('by itself it reads its command line', async () => {
-    await seed([LAMP])
-    const args = [REVIEW, 'show', await firstId(), '--content', content.contentDir]
-    const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
-    expect(stdout).toContain('name: "Night Lamp"')
   })
 
   test('a mistake exits with 2, and says how it is right', () => {

@@ -172,44 +172,6 @@ describe('three sources of one service', () => {
     )
   })
 
-  test('are all named on the listing', async () => {
-    const catalogue = [
-      { path: '/a', amount: 4000 },
-      { path: '/b', amount: 9000 },
-    ]
-    const rows = toRows({ catalogue, index: [{ path: '/a', amount: 5000 }], price: 0.02 })
-    const content = await seedIn(IMPORTERS, rows)
-    await content.accept()
-    const { pricing, sources } = readViews(content.contentDir)
-    expect(pricing).toMatchObject({ min_usd: 0.004, max_usd: 0.009 })
-    const ids = sources.map(({ source }) => source)
-    expect(ids).toEqual(['x402-list', 'cdp_bazaar', 'mpp_services'])
-  })
-
-  test('several services below one host, where an index and a list name the host alone', async () => {
-    const room = fc.constantFrom('', '/north', '/south', '/west')
-    const rooms = fc.uniqueArray(room, { minLength: 1, maxLength: 3 })
-    const given = fc.record({
-      rooms,
-      shared: fc.subarray(['/north', '/south']),
-      reported: someReported,
-    })
-    await fc.assert(
-      fc.asyncProperty(given, async ({ rooms, shared, reported }) => {
-        const rows = {
-          mpp: rooms.map((room) => service([{ path: '/a', amount: 4000 }], room)),
-          'x402-bazaar': [
-            ...reported,
-            ...shared.map((path) => ({ path: `${path}/a`, amount: 5000 })),
-          ].map(resource),
-          'x402-list': [measured(0.02)],
-        }
-        await expectSameListings(rows)
-      }),
-      { numRuns: 2 },
-    )
-  })
-
   test('lose nothing that any of them said, and keep the known method', async () => {
     const rows = toRows({
       catalogue: [
@@ -323,82 +285,5 @@ describe('three sources of one service', () => {
       source: 'cdp_bazaar',
       says: ['cost', 'auth', 'http'],
     })
-  })
-})
-
-describe('an MCP server of a registry, two catalogues and its own manifests', () => {
-  const npm = { registryType: 'npm', identifier: 'tides-mcp', transport: { type: 'stdio' } }
-  const oci = { registryType: 'oci', identifier: 'mcp/tides', transport: { type: 'stdio' } }
-  const key = { name: 'TIDES_KEY', isRequired: true, isSecret: true }
-  const repository = { url: 'https://github.com/harbour/tides-mcp' }
-  const rows = {
-    'mcp-registry': {
-      server: {
-        name: 'io.github.harbour/tides',
-        description: 'Tides of harbours.',
-        version: '1.0.0',
-        packages: [npm, oci],
-      },
-    },
-    docker: {
-      name: 'tides',
-      image: 'mcp/tides',
-      description: 'Tides.',
-      tools: [{ name: 'tide_now', arguments: [{ name: 'harbour', type: 'string' }] }],
-    },
-    toolhive: { name: 'tides', image: 'mcp/tides', description: 'Tides.', tools: ['tide_now'] },
-    manifests: {
-      name: 'io.github.harbour/tides',
-      description: 'Tides.',
-      repository,
-      packages: [{ ...npm, environmentVariables: [key] }],
-    },
-  }
-  const bundle = {
-    manifest_version: '0.3',
-    name: 'tides',
-    server: { mcp_config: { env: { TIDES_KEY: `\${user_config.key}` } } },
-    user_config: { key: { sensitive: true, required: true } },
-    tools: [{ name: 'tide_now' }, { name: 'depth_now' }],
-  }
-  const own = { name: 'tides-mcp', description: 'Tides.', repository, bin: 'index.js' }
-  type Teller = keyof typeof rows
-
-  async function seedServers(order: readonly Teller[]) {
-    const content = createContent()
-    content.write('fetched/package.json', JSON.stringify(own))
-    content.write('fetched/manifest.json', JSON.stringify(bundle))
-    for (const importer of order) {
-      const from = importer === 'manifests' ? `${content.contentDir}/fetched` : null
-      await content.seed({ importer, from: from ?? content.save([rows[importer]]) })
-    }
-    return content
-  }
-
-  test('is the same listing, whatever was read when, with its key and all its tools', async () => {
-    const tellers = Object.keys(rows) as Teller[]
-    const first = await seedServers(tellers)
-    const file = 'mcp/io.github.harbour.tides'
-    const fields = first.fields(`listings/${file}.md`)
-    expect(fields?.get('auth')).toEqual({ type: 'api_key' })
-    expect(fields?.get('invoke')).toMatchObject([
-      { identifier: 'tides-mcp', env: [{ name: 'TIDES_KEY', required: true, secret: true }] },
-      { identifier: 'mcp/tides' },
-    ])
-    const seen = first.evidence(`listings/${file}.md`).interface
-    expect(seen?.tools).toMatchObject([
-      { name: 'depth_now' },
-      { name: 'tide_now', input_schema: { properties: { harbour: { type: 'string' } } } },
-    ])
-    await first.accept()
-    const { sources } = readViews(first.contentDir)
-    expect(sources[3]).toMatchObject({ source: 'toolhive_registry' })
-    const orders = fc.shuffledSubarray(tellers, { minLength: tellers.length })
-    await fc.assert(
-      fc.asyncProperty(orders, async (order) => {
-        expect(sourcesOf(await seedServers(order))).toEqual(sourcesOf(first))
-      }),
-      { numRuns: 2 },
-    )
   })
 })

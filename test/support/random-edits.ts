@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SeededRandom } from '../bench/seeded-random.ts'
+import type { Draws } from './random.ts'
 
 /** A small edit as a maintainer or a machine makes it; says what it did. */
-type Edit = (content: string, random: SeededRandom) => string
+type Edit = (content: string, random: Draws) => string
 
 /** Listings that comparisons and tables name: they may change, and must not go. */
 const NAMED = /a2a\/planner|tide-tables|weather|ghost-clicks|tenki|-steps/
@@ -63,7 +63,7 @@ export const EDITS: Record<string, Edit> = {
 
 function editListing(
   content: string,
-  random: SeededRandom,
+  random: Draws,
   change: (text: string, word: string) => string,
 ): string {
   const file = random.pick(listFiles(content, 'listings'))
@@ -79,7 +79,7 @@ function edit(content: string, file: string, change: (text: string) => string): 
   writeFileSync(path, text)
 }
 
-function toWord(random: SeededRandom): string {
+function toWord(random: Draws): string {
   return Array.from({ length: 8 }, () => random.pick([...'bcdfghklmnoprstu'])).join('')
 }
 

@@ -8,3 +8,21 @@ export function createRandom(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
+
+/** The same numbers, and what is drawn with them. */
+export function createDraws(seed: number) {
+  const next = createRandom(seed)
+  return {
+    /** From 0 to 1, 1 not included. */
+    next,
+    /** A whole number below `end`. */
+    below: (end: number) => Math.floor(next() * end),
+    pick<T>(items: readonly T[]): T {
+      const item = items[Math.floor(next() * items.length)]
+      if (item === undefined) throw new Error('There is nothing to pick from.')
+      return item
+    },
+  }
+}
+
+export type Draws = ReturnType<typeof createDraws>

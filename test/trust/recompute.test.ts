@@ -12,10 +12,10 @@ import {
   NO_LEDGER_FACTS,
   TrustPayeesSchema,
 } from '../../src/domain/trust/ledger-facts.ts'
-import { createRandom } from '../bench/seeded-random.ts'
 import { DAY_MS, NETWORK, NOON, TOKEN, wallet } from '../settlements/samples.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 import { createKeptFiles } from '../support/kept-files.ts'
+import { createDraws } from '../support/random.ts'
 
 /** A score is what the published files say. */
 const SEEDS = ['one', 'two', 'three']
@@ -55,7 +55,7 @@ let rows = 0
 
 /** A market of a thousand sellers, three of them known, whose buyers buy here and there. */
 function aMarket(): LedgerPayment[] {
-  const random = createRandom(7)
+  const random = createDraws(7)
   return Array.from({ length: 1_500 }, (_, buyer) => [
     ...SEEDS.flatMap((_, seed) =>
       random.below(3) > 0

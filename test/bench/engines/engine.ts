@@ -15,11 +15,11 @@ export interface Engine {
    * @param documents made as they are asked for, once: who needs them again has to keep them
    */
   build(documents: Iterable<SearchDocument>, file: string): Promise<BuiltIndex> | BuiltIndex
-  /** Opens what `build` wrote; the answer searches for the first 20, best first. */
-  open(file: string): Promise<(q: string) => number> | ((q: string) => number)
-  /** Ours alone: the part of a search that reads which task a question names. */
-  readTask?(file: string): (q: string) => unknown
+  /** Opens what `build` wrote; each row found, best first, is a listing's id or its place among all. */
+  open(file: string): Promise<Search> | Search
 }
+
+export type Search = (q: string, limit: number) => readonly (string | number)[]
 
 /** The fields all engines search, and their weights. */
 export function searchedFields({ name, tags, categories, summary, texts }: SearchDocument) {

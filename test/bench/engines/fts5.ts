@@ -31,13 +31,11 @@ export const fts5: Engine = {
   open(file) {
     const database = new DatabaseSync(file, { readOnly: true })
     const select = database.prepare(
-      'SELECT rowid FROM listings WHERE listings MATCH ? ORDER BY bm25(listings, 3, 2, 2, 1) LIMIT 20',
+      'SELECT rowid FROM listings WHERE listings MATCH ? ORDER BY bm25(listings, 3, 2, 2, 1) LIMIT ?',
     )
-    return (q) => {
-      const words = q.match(/[\p{L}\p{N}]+/gu) ?? []
-      return words.length === 0
-        ? 0
-        : select.all(words.map((word) => `"${word}"`).join(' OR ')).length
+    return (q, limit) => {
+      const words = (q.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => `"${word}"`).join(' OR ')
+      return words === '' ? [] : select.all(words, limit).map(({ rowid }) => Number(rowid))
     }
   },
 }

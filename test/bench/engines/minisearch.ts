@@ -19,6 +19,9 @@ export const minisearch: Engine = {
   },
   open(file) {
     const index = MiniSearch.loadJSON(readFileSync(file, 'utf8'), options)
-    return (q) => index.search(q, { boost: BOOSTS }).length
+    return (q, limit) => {
+      const found = index.search(q, { boost: BOOSTS, prefix: true, fuzzy: 0.2 })
+      return found.slice(0, limit).map(({ id }) => String(id))
+    }
   },
 }

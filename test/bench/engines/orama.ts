@@ -43,14 +43,14 @@ export const orama: Engine = {
     const database = create({ schema, sort: { enabled: false } })
     // What save() wrote is what load() takes; JSON has no type to say so.
     load(database, JSON.parse(readFileSync(file, 'utf8')) as RawData)
-    return (term) => {
+    return (term, limit) => {
       const found = search(database, {
         term,
         properties: ['name', 'tags', 'categories', 'summary'],
         boost: BOOSTS,
-        limit: 20,
+        limit,
       })
-      return 'count' in found ? found.count : 0
+      return 'hits' in found ? found.hits.map(({ id }) => id) : []
     }
   },
 }

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { openSearchIndex } from '../../../functions/release/open-index.ts'
 import { buildSearchIndex } from '../../../src/search/index/build-index.ts'
 import { INDEX_HEADER_BYTES, readIndexHeader } from '../../../src/search/index/index-file.ts'
+import { readId } from '../../../src/search/index/load-index.ts'
 import { searchIndex } from '../../../src/search/query/search-index.ts'
-import { splitText } from '../../../src/search/words/split-text.ts'
 import { readSearchWords } from '../shared-data.ts'
 import type { Engine } from './engine.ts'
 
@@ -19,10 +19,7 @@ export const waypost: Engine = {
   open(file) {
     // No bodies in memory: the others keep no listings at all.
     const index = openSearchIndex(file, 0)
-    return (q) => searchIndex(index, { q, limit: 20, offset: 0 }).organic.total
-  },
-  readTask(file) {
-    const { words } = openSearchIndex(file, 0)
-    return (q) => words.taskOf(splitText(q))
+    return (q, limit) =>
+      searchIndex(index, { q, limit, offset: 0 }).organic.rows.map(({ row }) => readId(index, row))
   },
 }

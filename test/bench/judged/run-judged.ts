@@ -9,8 +9,7 @@ import { buildSearchIndex } from '../../../src/search/index/build-index.ts'
 import { loadSearchIndex } from '../../../src/search/index/load-index.ts'
 import type { SearchDocument } from '../../../src/search/index/search-document.ts'
 import { searchIndex } from '../../../src/search/query/search-index.ts'
-import { createBaselines } from '../relevance-baselines.ts'
-import { createOwnEngine, type RankIds } from '../relevance-engine.ts'
+import { type RankIds, rankWithEach } from '../engines/load-engine.ts'
 import { findSharedDir, readCorpus, readSearchWords } from '../shared-data.ts'
 import {
   COLLECTIONS,
@@ -45,13 +44,9 @@ else {
       question,
       grades: new Map([...texts].map(([id, text]) => [id, question.grade(text)])),
     }))
-  const engines = new Map([
-    ['waypost', createOwnEngine(corpus, readSearchWords())],
-    ...(await createBaselines(corpus)),
-  ])
+  const engines = await rankWithEach(corpus)
   const rows = [...engines].map(([name, rank]) => [name, toScores(judged, texts, rank)])
   console.table(Object.fromEntries(rows))
-  if (process.argv.includes('each')) printEach(judged, texts, engines.get('waypost'))
   console.log(`${half} of ${collection}: ${countReported(corpus, requested)}`)
 }
 
@@ -104,21 +99,4 @@ function countReported(corpus: readonly SearchDocument[], requested: readonly Qu
   const untold = silent.filter((question) => !reported.includes(question)).map(({ q }) => q)
   const others = untold.length > 0 ? `; not: ${untold.join(', ')}` : ''
   return `${reported.length} of ${silent.length} out of scope are told${others}`
-}
-
-/** To look into one: what each question scores, and the names of its first rows with their grades. */
-function printEach(
-  judged: readonly Judged[],
-  texts: ReadonlyMap<string, JudgedText>,
-  rank: RankIds = () => [],
-): void {
-  for (const { question, grades } of judged) {
-    const ids = rank(question.q)
-    const shown = ids
-      .slice(0, FIRST_ROWS)
-      .map((id) => `${grades.get(id)}:${texts.get(id)?.name.trim()}`)
-    const good = [...grades.values()].filter((grade) => grade >= RIGHT).length
-    const head = `${ndcg(ids, grades).toFixed(2)} ${question.kind} ${question.q.slice(0, 70)} (${good} good)`
-    console.log(`${head}\n     ${shown.join(' | ')}`)
-  }
 }

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { listen } from '../../call/relay-world.ts'
+import { findFreePort } from '../../support/free-port.ts'
 
 /** Something that answers on a port, in a process of its own. */
 export interface Contender {
@@ -41,24 +40,51 @@ export async function startScript(
   return toContender(name, Number(port), process_)
 }
 
-/** nginx as its documentation writes a reverse proxy; null where it is not installed. */
-export async function startNginx(sellerPort: number): Promise<Contender | null> {
+/** nginx with one worker on the rules that `toRules` writes for a port; null where it is not installed. */
+export async function startNginx(
+  name: string,
+  { head = '', toRules }: { head?: string; toRules: (port: number) => string },
+): Promise<Contender | null> {
   if (spawnSync('nginx', ['-v']).status !== 0) return null
   const dir = mkdtempSync(join(tmpdir(), 'waypost-nginx-'))
-  const port = await freePort()
+  const port = await findFreePort()
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   writeFileSync(
     join(dir, 'nginx.conf'),
-    `worker_processes 1; daemon off; pid ${dir}/pid; error_log ${dir}/error.log;
+    `${head} worker_processes 1; daemon off; pid ${dir}/pid; error_log ${dir}/error.log;
      events { worker_connections 4096; }
-     http { access_log off; ${paths.map((name) => `${name}_temp_path ${dir}/${name};`).join(' ')}
-       server { listen 127.0.0.1:${port}; keepalive_requests 1000000000;
-         location / { proxy_pass http://127.0.0.1:${sellerPort}; proxy_buffering off; } } }`,
+     http { access_log off; ${paths.map((path) => `${path}_temp_path ${dir}/${path};`).join(' ')}
+       ${toRules(port)} }`,
   )
   const master = spawnOn(0, 'nginx', ['-c', join(dir, 'nginx.conf'), '-p', dir])
-  await new Promise((resolve) => setTimeout(resolve, 500))
+  await untilItAnswers(port)
   const worker = spawnSync('pgrep', ['-P', String(master.pid)], { encoding: 'utf8' }).stdout.trim()
-  return toContender('nginx proxy_pass', port, master, Number(worker))
+  return toContender(name, port, master, Number(worker))
+}
+
+/** The service over releases that were built before. */
+export async function startService(
+  outDir: string,
+  env: Record<string, string> = {},
+): Promise<Contender> {
+  const port = await findFreePort()
+  const script = fileURLToPath(new URL('../../../functions/commands/serve.ts', import.meta.url))
+  const release = readFileSync(join(outDir, 'current/release.json'), 'utf8')
+  const child = spawnOn(0, process.execPath, ['--max-semi-space-size=8', script], {
+    ...{ OUT_DIR: outDir, STATE_DIR: mkdtempSync(join(tmpdir(), 'waypost-state-')) },
+    ...{ BASE_URL: JSON.parse(release).base_url, PORT: String(port), ...env },
+  })
+  child.stdout?.resume()
+  await untilItAnswers(port)
+  return toContender('waypost', port, child)
+}
+
+export async function untilItAnswers(port: number): Promise<void> {
+  for (let tries = 0; tries < 600; tries += 1) {
+    if ((await fetch(`http://127.0.0.1:${port}/favicon.svg`).catch(() => null)) !== null) return
+    await new Promise((later) => setTimeout(later, 100))
+  }
+  throw new Error(`nothing answers on port ${port}`)
 }
 
 export function toContender(
@@ -106,11 +132,4 @@ function readCpu(pid: number): number {
 function readMemory(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'latin1')
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  const port = await listen(server)
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
