@@ -1,41 +1,23 @@
 import { execFileSync } from 'node:child_process'
 import { findStale, readMoves } from '../../src/content/check.ts'
 import { type Fault, faultOf, formatFault } from '../../src/content/faults.ts'
-import {
-  type Content,
-  type ContentReport,
-  readContent,
-  readTombstones,
-} from '../../src/content/read.ts'
-import {
-  countQuality,
-  countResponses,
-  findPoorest,
-  judgeQuality,
-  QUALITIES,
-} from '../../src/domain/operation/listing-quality.ts'
-import { saysMoreThanName } from '../../src/domain/operation/plain-description.ts'
+import { type ContentReport, readContent, readTombstones } from '../../src/content/read.ts'
 import { type Config, parseConfig } from '../ports/config.ts'
 import { createStderrLog, readCommandLine, runMain, UsageError } from '../ports/run-main.ts'
 import { hasLedger } from '../store/sqlite.ts'
 import { findUnlistedHosts } from './find-unlisted-hosts.ts'
 
-/** Of the poorest listings. */
-const MOST_NAMED = 20
-
 const HELP =
-  'Usage: npm run check -- [--quality] [--origins <id>] [--catalogue <file>] [--changed-from <a git ref such as origin/main>]'
+  'Usage: npm run check -- [--origins <id>] [--catalogue <file>] [--changed-from <a git ref such as origin/main>]'
 const OPTIONS = {
   'changed-from': { type: 'string' },
-  quality: { type: 'boolean' },
   origins: { type: 'string' },
   catalogue: { type: 'string' },
 } as const
 
 /**
  * `npm run check`: validates the content and reports every problem in one run; with a ref, only
- * those of files changed since then. `--quality` counts what listings of each kind have, and names
- * the poorest. `--origins` prints the source of each fact of a listing. `--catalogue` names the
+ * those of files changed since then. `--origins` prints the source of each fact of a listing. `--catalogue` names the
  * hosts of a saved catalogue that have neither a listing nor a reason in `tables/not_listed.yaml`.
  * Exit: 0 sound, 1 errors, 2 usage error.
  */
@@ -48,7 +30,6 @@ if (import.meta.main)
 export async function check(args: readonly string[]): Promise<boolean> {
   const {
     'changed-from': since,
-    quality,
     origins,
     catalogue,
   } = readCommandLine(HELP, OPTIONS, 0, args).values
@@ -63,7 +44,6 @@ export async function check(args: readonly string[]): Promise<boolean> {
     start,
     asOf: config.AS_OF,
   })
-  if (quality === true && read.content !== null) reportQuality(read.content)
   if (origins !== undefined) reportOrigins(read, origins)
   if (catalogue === undefined || read.content === null) return isSound
   const { listings, tables } = read.content
@@ -127,42 +107,6 @@ function reportOrigins({ content, seen }: ContentReport, id: string): void {
   if (origins === undefined) console.log(`${id}: all facts come from people`)
   for (const [field, sayers] of Object.entries(origins ?? {}))
     console.log(`${id} ${field}: ${sayers.join(', ')}`)
-}
-
-function reportQuality({ listings, evidence }: Content): void {
-  const judged = listings.map(({ id, facts }) => ({
-    id,
-    kind: facts.kind,
-    quality: judgeQuality(facts, evidence.get(id) ?? {}),
-  }))
-  const rows = countQuality(judged).map(({ kind, listings, have }) => [
-    kind,
-    String(listings),
-    ...QUALITIES.map((name) => {
-      const count = have[name]
-      return count === undefined ? '–' : `${count.has}/${count.of}`
-    }),
-  ])
-  const table = [['kind', 'listings', ...QUALITIES], ...rows]
-  const lines = table.map((row) => row.map((cell) => cell.padEnd(12)).join(''))
-  for (const line of lines) console.log(line.trimEnd())
-  const { paid, shape, example, source, task } = countResponses(
-    listings.flatMap(({ facts }) => facts.http),
-  )
-  console.log(
-    `of ${paid} paid operations, ${shape} say what comes back, ${example} with an example, ${source} name the document, ${task} their task`,
-  )
-  const tools = listings.flatMap(({ facts }) => facts.tools ?? [])
-  const reported = tools.flatMap(({ name, description }) =>
-    description === undefined ? [] : [{ name, description }],
-  )
-  const named = tools.filter(({ task }) => task !== undefined).length
-  const repeated = reported.filter((tool) => !saysMoreThanName(tool)).length
-  console.log(
-    `of ${tools.length} tools, ${reported.length} have a sentence, ${repeated} of which only repeats the name; ${named} name their task`,
-  )
-  const poorest = findPoorest(judged, MOST_NAMED)
-  for (const { id, lacks } of poorest) console.log(`${id} lacks ${lacks.join(', ')}`)
 }
 
 function isError({ severity }: Fault): boolean {

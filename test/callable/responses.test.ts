@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { toCallRows } from '../../src/components/calls/call-rows.ts'
 import { toFoundHttp } from '../../src/domain/kit/found-operation.ts'
 import { toKitOperations } from '../../src/domain/kit/kit-operations.ts'
-import { countResponses } from '../../src/domain/operation/listing-quality.ts'
 import { toOutputFields } from '../../src/domain/operation/output-fields.ts'
-import { SAMPLE_FACTS, toFacts, toListing } from '../domain/listing-samples.ts'
+import { SAMPLE_FACTS, toListing } from '../domain/listing-samples.ts'
 
 const JSON_TYPE = 'application/json'
 const string = { type: 'string' }
@@ -66,20 +65,6 @@ test('a long example is cut on the page alone', () => {
   const { http, rowsOf } = listingWith({ example: { text: 'x'.repeat(3000) } })
   expect(JSON.stringify(http[0]?.response).length).toBeGreaterThan(3000)
   expect(rowsOf()?.[0]?.returns?.example?.length).toBeLessThanOrEqual(600)
-})
-
-test('check counts them among operations that cost money', () => {
-  const price = { min_usd: 0.01, max_usd: 0.01, per: 'call' }
-  const { http } = toFacts({
-    pricing: { model: 'per_call', min_usd: 0, max_usd: 0.01, rails: ['x402'], networks: [] },
-    http: [
-      { method: 'GET', url: `${SAMPLE_FACTS.url}/a`, price, response: { example: {}, ref } },
-      { method: 'GET', url: `${SAMPLE_FACTS.url}/b`, price, response: { schema: string } },
-      { method: 'GET', url: `${SAMPLE_FACTS.url}/c`, price, response: {} },
-      { method: 'GET', url: `${SAMPLE_FACTS.url}/d`, response: { example: {} } },
-    ],
-  })
-  expect(countResponses(http)).toEqual({ paid: 3, shape: 2, example: 1, source: 1, task: 0 })
 })
 
 function listingWith(response: object) {

@@ -1,9 +1,5 @@
 import { expect, test } from 'vitest'
-import {
-  countQuality,
-  findPoorest,
-  judgeQuality,
-} from '../../src/domain/operation/listing-quality.ts'
+import { countQuality, judgeQuality } from '../../src/domain/operation/listing-quality.ts'
 import { SAMPLE_FACTS, toFacts } from './listing-samples.ts'
 
 const url = 'https://api.harbour.example/ships'
@@ -37,7 +33,7 @@ test.each([
   expect(judgeQuality(facts, {})[name]).toBe(expected)
 })
 
-test('what a machine saw counts as well, and what is missing is named, the poorest first', () => {
+test('what a machine saw counts as well', () => {
   const server = { kind: 'mcp_server' as const, url, http: [], payout: [] }
   const facts = {
     ...server,
@@ -49,8 +45,8 @@ test('what a machine saw counts as well, and what is missing is named, the poore
     interface: { at: '2026-11-22T12:00:00Z', from: 'mcp', tools },
   })
   const judged = [
-    { id: 'mcp.a', kind: facts.kind, quality: rich },
-    { id: 'mcp.b', kind: facts.kind, quality: judgeQuality(facts, {}) },
+    { kind: facts.kind, quality: rich },
+    { kind: facts.kind, quality: judgeQuality(facts, {}) },
   ]
   expect(countQuality(judged)).toEqual([
     {
@@ -59,5 +55,4 @@ test('what a machine saw counts as well, and what is missing is named, the poore
       have: { tools: { has: 1, of: 2 }, evidence: { has: 1, of: 2 } },
     },
   ])
-  expect(findPoorest(judged, 5)).toEqual([{ id: 'mcp.b', lacks: ['tools', 'evidence'], has: 0 }])
 })

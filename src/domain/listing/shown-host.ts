@@ -24,7 +24,7 @@ function toUnicodeHost(host: string): string {
   return URL.parse(`https://${shown}`)?.host === host ? shown : host
 }
 
-/** Punycode, RFC 3492. @returns null for what is none */
+/** Punycode, RFC 3492. @returns null for anything else */
 function decodeLabel(coded: string): string | null {
   const dash = coded.lastIndexOf('-')
   const letters = [...coded.slice(0, Math.max(0, dash))]

@@ -79,7 +79,7 @@ export function withAsciiHosts<Value>(value: Value): Value {
 
 /**
  * An address as a person types it, with or without its scheme, with its host as clients send it; a
- * text that is no address stays as it is.
+ * text that isn't an address stays as it is.
  *
  * @example toAsciiAddress('Größe.example/a') → 'xn--gre-6ka8i.example/a'
  */

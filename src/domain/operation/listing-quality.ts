@@ -8,7 +8,7 @@ import { toSurface } from './surface.ts'
  * In the order in which people look for them. `no_guess`: nothing about its operations is assumed;
  * `response`: each of them describes its answer.
  */
-export const QUALITIES = [
+const QUALITIES = [
   'price',
   'payout',
   'operations',
@@ -19,13 +19,12 @@ export const QUALITIES = [
   'auth_docs',
   'evidence',
 ] as const
-export type Quality = (typeof QUALITIES)[number]
+type Quality = (typeof QUALITIES)[number]
 
 /** Which of them a listing has; those that do not apply to it are absent. */
-export type ListingQuality = Partial<Record<Quality, boolean>>
+type ListingQuality = Partial<Record<Quality, boolean>>
 
 interface Judged {
-  id: string
   kind: Kind
   quality: ListingQuality
 }
@@ -87,35 +86,8 @@ export function countQuality(judged: readonly Judged[]) {
   })
 }
 
-/** Those that lack most of what applies to them, worst first. */
-export function findPoorest(judged: readonly Judged[], most: number) {
-  return judged
-    .map(({ id, quality }) => ({
-      id,
-      lacks: QUALITIES.filter((name) => quality[name] === false),
-      has: Object.values(quality).filter(Boolean).length,
-    }))
-    .filter(({ lacks }) => lacks.length > 0)
-    .sort((a, b) => b.lacks.length - a.lacks.length || a.has - b.has || (a.id < b.id ? -1 : 1))
-    .slice(0, most)
-}
-
 /** For anything but JSON the media type is the shape. */
 function isShaped(response: NonNullable<Operation['response']>): boolean {
   const { schema, example } = response
   return schema !== undefined || example !== undefined || !isJsonPayload(response)
-}
-
-/** How paid operations describe what is bought. @param operations of all listings */
-export function countResponses(operations: readonly Operation[]) {
-  const paid = operations.filter(({ price }) => price !== undefined && price.max_usd > 0)
-  const having = (has: (response: NonNullable<Operation['response']>) => boolean) =>
-    paid.filter(({ response }) => response !== undefined && has(response)).length
-  return {
-    paid: paid.length,
-    shape: having(isShaped),
-    example: having(({ example }) => example !== undefined),
-    source: having(({ ref }) => ref !== undefined),
-    task: paid.filter(({ task }) => task !== undefined).length,
-  }
 }

@@ -228,7 +228,7 @@ const TaskOfferSchema = v.object({
     page: v.string(),
     mark: v.optional(v.string()),
   }),
-  /** What callers need: `none` and `payment` are no account. */
+  /** What callers need: `none` and `payment` need no account. */
   auth: v.picklist(AUTH_TYPES),
   /** It runs on the caller's machine. */
   is_local: v.optional(v.literal(true)),

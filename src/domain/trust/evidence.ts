@@ -70,7 +70,7 @@ export function uniteReports(
 
 /**
  * The most of one kind that one source counts of the listing itself: several may count the same ones.
- * Of a payee's total it is the equal share, and a count that its own source doubts is none.
+ * Of a payee's total it is the equal share; a count that its own source doubts is left out.
  */
 export function mostReported(
   what: ReportedUse['what'],
