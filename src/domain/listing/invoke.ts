@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { listOf, textLike } from '../wire/shapes.ts'
+import { faultless, listOf, textLike } from '../wire/shapes.ts'
 import {
   type Kind,
   PACKAGE_REGISTRIES,
@@ -58,14 +58,10 @@ export function createInvokeSchema(rules: UrlRules) {
       variables: v.optional(listOf(VariableSchema, MAX_SETTINGS)),
       headers: v.optional(listOf(HeaderSchema, MAX_SETTINGS)),
     }),
-    v.rawCheck(({ dataset, addIssue }) => {
-      if (!dataset.typed) return
-      const { value } = dataset
-      const message = findRemoteFault(value, rules)
-      if (message === null) return
-      const key = { key: 'url', value: value.url }
-      addIssue({ message, path: [{ type: 'object', origin: 'value', input: value, ...key }] })
-    }),
+    v.forward(
+      faultless((entry) => findRemoteFault(entry, rules)),
+      ['url'],
+    ),
   )
   return v.variant('kind', [remote, PackageSchema], 'expected kind mcp or mcp_package')
 }
@@ -115,15 +111,11 @@ const PackageSchema = v.pipe(
     /** Arguments of the server itself, after its name. */
     args: v.optional(listOf(EndpointTextSchema, MAX_SETTINGS)),
   }),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return
-    const { value } = dataset
-    const message = findIdentifierFault(value.registry, value.identifier)
-    if (message === null) return
-    // The error is in the identifier, but depends on the registry next to it.
-    const key = { key: 'identifier', value: value.identifier }
-    addIssue({ message, path: [{ type: 'object', origin: 'value', input: value, ...key }] })
-  }),
+  // The error is in the identifier, but depends on the registry next to it.
+  v.forward(
+    faultless(({ registry, identifier }) => findIdentifierFault(registry, identifier)),
+    ['identifier'],
+  ),
 )
 
 export type InvokeEntry = v.InferOutput<ReturnType<typeof createInvokeSchema>>
@@ -165,17 +157,19 @@ export function isCallersHost({ url, ...entry }: Templated): boolean {
 export function sampleAddress(entry: Templated): string {
   const host = entry.url.startsWith('{') ? 'https://host.example' : 'host.example'
   const isHost = isCallersHost(entry)
-  const first = PLACE_NAME.exec(entry.url)?.[1]
+  const [first] = placesOf(entry)
   return fillAddress(entry, ({ name, choices = [], ...variable }) => {
     const own = isHost && name === first ? host : 'x'
     return variable.default ?? choices[0] ?? own
   })
 }
 
-const PLACE_NAME = /\{([\w.-]+)\}/
+function placesOf({ url }: Templated): string[] {
+  return [...url.matchAll(PLACE)].map(([, name = '']) => name)
+}
 
 function findRemoteFault(entry: Templated, rules: UrlRules): string | null {
-  const places = [...entry.url.matchAll(PLACE)].map(([, name = '']) => name)
+  const places = placesOf(entry)
   const named = (entry.variables ?? []).map(({ name }) => name)
   const open = places.find((name) => !named.includes(name))
   if (open !== undefined)

@@ -51,29 +51,21 @@ const SAME_START = 2
  * @example createNearestIds(['mcp.exa', 'x402.exa'])('exa') → ['x402.exa', 'mcp.exa']
  */
 export function createNearestIds(ids: Iterable<string>): (requested: string) => string[] {
-  const named = [...ids].map((id) => ({ id, slug: toSlug(id) })).sort(bySlug)
-  const at = (text: string) => {
-    let [low, high] = [0, named.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((named[middle]?.slug ?? '') < text) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
+  const byStart = Map.groupBy(
+    [...ids].map((id) => ({ id, slug: toSlug(id) })).sort(bySlug),
+    ({ slug }) => slug.slice(0, SAME_START),
+  )
   return (requested) => {
     const name = requested.toLowerCase().replace(PREFIX, '')
     if (name.length > LONGEST_COMPARED || name.length < SAME_START) return []
-    const first = at(name.slice(0, SAME_START))
-    const begun = named
-      .slice(at(name), at(name) + MOST_COMPARED)
-      .filter(
-        ({ slug }) =>
-          slug === name || /^[._-]$/.test(slug.startsWith(name) ? slug.charAt(name.length) : ''),
-      )
-    const slips = named
-      .slice(first, first + MOST_COMPARED)
+    const near = byStart.get(name.slice(0, SAME_START)) ?? []
+    const begun = near.filter(
+      ({ slug }) =>
+        slug === name || /^[._-]$/.test(slug.startsWith(name) ? slug.charAt(name.length) : ''),
+    )
+    const slips = near
       .filter(({ slug }) => Math.abs(slug.length - name.length) <= MOST_SLIPS)
+      .slice(0, MOST_COMPARED)
       .map((each) => ({ ...each, edits: countEdits(name, each.slug) }))
       .filter(({ slug, edits }) => edits <= Math.min(MOST_SLIPS, slug.length / 3))
       .sort((a, b) => a.edits - b.edits)
