@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Gone } from '../derived/tombstone.ts'
 import { present } from '../wire/json.ts'
+import { count } from '../wire/shapes.ts'
 import { NOTICE_TITLES } from '../wire/vocabulary.ts'
 
 /**
@@ -8,7 +9,6 @@ import { NOTICE_TITLES } from '../wire/vocabulary.ts'
  * reproducible releases: `head.json` is the commit point and names the parts that hold the rows.
  */
 
-const whole = v.pipe(v.number(), v.integer(), v.minValue(0))
 const CHANGES = ['added', 'changed', 'removed'] as const
 
 /** Facts that callers rely on: `price`, `probe`, `trust`, `payees`, `digest`, and notices by id. */
@@ -33,7 +33,7 @@ export type Difference = v.InferOutput<v.ObjectSchema<typeof differenceEntries, 
 
 export const ChangeSchema = v.object({
   /** Counts up from 1 within a log. */
-  seq: whole,
+  seq: count,
   /** When its release was published. */
   at: v.string(),
   ...differenceEntries,
@@ -51,8 +51,8 @@ export type ChangesView = v.InferOutput<typeof ChangesSchema>
 
 const LogPartSchema = v.strictObject({
   file: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}\.\d+\.ndjson$/)),
-  first: whole,
-  last: whole,
+  first: count,
+  last: count,
   at: v.string(),
 })
 export type LogPart = v.InferOutput<typeof LogPartSchema>
@@ -62,7 +62,7 @@ export const LogHeadSchema = v.strictObject({
   log: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/)),
   /** Folder of the release that the last row leads to. */
   release: v.string(),
-  seq: whole,
+  seq: count,
   at: v.string(),
   /** The previous release, which a server may still serve for a moment; null for the first. */
   before: v.nullable(v.strictObject({ release: v.string(), seq: whole })),

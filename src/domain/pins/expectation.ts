@@ -8,13 +8,6 @@ import { isJsonObject, parseJson } from '../wire/json.ts'
 
 export const EXPECT_HEADER = 'call-expect'
 
-/** A caller's expectation of the listing it calls, as checked by `ExpectationSchema`. */
-export interface Expectation {
-  digest?: string | undefined
-  payee?: string[] | undefined
-  max_usd?: number | undefined
-}
-
 export interface Difference {
   what: 'digest' | 'payee' | 'price'
   expected: string
@@ -89,6 +82,7 @@ export const ExpectationSchema = v.strictObject({
   /** The most the call may cost, in US dollars. */
   max_usd: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1e9))),
 })
+export type Expectation = v.InferOutput<typeof ExpectationSchema>
 
 const WRITING =
   'Call-Expect: expected digest=…, payee=eip155:8453:0x… (may be repeated), max_usd=0.05'

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { normalizePayout, PayoutSchema } from '../listing/networks.ts'
 import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
 import { WASH_FLAGS } from '../wash/wash.ts'
-import { InstantSchema } from '../wire/dates.ts'
+import { DAY_MS, InstantSchema } from '../wire/dates.ts'
 import { count, textLike } from '../wire/shapes.ts'
 import type { DeliveryVerdict } from '../wire/vocabulary.ts'
 import type { Evidence } from './evidence.ts'
@@ -229,10 +229,7 @@ const SHOWN_PAYMENTS = 20
 export function findNewest({
   asOf,
   payments,
-}: {
-  asOf: number
-  payments: readonly LedgerPayment[]
-}): Map<string, LedgerPayment[]> {
+}: Pick<PaymentFacts, 'asOf' | 'payments'>): Map<string, LedgerPayment[]> {
   const newest = new Map<string, LedgerPayment[]>()
   const inOrder = payments.filter(({ at }) => windowOf(at, asOf) === 0).sort(byNewest)
   for (const payment of inOrder)
@@ -250,7 +247,7 @@ function byNewest(one: LedgerPayment, other: LedgerPayment): number {
   return one.log - other.log
 }
 
-export const WINDOW_MS = TRUST.windowDays * 86_400_000
+export const WINDOW_MS = TRUST.windowDays * DAY_MS
 
 /** The window that ends with `asOf` is 0, the one before it 1; later ones are negative. */
 export function windowOf(at: number, asOf: number): number {
