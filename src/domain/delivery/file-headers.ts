@@ -28,7 +28,6 @@ export function isHashed(file: string): boolean {
   return file.startsWith('_astro/') || /^pagefind\/\d+\/(?:fragment|index|filter)\//.test(file)
 }
 
-/** What its headers depend on. */
 export type TypedFile = Pick<StaticFile, 'file' | 'type'>
 
 export function fileHeaders({ file, type }: TypedFile): Record<string, string> {

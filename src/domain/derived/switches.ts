@@ -25,7 +25,6 @@ export const SwitchesSchema = v.optional(
 )
 export type Switches = v.InferOutput<typeof SwitchesSchema>
 
-/** Parts that this directory lacks. */
 export function toMissingParts(switches: Partial<Switches>): DirectoryPart[] {
   return PARTS.filter((part) => switches[part] === false)
 }
@@ -35,14 +34,12 @@ export function isBare(switches: Partial<Switches> = {}): boolean {
   return [switches.sellers, switches.payments, switches.trust].includes(false)
 }
 
-/** Whether an address belongs to a part that this directory lacks. */
 export function isSwitchedOff(path: string, switches: Partial<Switches> = {}): boolean {
   return toMissingParts(switches).some((part) =>
     ADDRESSES[part].some((address) => path === address || path.startsWith(`${address}/`)),
   )
 }
 
-/** Navigation links to existing parts. */
 export function toPresentLinks<Link extends readonly [path: string, ...rest: unknown[]]>(
   links: readonly Link[],
   switches: Switches,

@@ -105,7 +105,6 @@ function encodeVisibly(text: string): string {
     .replace(/%7B([A-Za-z0-9_.]+)%7D/g, '{$1}')
 }
 
-/** The members of an operation that show whether and where it is sold. */
 export type OperationOffers = Partial<Pick<Operation, 'price' | 'offers'>>
 
 /** Lowest price by its own terms, in US dollars; null where it has none. */

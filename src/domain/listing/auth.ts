@@ -63,7 +63,6 @@ export function createSignInSchema(rules: UrlRules) {
   return v.strictObject({
     /** The audience of a token: the `resource` parameter of RFC 8707. */
     resource: v.optional(url),
-    /** Issuer of the tokens. */
     authorization_server: url,
     authorization_endpoint: v.optional(url),
     token_endpoint: v.optional(url),

@@ -191,7 +191,6 @@ export function createOperationSchema(rules: UrlRules) {
       v.strictObject({ ...PayloadSchema.entries, ref: v.optional(urlSchema(rules)) }),
     ),
     effect: v.optional(EffectSchema),
-    /** What it does. */
     task: v.optional(TaskIdSchema),
     /** For the task: where members of the input go, and where those of the output are found. */
     map: v.optional(v.record(v.string(), v.pipe(v.string(), v.maxLength(MAX_MAP_PATH)))),
@@ -263,7 +262,6 @@ const WrittenToolSchema = v.strictObject({
   description: v.optional(longText),
   input_schema: v.optional(schema),
   effect: v.optional(EffectSchema),
-  /** What it does. */
   task: v.optional(TaskIdSchema),
 })
 

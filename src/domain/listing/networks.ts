@@ -62,7 +62,6 @@ function toShort(name: string): string {
   return name.toLowerCase().replace(/ (?:one|chain|era|testnet)$/, '')
 }
 
-/** What people may write for a network. */
 export const NETWORK_NAMES: readonly string[] = [...IDS_BY_NAME.keys()]
 
 /** @example toNetworkName('eip155:8453') → 'Base'; what is not in the tables is its own name */

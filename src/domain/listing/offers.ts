@@ -57,7 +57,6 @@ export function toPrice(
   return { price: { min_usd, max_usd, per }, offers: toOffers(offers) }
 }
 
-/** Of operations or tools. */
 export function offersOf(operations: readonly Pick<Operation, 'offers'>[]): Offer[] {
   return operations.flatMap(({ offers = [] }) => offers)
 }

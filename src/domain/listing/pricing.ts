@@ -70,12 +70,10 @@ export function isPaid(pricing: Pricing): boolean {
   return pricing.model === 'per_call'
 }
 
-/** Highest price in USD, or null where none is known. */
 export function highestPriceOf(pricing: Pricing): number | null {
   return pricing.model === 'per_call' ? pricing.max_usd : null
 }
 
-/** Lowest price in USD, or null where none is known. */
 export function lowestPriceOf(pricing: Pricing): number | null {
   return pricing.model === 'per_call' ? pricing.min_usd : null
 }

@@ -165,7 +165,6 @@ function isUnderAny(host: string, suffixes: readonly string[]): boolean {
   return suffixes.some((suffix) => host === suffix || host.endsWith(`.${suffix}`))
 }
 
-/** A URL checked by `findUrlFault`; the message says what would be right. */
 export function urlSchema(rules: UrlRules) {
   return checkedText('expected a URL', (text) => findUrlFault(text, rules))
 }

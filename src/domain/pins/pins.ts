@@ -199,7 +199,6 @@ export function toDigest({ kind, url, pricing, payees, ...facts }: CallerFacts):
   return toBase64Url(sha256(utf8ToBytes(text)))
 }
 
-/** Names of operations, tools and skills. */
 export function callsOf({ operations, tools, skills }: CallerFacts): string[] {
   const names = [
     ...operations.map(toOperationKey),
