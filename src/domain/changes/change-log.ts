@@ -65,7 +65,7 @@ export const LogHeadSchema = v.strictObject({
   seq: count,
   at: v.string(),
   /** The previous release, which a server may still serve for a moment; null for the first. */
-  before: v.nullable(v.strictObject({ release: v.string(), seq: whole })),
+  before: v.nullable(v.strictObject({ release: v.string(), seq: count })),
   /** Hashes of that release's listings. */
   hashes: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}\.\d+\.hashes$/)),
   /** Oldest first; the earliest are dropped when the log grows too long. */

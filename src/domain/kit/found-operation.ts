@@ -88,10 +88,10 @@ export function toFoundHttp(operation: KitOperation): FoundOperation['operation'
   )
   return {
     ...{ method, url },
-    ...(description !== undefined && { description: cutLine(description, MAX_DESCRIPTION) }),
-    ...(effect !== undefined && { effect }),
-    ...(price !== undefined && { price }),
-    ...(offers !== undefined && { offers: toOffers(offers, price) }),
+    ...present({
+      description: description && cutLine(description, MAX_DESCRIPTION),
+      ...{ effect, price, offers: offers && toOffers(offers, price) },
+    }),
     ...toInput(required.map(({ name, schema }) => [name, typeOf(schema)])),
     ...toOutputNames(operation.response),
     ...(isShort(sent) && Object.keys(sent).length > 0 && { example: sent }),
@@ -122,6 +122,7 @@ export function toFoundWhole(reached: Reached): FoundOperation['operation'] | nu
 }
 
 export function toFoundTool(tool: ShownTool, reached: Reached): FoundOperation['operation'] {
+  const { effect, price, offers } = tool
   const { properties, required } = tool.input_schema
   const names = Array.isArray(required) ? required.map(String) : []
   const types: object = typeof properties === 'object' && properties !== null ? properties : {}
@@ -134,9 +135,7 @@ export function toFoundTool(tool: ShownTool, reached: Reached): FoundOperation['
     ...(tool.description !== tool.name && {
       description: cutLine(tool.description, MAX_DESCRIPTION),
     }),
-    ...(tool.effect !== undefined && { effect: tool.effect }),
-    ...(tool.price !== undefined && { price: tool.price }),
-    ...(tool.offers !== undefined && { offers: toOffers(tool.offers, tool.price) }),
+    ...present({ effect, price, offers: offers && toOffers(offers, price) }),
     ...toInput(names.map((input) => [input, typeOf(Reflect.get(types, input))])),
     ...(isShort(filled) && { example: { arguments: filled } }),
   }

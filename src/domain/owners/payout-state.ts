@@ -1,4 +1,5 @@
 import { normalizePayout } from '../listing/networks.ts'
+import { eachOnce } from '../listing/offers.ts'
 import type { LedgerPayee } from '../trust/ledger-facts.ts'
 import { largestOf } from '../wire/json.ts'
 
@@ -61,17 +62,9 @@ type Tie = ReturnType<typeof toTies>[number]
 /** One listing's statement on each payout. */
 function toTies({ id, owner, published, proven, isSeed = false }: PayoutFacts) {
   const isProven = new Set(proven.map(normalizePayout))
-  return distinct([...proven, ...published]).map((payout) => {
+  return eachOnce([...proven, ...published], normalizePayout).map((payout) => {
     const key = normalizePayout(payout)
     return { key, payout, id, owner, isProven: isProven.has(key), isSeed }
-  })
-}
-
-function distinct(payouts: readonly string[]): string[] {
-  const keys = new Set<string>()
-  return payouts.filter((payout) => {
-    const key = normalizePayout(payout)
-    return !keys.has(key) && keys.add(key)
   })
 }
 

@@ -5,6 +5,7 @@ import { MAX_OFFERS, toOffers } from '../kit/found-operation.ts'
 import { type OperationEntry, toOperationEntries } from '../kit/operation-entries.ts'
 import { runsLocallyOnly } from '../listing/invoke.ts'
 import { OfferSchema } from '../listing/listing-facts.ts'
+import { eachOnce } from '../listing/offers.ts'
 import { isKnownToDeliver } from '../receipts/delivered.ts'
 import { fitCalls, sizeOf } from '../search/fitted-lists.ts'
 import { fillRequest, needsNoAccount, takenBy } from '../tasks/filled-request.ts'
@@ -83,9 +84,7 @@ export function planTask(
     .map((seller) => toCandidate(seller, requested))
     .filter((candidate) => candidate !== null)
     .sort(compareCandidates)
-  const once = [
-    ...new Map(fitting.toReversed().map((each) => [each.seller.seller.id, each])).values(),
-  ].sort(compareCandidates)
+  const once = eachOnce(fitting, ({ seller }) => seller.seller.id)
   const isFiltered = once.length === 0 && sellers.length > 0
   const rows = oneOfEachFirst(once)
     .slice(0, requested.limit)
@@ -424,9 +423,7 @@ export function toTaskPages(rows: readonly TaskRow[], all: readonly OfferOfTask[
     return {
       ...{ id, name, words, page: taskPath(id), sellers: offers.length },
       min_usd: first?.per === undefined ? (first?.usd ?? null) : null,
-      ...(input !== undefined && { input, plan: planPath(id) }),
-      ...(output !== undefined && { output }),
-      ...(example !== undefined && { example }),
+      ...present({ input, plan: input && planPath(id), output, example }),
       offers,
     }
   })
