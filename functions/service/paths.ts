@@ -2,7 +2,6 @@ import { CALL_PREFIX, METRICS_PATH } from '../../src/domain/wire/links.ts'
 import { PROTOCOL_ENDPOINTS } from '../../src/domain/wire/protocol-table.ts'
 import { ROUTES } from '../../src/domain/wire/route-table.ts'
 import type { Feature, Handler, RawPath } from '../features/feature.ts'
-import { isSellerPath } from '../http/answers.ts'
 import type { Page } from '../release/on-demand-pages.ts'
 
 /** What answers at an address, and what is to be known of it before it does. */
@@ -93,7 +92,6 @@ function toRows(features: readonly Feature[], { reads, stub }: OwnAnswers): Path
       label: id,
       methods: route.methods,
       isOpen: 'isOpen' in route,
-      isSecret: isSellerPath(route.path),
       ...ofId(id, route.answer === 'stub' ? stub : undefined),
     })),
     ...Object.entries(PROTOCOL_ENDPOINTS).map(([id, { path, methods }]) => ({

@@ -15,7 +15,7 @@ import { markdownPathOf } from '../../src/domain/wire/protocol-table.ts'
 import { CHOSEN_PAGE } from '../../src/domain/wire/route-table.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import type { Feature, Parts } from '../features/feature.ts'
-import { answerPreflight, type MakeProblem, refuseMethod } from '../http/answers.ts'
+import { answerPreflight, isSellerPath, type MakeProblem, refuseMethod } from '../http/answers.ts'
 import { withRequestId } from '../ports/log.ts'
 import { hasBody } from '../relay/forward-call.ts'
 import type { OnDemandPages } from '../release/on-demand-pages.ts'
@@ -61,6 +61,8 @@ interface Request {
   path: string
   query: string
   rows: readonly Row[]
+  /** It may hold what only its reader may know. */
+  isSecret: boolean
 }
 
 /** Passes each request to what answers its address, in its connection's order. */
@@ -72,7 +74,10 @@ function createRequestHandler(layers: Layers): NodeHandler {
   const enter = createAccessGate(parts, paths, (req, res) => {
     const { path, query } = splitTarget(req.url ?? '/')
     metrics?.watch(req.method ?? '', paths.labelOf(path), res)
-    answer({ req, res, path, query, rows: paths.find(path) })
+    // A route answers with a slash at the end, too.
+    const rows = paths.find(path.replace(/\/$/, ''))
+    const isSecret = isSellerPath(path) || rows.some((row) => row.isSecret === true)
+    answer({ req, res, path, query, rows: paths.find(path), isSecret })
   })
   return (req, res) => {
     const sent = isProxied ? req.headers['x-request-id'] : undefined
@@ -130,10 +135,10 @@ function createAnswer({ parts, pages }: Layers, paths: PathTable) {
 }
 
 /** Only answers that are made for the request: files have their compressed copies. */
-function compress({ req, res, rows }: Request): void {
+function compress({ req, res, isSecret }: Request): void {
   if (compressed.has(res)) return
   compressed.add(res)
-  if (!rows.some(({ isSecret }) => isSecret === true)) compressAnswer(req, res)
+  if (!isSecret) compressAnswer(req, res)
 }
 const compressed = new WeakSet<ServerResponse>()
 
