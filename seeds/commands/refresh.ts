@@ -14,6 +14,7 @@ import {
   wrongCommand,
 } from '../../functions/ports/run-main.ts'
 import { hasLedger } from '../../functions/store/sqlite.ts'
+import { toPrintable } from '../../src/content/faults.ts'
 import { type Content, readContent } from '../../src/content/read.ts'
 import {
   type ContentHash,
@@ -33,7 +34,6 @@ import { toUseSentences } from '../../src/domain/views/known-view.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { SOURCE_IDS } from '../sources/sources.ts'
-import { toPrintable } from '../text/plain-text.ts'
 import { seed } from './seed.ts'
 
 const HELP = `Usage: npm run refresh -- [importer[=FILE|URL]…] [--summary FILE]
@@ -48,7 +48,6 @@ the rest is done. A run that was killed is taken up by the next: it reads the so
 only the listings that were not asked yet, and its summary covers both.
 Exit: 0 done, 1 something failed, 2 the command was wrong.`
 
-/** Lines of each part of the summary. */
 const MOST_LINES = 200
 const MAX_LINE = 400
 
@@ -82,7 +81,6 @@ async function refresh(words: readonly string[], config: Config) {
   return { text, faults: faults.length, end: () => rmSync(kept) }
 }
 
-/** What the steps do, and what each says that went wrong. */
 function toSteps(
   words: readonly string[],
   config: Config,
@@ -194,28 +192,25 @@ interface Outcome {
 }
 
 function toSummary({ after, differences: all, faults, isMeasured }: Outcome): string {
-  const part = (
-    title: string,
-    change: Difference['change'],
-    toWords: (one: Difference) => string,
-  ) =>
-    toPart(
+  const toWords = (one: Difference) => {
+    const { name, url, price } = after.get(one.id)?.facts ?? {}
+    return one.change === 'added' ? `${name}, ${price}, ${url}` : describeChange(one).join('; ')
+  }
+  const part = (title: string, change: Difference['change']) => {
+    const changed = all.filter((one) => one.change === change)
+    return toPart(
       title,
-      all.filter((one) => one.change === change).map((one) => `${one.id}: ${toWords(one)}`),
+      changed.map((one) => `${one.id}: ${toWords(one)}`),
     )
-  const inWords = (one: Difference) => describeChange(one).join('; ')
-  const asListed = ({ id }: Difference) => {
-    const { name, url, price } = after.get(id)?.facts ?? {}
-    return `${name}, ${price}, ${url}`
   }
   const amount = all.length === 0 ? 'nothing changed' : `${all.length} differ from before`
   const unread = isMeasured ? '' : ' No chain was read: RPC_URLS is empty.'
   return [
     '# What the refresh changed',
     `${after.size} listings; ${amount}.${unread}`,
-    ...part('Added', 'added', asListed),
-    ...part('Removed', 'removed', inWords),
-    ...part('Changed', 'changed', inWords),
+    ...part('Added', 'added'),
+    ...part('Removed', 'removed'),
+    ...part('Changed', 'changed'),
     ...toPart('What failed; the rest was done', faults),
   ].join('\n\n')
 }

@@ -1,18 +1,18 @@
 import { join } from 'node:path'
 import { type Config, parseConfig } from '../../functions/ports/config.ts'
-import { createLog } from '../../functions/ports/log.ts'
-import { readCommandLine, runMain, wrongCommand } from '../../functions/ports/run-main.ts'
+import {
+  createStderrLog,
+  readCommandLine,
+  runMain,
+  wrongCommand,
+} from '../../functions/ports/run-main.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { hasLedger } from '../../functions/store/sqlite.ts'
+import { toPrintable } from '../../src/content/faults.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { withContent } from '../content/content-files.ts'
 import { type Listed, readListed } from '../content/listed.ts'
-import {
-  createFactQueue,
-  PROPOSED_PAYOUTS,
-  PROPOSED_TAGS,
-  SUSPICIOUS_TEXTS,
-} from '../review/proposed-facts.ts'
+import { createFactQueue, PROPOSED_PAYOUTS, SUSPICIOUS_TEXTS } from '../review/proposed-facts.ts'
 import {
   type Decision,
   type Question,
@@ -25,7 +25,6 @@ import {
 import { createReportQueue, createReviewClient } from '../review/reports.ts'
 import { createRowQueue } from '../review/waiting-rows.ts'
 import { SOURCE_IDS } from '../sources/sources.ts'
-import { toPrintable } from '../text/plain-text.ts'
 
 const ACTIONS = ['list', 'show', 'accept', 'refuse'] as const
 const HELP = `Usage: npm run review [-- <command>] [options]
@@ -38,13 +37,13 @@ it is live.
                     draft, review/<ID>.<listing>.md in the content folder: edit it there, and rename
                     it to make it another listing. The address of a reported service is asked for it
   accept ID         carry it out: the draft goes into the content, checked as npm run check does
-  accept --all      a whole list at once: --from tags, or --from and an importer; what gives orders
-                    to an agent stays out of it
+  accept --all      a whole list at once: --from and an importer; what gives orders to an agent
+                    stays out of it
   refuse ID         refuse it, with --reason
 
 Options
   --reason TEXT     why; a refusal needs one
-  --from KIND       only an importer's rows, tags, payouts, texts or reports
+  --from KIND       only an importer's rows, payouts, texts or reports
   --content DIR     the content folder (CONTENT_DIR, or content)
   --json            one JSON object instead of words
   --help            this text
@@ -100,9 +99,9 @@ function readOptions(args: readonly string[]) {
     throw refuse(`expected one of ${ACTIONS.join(', ')}, got ${JSON.stringify(named)}`)
   if (all && (action !== 'accept' || id !== ''))
     throw refuse('--all: expected accept --all without an id')
-  if (all && !WHOLE_LISTS.includes(from))
+  if (all && !SOURCE_IDS.includes(from))
     throw refuse(
-      `--all: expected --from with one of ${WHOLE_LISTS.join(', ')}; the rest is decided one by one`,
+      `--all: expected --from with one of ${SOURCE_IDS.join(', ')}; the rest is decided one by one`,
     )
   const takesId = action !== 'list' && !all
   if (takesId && id === '') throw refuse(`${action}: expected the id of what waits`)
@@ -111,9 +110,6 @@ function readOptions(args: readonly string[]) {
   return { ...values, action, id, all, json, reason }
 }
 
-/** Kinds that may be accepted as a list: a tag harms nobody. */
-const WHOLE_LISTS: readonly string[] = [PROPOSED_TAGS.kind, ...SOURCE_IDS]
-
 /** One question, and the source that takes its answer. */
 interface Waiting {
   question: Question
@@ -121,14 +117,11 @@ interface Waiting {
 }
 
 interface Queue {
-  /** Oldest first. */
   waiting: Waiting[]
-  /** Why a kind of question could not be read. */
   faults: string[]
   close(): Promise<void>
 }
 
-/** @throws OperatorError for an unknown kind */
 async function openQueue(
   place: ReviewPlace,
   config: Config,
@@ -175,14 +168,13 @@ function listKinds(
     known ??= readListed(place.contentDir, { allowPrivate: place.allowPrivate })
     return known
   }
-  const log = createLog((line) => process.stderr.write(line), Date.now)
   const client = () => createReviewClient(config)
   return [
     ...SOURCE_IDS.map((importer) => ({
       kind: importer,
       open: async () => createRowQueue(importer, place, { now, listed }),
     })),
-    ...[PROPOSED_TAGS, PROPOSED_PAYOUTS, SUSPICIOUS_TEXTS].map((fact) => ({
+    ...[PROPOSED_PAYOUTS, SUSPICIOUS_TEXTS].map((fact) => ({
       kind: fact.kind,
       open: async () => createFactQueue(fact, place, now),
     })),
@@ -190,7 +182,7 @@ function listKinds(
       kind: 'reports',
       open: async () =>
         hasLedger(config)
-          ? createReportQueue(place, await openStore(config, log), now, client)
+          ? createReportQueue(place, await openStore(config, createStderrLog()), now, client)
           : null,
     },
   ]
@@ -269,7 +261,6 @@ async function acceptAll(
     console.log(`${waiting.length - plain.length} must be read first: npm run review -- show ID`)
 }
 
-/** @returns how many were */
 async function settle(
   waiting: readonly Waiting[],
   decision: Decision,

@@ -17,7 +17,7 @@ import {
   readSource,
 } from '../fetch/read-source.ts'
 import { planRows, type TakenRow, toEnd } from '../plan/plan-rows.ts'
-import { findSeedSource } from '../sources/sources.ts'
+import { SOURCE_IDS, SOURCES } from '../sources/sources.ts'
 import type { SeedOptions } from './seed-options.ts'
 
 /** A source that lost more than this share of its listings at once is broken, not shrinking. */
@@ -28,9 +28,7 @@ const HONEST: readonly RefusalReason[] = ['deleted', 'inactive', 'not_latest', '
 
 export interface SeedingPorts {
   progress: ProgressStream
-  /** Milliseconds. */
   now: () => number
-  /** First pause before a failed page is retried. */
   retryMs: number
   /** For trials with fictional sellers. */
   allowPlaceholders: boolean
@@ -50,8 +48,9 @@ export type RunOptions = Omit<SeedOptions, 'importers' | 'report' | 'json'> & { 
  */
 export async function runSeeding(options: RunOptions, ports: SeedingPorts) {
   const started = ports.now()
-  const source = findSeedSource(options.importer)
-  const { contentDir } = options
+  const { contentDir, importer } = options
+  const source = SOURCES.find(({ id }) => id === importer)
+  if (source === undefined) throw new Error(`expected one of ${SOURCE_IDS.join(', ')}`)
   // Taken before anything is read: two runs at once would each undo what the other wrote.
   const writer = options.dryRun ? null : await openContent(contentDir)
   try {
@@ -59,7 +58,7 @@ export async function runSeeding(options: RunOptions, ports: SeedingPorts) {
     const content: Content = {
       listed: readListed(contentDir, rules),
       parse: createRowParser(rules),
-      handsOff: await readHandsOff(contentDir),
+      handsOff: readHandsOff(contentDir),
     }
     const read = await readChosen(source, options, ports, content)
     const result = judge(source, read, options, content)
@@ -86,14 +85,13 @@ async function readChosen(
   const { contentDir, limit, now } = options
   const { tasks, ...tables } = readTables(contentDir)
   const from = sourceAddress(source, options)
-  const progress = createProgress('read', limit, ports)
+  const progress = createProgress(ports.progress, ports.now)
   const own = from === '' ? source.fromContent?.(toFacts(listed)) : undefined
   const first =
     own === undefined
       ? await readSource({ source, from, limit, retryMs: ports.retryMs, progress })
       : { values: limit === null ? own : own.slice(0, limit), refused: [] }
-  progress.end()
-  const rows = source.follow === undefined ? first : await followRows(source, first, ports)
+  const rows = source.follow === undefined ? first : await followRows(source.follow, first, ports)
   const { allowPlaceholders } = ports
   const chosen = source.choose(rows.values, { ...tables, allowPlaceholders, now })
   const findTask = createTaskFinder(tasks)
@@ -111,15 +109,17 @@ function toFacts(listed: Listed) {
 }
 
 /** Addresses in rows are read through the guard, whatever the operator may name himself. */
-async function followRows(source: SeedSource, rows: ReadRows, ports: SeedingPorts) {
+async function followRows(
+  follow: NonNullable<SeedSource['follow']>,
+  rows: ReadRows,
+  ports: SeedingPorts,
+): Promise<ReadRows> {
   // Loaded only to read sellers: a saved file needs no HTTP client.
   const { createSellerReader } = await import('../fetch/read-sellers.ts')
   const reader = createSellerReader(ports.allowPrivate ?? false)
   try {
-    const followed = await source.follow?.(rows.values, reader)
-    return followed === undefined
-      ? rows
-      : { values: followed.values, refused: [...rows.refused, ...followed.refused] }
+    const { values, refused } = await follow(rows.values, reader)
+    return { values, refused: [...rows.refused, ...refused] }
   } finally {
     await reader.close()
   }

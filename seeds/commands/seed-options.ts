@@ -15,7 +15,6 @@ Options
   --limit N         read at most N rows
   --since DATE      only rows that changed since, where the source can tell
   --content DIR     content folder to write to (CONTENT_DIR, or content)
-  --date DAY        day of the run: "added" of listings whose source tells no day (today)
   --listed          only rows of listings that are there: none is added
   --dry-run         say what would be done, write nothing
   --force           write also what looks suspicious: every row refused, or fewer than half of
@@ -34,7 +33,6 @@ const OPTIONS = {
   limit: { type: 'string' },
   since: { type: 'string' },
   content: { type: 'string' },
-  date: { type: 'string' },
   report: { type: 'string' },
   'dry-run': { type: 'boolean' },
   listed: { type: 'boolean' },
@@ -78,26 +76,18 @@ export function readSeedOptions(
     json: values.json === true,
     force: values.force === true,
     report: values.report ?? null,
-    ...readInstants(values, now),
+    now: now.toISOString(),
+    since: values.since === undefined ? null : readInstant(values.since),
   }
 }
 
-function readInstants({ date: day, since }: { date?: string; since?: string }, now: Date) {
-  if (day !== undefined && !isDay(day))
-    throw refuse(`--date: expected a day such as 2026-11-20, got ${JSON.stringify(day)}`)
-  const isInstant = since === undefined || isDay(since) || /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(since)
-  if (!isInstant || (since !== undefined && Number.isNaN(Date.parse(since))))
+function readInstant(since: string): string {
+  const [, day = '', time] = /^(\d{4}-\d\d-\d\d)(T[\d:.]+Z)?$/.exec(since) ?? []
+  if (!isOnCalendar(day) || Number.isNaN(Date.parse(`${day}${time ?? ''}`)))
     throw refuse(
       `--since: expected a day or a UTC time such as 2026-11-20T00:00:00Z, got ${JSON.stringify(since)}`,
     )
-  return {
-    now: (day === undefined ? now : new Date(day)).toISOString(),
-    since: since === undefined ? null : new Date(since).toISOString(),
-  }
+  return new Date(since).toISOString()
 }
 
-const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && isOnCalendar(text)
-
-function refuse(fault: string) {
-  return wrongCommand(HELP, fault)
-}
+const refuse = (fault: string) => wrongCommand(HELP, fault)

@@ -1,21 +1,18 @@
+import { toPrintable } from '../../src/content/faults.ts'
 import { REFUSAL_REASONS, type Refusal } from '../facts/refusal.ts'
 import type { RowOutcome } from '../plan/plan-rows.ts'
-import { toPrintable } from '../text/plain-text.ts'
 import type { SeedingResult } from './run-seeding.ts'
 
 const EXAMPLES = 3
 
 /** The summary for people at the end: every row is in one of its numbers. */
 export function formatSeedReport(result: SeedingResult, options: { dryRun: boolean }): string {
-  const { refused, suspicion } = result
-  const { rows, listings } = countSeeding(result)
+  const { importer, from, refused, suspicion } = result
+  const { read, rows, listings } = countSeeding(result)
   const would = options.dryRun || suspicion !== null ? 'would be ' : ''
   return [
-    `${result.importer}: ${result.rows} rows from ${toPrintable(result.from)}`,
-    line(
-      rows.added,
-      `${would}added, and wait for a person: npm run review -- --from ${result.importer}`,
-    ),
+    `${importer}: ${read} rows from ${toPrintable(from)}`,
+    line(rows.added, `${would}added, and wait for a person: npm run review -- --from ${importer}`),
     line(rows.changed, `${would}changed`),
     line(rows.unchanged, 'unchanged'),
     ...some(rows.merged, `${would}merged into listings that are there or made from other rows`),
@@ -69,17 +66,17 @@ function some(count: number, text: string): string[] {
 function formatByReason(refusals: readonly Refusal[]): string[] {
   return [...Map.groupBy(refusals, ({ reason }) => reason)]
     .sort(([a, listA], [b, listB]) => listB.length - listA.length || (a < b ? -1 : 1))
-    .flatMap(([reason, list]) => [
-      `  ${String(list.length).padStart(7)}  ${reason}: ${REFUSAL_REASONS[reason]}`,
-      ...[
-        ...list
-          .slice(0, EXAMPLES)
-          .map(({ name, detail }) => `${toPrintable(name, 100)}: ${toPrintable(detail, 160)}`),
-        ...(list.length > EXAMPLES
-          ? [`and ${list.length - EXAMPLES} more (--report FILE lists all)`]
-          : []),
-      ].map((text) => `           ${text}`),
-    ])
+    .flatMap(([reason, list]) => {
+      const examples = list
+        .slice(0, EXAMPLES)
+        .map(({ name, detail }) => `${toPrintable(name, 100)}: ${toPrintable(detail, 160)}`)
+      if (list.length > EXAMPLES)
+        examples.push(`and ${list.length - EXAMPLES} more (--report FILE lists all)`)
+      return [
+        `  ${line(list.length, `${reason}: ${REFUSAL_REASONS[reason]}`)}`,
+        ...examples.map((text) => `           ${text}`),
+      ]
+    })
 }
 
 function line(count: number, text: string): string {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { runMain } from '../../functions/ports/run-main.ts'
+import { toPrintable } from '../../src/content/faults.ts'
 import { largestOf } from '../../src/domain/wire/json.ts'
-import { toPrintable } from '../text/plain-text.ts'
 import { runSeeding, type SeedingResult } from './run-seeding.ts'
 import { readSeedOptions, type SeedOptions } from './seed-options.ts'
 import { countSeeding, formatSeedReport } from './seed-report.ts'

@@ -1,39 +1,46 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import * as v from 'valibot'
-import { parseDocument } from 'yaml'
 import { takeFileLock } from '../../functions/store/lock.ts'
+import { formatFault } from '../../src/content/faults.ts'
+import { readYamlFile } from '../../src/content/tables.ts'
 import { SourceRowSchema } from '../../src/domain/derived/source-table.ts'
 import { CategoryRowSchema } from '../../src/domain/derived/tables.ts'
 import { sampleAddress } from '../../src/domain/listing/invoke.ts'
-import { listingIdOf } from '../../src/domain/listing/listing-text.ts'
 import { toAsciiAddress } from '../../src/domain/listing/target-url.ts'
 import { TaskRowSchema } from '../../src/domain/tasks/task.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
+import { OperatorError } from '../../src/domain/wire/problems.ts'
 import type { Seed } from '../facts/map-rows.ts'
 
-/** The category ids, the source rows and the tasks an importer may use. */
 export function readTables(contentDir: string) {
-  const read = (name: string): unknown => {
-    const file = join(contentDir, 'tables', `${name}.yaml`)
-    const text = existsSync(file) ? readFileSync(file, 'utf8') : null
-    if (text === null) throw new Error(`${file}: expected a content folder with this table in it`)
-    return parseDocument(text, { schema: 'core' }).toJS({ maxAliasCount: 0 })
+  const read = <Schema extends v.GenericSchema>(name: string, row: Schema) =>
+    readYaml(contentDir, `tables/${name}.yaml`, v.array(row))
+  const categories = read('categories', CategoryRowSchema)
+  return {
+    categories: new Set(categories.map(({ id }) => id)),
+    sources: read('sources', SourceRowSchema),
+    tasks: read('tasks', TaskRowSchema),
   }
-  const categories = v.parse(v.array(CategoryRowSchema), read('categories'))
-  const sources = v.parse(v.array(SourceRowSchema), read('sources'))
-  const tasks = v.parse(v.array(TaskRowSchema), read('tasks'))
-  return { categories: new Set(categories.map(({ id }) => id)), sources, tasks }
+}
+
+/** @throws OperatorError that names file, line, and what would be right */
+function readYaml<Schema extends v.GenericSchema>(
+  contentDir: string,
+  file: string,
+  schema: Schema,
+): v.InferOutput<Schema> {
+  const path = join(contentDir, file)
+  if (!existsSync(path))
+    throw new OperatorError(`${path}: expected a content folder with this file`)
+  const { value, faults } = readYamlFile(path, { file, schema })
+  if (value !== null) return value
+  throw new OperatorError(faults.map((fault) => formatFault(fault, contentDir)).join('\n'))
 }
 
 export async function readIfThere(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
-    throw error
-  }
+  return existsSync(file) ? readFile(file, 'utf8') : null
 }
 
 /** Locked while a run writes: two at once would undo each other's changes. */
@@ -134,43 +141,8 @@ export function membersOf(text: string | undefined): Record<string, unknown> {
   return isJsonObject(value) ? { ...value } : {}
 }
 
-/**
- * The tombstone of a listing: where it moved, or its content when its source withdrew it, so that a
- * return restores it.
- */
-export function renderTombstone(
-  file: string,
-  {
-    evidence,
-    ...about
-  }: { at: string; by: string; evidence?: string | undefined } & (
-    | { replaced_by: string }
-    | { listing: string }
-  ),
-): string {
-  return renderJson({
-    id: listingIdOf(file),
-    reason: 'listing' in about ? 'withdrawn' : 'duplicate',
-    ...about,
-    ...(evidence !== undefined && { evidence: membersOf(evidence) }),
-  })
-}
-
 function beside(listing: string, folder: string): string {
   return listing.replace(/^listings\//, `${folder}/`).replace(/\.md$/, '.json')
-}
-
-/** @throws Error naming file, place, and what would be right: `advice`, or the schema's message */
-export function parseAs<Schema extends v.GenericSchema>(
-  schema: Schema,
-  value: unknown,
-  file: string,
-  advice?: string,
-): v.InferOutput<Schema> {
-  const result = v.safeParse(schema, value)
-  if (result.success) return result.output
-  const [issue] = result.issues
-  throw new Error(`${file} ${v.getDotPath(issue) ?? 'file'}: ${advice ?? issue.message}`)
 }
 
 /**
@@ -178,26 +150,23 @@ export function parseAs<Schema extends v.GenericSchema>(
  * `leave_as_is` keeps an importer away from a listing that somebody else now maintains.
  */
 const HANDS_OFF = 'sources/hands-off.yaml'
-const HandsOffSchema = v.array(
-  v.strictObject({
-    /** A name at the source, `namespace/*`, or the host of a remote. */
-    match: v.pipe(v.string(), v.minLength(3)),
-    rule: v.picklist(['never_list', 'leave_as_is'], 'expected never_list or leave_as_is'),
-    reason: v.pipe(v.string(), v.minLength(1, 'expected a reason')),
-  }),
+const HandsOffSchema = v.nullable(
+  v.array(
+    v.strictObject({
+      /** A name at the source, `namespace/*`, or the host of a remote. */
+      match: v.pipe(v.string(), v.minLength(3)),
+      rule: v.picklist(['never_list', 'leave_as_is'], 'expected never_list or leave_as_is'),
+      reason: v.pipe(v.string(), v.minLength(1, 'expected a reason')),
+    }),
+  ),
+  [],
 )
 
 export type HandsOff = v.InferOutput<typeof HandsOffSchema>
 
-/** @throws Error that names the row and what would be right. */
-export async function readHandsOff(contentDir: string): Promise<HandsOff> {
-  const file = join(contentDir, HANDS_OFF)
-  const text = await readIfThere(file)
-  if (text === null) return []
-  const document = parseDocument(text, { schema: 'core', merge: false, prettyErrors: false })
-  const [error] = document.errors
-  if (error !== undefined) throw new Error(`${file}: expected valid YAML: ${error.message}`)
-  return parseAs(HandsOffSchema, document.toJS({ maxAliasCount: 0 }) ?? [], file)
+export function readHandsOff(contentDir: string): HandsOff {
+  const isThere = existsSync(join(contentDir, HANDS_OFF))
+  return isThere ? readYaml(contentDir, HANDS_OFF, HandsOffSchema) : []
 }
 
 export function findHandsOff(rules: HandsOff, seed: Seed): HandsOff[number] | undefined {

@@ -59,10 +59,11 @@ export function refuse(name: string, { reason, ...about }: Omit<Refusal, 'name'>
 export const PAID_API = { kind: 'http_api', cost: 'paid', auth: { type: 'payment' } } as const
 
 /** A source's facts of one service, member by member: the table that an importer fills in. */
-export interface Reported extends Partial<Omit<Seed, 'facts'>> {
-  /** Its key in the source. */
+export interface Reported extends Partial<Omit<Seed, 'facts' | 'id'>> {
   key: string
-  prefix: Seed['prefix']
+  prefix: IdPrefix
+  /** Its address's by default. */
+  slug?: string
   /** Its names, best first. */
   names: readonly Foreign[]
   /** Its own descriptions, best first. */
@@ -71,8 +72,7 @@ export interface Reported extends Partial<Omit<Seed, 'facts'>> {
   /** Text for guessing its categories, in addition to its name, its description and its tags. */
   words?: readonly Foreign[]
   /** Or why there are none that can be listed. */
-  facts: Omit<SeedFacts, 'name' | 'summary' | 'categories' | 'tags'> | Fault
-  /** Parts of it that are left out. */
+  facts: (Pick<ListingFacts, 'kind' | 'sources'> & SeedFacts) | Fault
   dropped?: readonly Refusal[]
 }
 type Foreign = string | null | undefined
@@ -84,9 +84,8 @@ export function mapReported({ dropped, ...reported }: Reported, rules: MapRules)
   return refuse(reported.key, { ...seed, rows: reported.rows ?? 1 })
 }
 
-/** @returns its seed, or why it is not one */
 export function toSeed(
-  { names, stated, words = [], facts, tags: foreign = [], ...reported }: Reported,
+  { names, stated, words = [], facts, tags: foreign = [], prefix, slug, ...reported }: Reported,
   rules: MapRules,
 ): Seed | Fault {
   const texts = toSeedTexts(names, stated)
@@ -97,8 +96,7 @@ export function toSeed(
   const all = [description, ...tags, ...words].join(' ')
   const categories = guessCategories(name, all, rules.categories)
   return {
-    slug: addressSlug(facts.url),
-    published: null,
+    id: `${prefix}.${slug ?? addressSlug(facts.url)}`,
     rows: 1,
     suspicious,
     ...reported,
@@ -106,7 +104,6 @@ export function toSeed(
   }
 }
 
-/** A seed, if its own members and its words are fine. */
 export function finishSeed(seed: Seed, dropped: readonly Refusal[] = []): MappedSeed {
   const { key, rows, suspicious } = seed
   const fault = findSeedFault(seed)
@@ -166,33 +163,29 @@ export function gatherSeeds(mapped: readonly MappedSeed[], same = BY_ANY_MARK): 
     refused: refused.map(({ refusal }) => refusal),
     dropped: listed.flatMap(({ dropped }) => dropped),
     held: refused.flatMap(({ held }) => held ?? []),
-    deleted: [],
+    deleted: refused.flatMap(({ refusal: { reason, name } }) =>
+      reason === 'deleted' ? [name] : [],
+    ),
   }
 }
 
-type Required = 'name' | 'kind' | 'url' | 'summary' | 'categories' | 'sources'
-
 /** A source's facts on a listing; a field it has nothing for is absent. */
-export type SeedFacts = Pick<ListingFacts, Required> &
-  Partial<Pick<ListingFacts, Exclude<SourceField, Required>>>
+export type SeedFacts = Pick<ListingFacts, 'url'> & Partial<Pick<ListingFacts, SourceField>>
 
-/** Members of an evidence file, by name, from a source. */
 export type SeedEvidence = Readonly<Record<string, unknown>>
 
 /** A listing as a source describes it, before it is compared with existing listings. */
 export interface Seed {
-  /** Its key in the source; never changes. */
   key: string
-  prefix: IdPrefix
-  slug: string
+  /** Of the listing it would be by itself, or that it adds to. */
+  id: string
   facts: SeedFacts
-  /** Day it was first published, `2026-11-20`, or null where the source doesn't say. */
-  published: string | null
-  /** The id of the listing it belongs to, where it only adds to an existing one. */
-  into?: string
+  /** Day it was first published, `2026-11-20`; absent where the source doesn't say. */
+  published?: string | undefined
+  /** It only adds to the listing of its id, which is there. */
+  adds?: true
   /** How many of the source's rows it was made from. */
   rows: number
-  /** Members of the listing's evidence file. */
   evidence?: SeedEvidence
   /** For a kit: its contents and requirements. */
   skill?: SkillFacts
@@ -200,7 +193,6 @@ export interface Seed {
   withheld?: readonly SourceField[]
   /** The payees that its source names, each once: none makes a payment count. */
   payees?: readonly NamedPayee[]
-  /** Its source advises against it. */
   deprecated?: Deprecated
   /** Words in the source's text that a reviewer should see first. */
   suspicious?: string | undefined
@@ -214,11 +206,9 @@ export function toPayees(accounts: readonly string[]): NamedPayee[] {
 
 const schema = createListingFactsSchema({ allowPrivate: false })
 
-/** @returns what keeps the facts from being a valid listing, or null. */
-export function findSeedFault(seed: Pick<Seed, 'prefix' | 'slug' | 'facts'>): string | null {
-  const id = `${seed.prefix}.${seed.slug}`
+export function findSeedFault({ id, facts }: Pick<Seed, 'id' | 'facts'>): string | null {
   if (!isListingId(id)) return `id: expected <prefix>.<slug> of at most 120 characters, got ${id}`
-  const result = v.safeParse(schema, { ...seed.facts, added: '2000-01-01' })
+  const result = v.safeParse(schema, { ...facts, added: '2000-01-01' })
   if (result.success) {
     const [fault] = findOperationFaults(result.output)
     return fault === undefined ? null : `${fault.path.join('.')}: ${fault.message}`
@@ -227,7 +217,6 @@ export function findSeedFault(seed: Pick<Seed, 'prefix' | 'slug' | 'facts'>): st
   return `${v.getDotPath(issue) ?? 'listing'}: ${issue.message}`
 }
 
-/** The valid parts of an existing listing. */
 export interface ListedFacts {
   id: string
   facts: { [Name in keyof ListingFacts]?: ListingFacts[Name] | undefined }
@@ -237,11 +226,9 @@ export interface ListedFacts {
 export interface MapRules extends HostRules {
   categories: ReadonlySet<string>
   sources: readonly SourceRow[]
-  /** The run's time, ISO 8601. */
   now: string
 }
 
-/** One answer of a source, or one saved file. */
 export interface SourcePage {
   values: unknown[]
   refused: Refusal[]
@@ -251,7 +238,6 @@ export interface SourcePage {
 
 /** Mapped foreign rows: every row is in exactly one of `seeds`, `refused`, `deleted`. */
 export interface ChosenSeeds {
-  /** Sorted by key. */
   seeds: Seed[]
   refused: Refusal[]
   /** Parts left out of listings that are otherwise imported: remotes, prices, operations. */
@@ -268,7 +254,6 @@ export interface RowShape {
   lists: readonly string[]
   /** What a page or a line should be, for the message. */
   expected: string
-  /** Whether a single object is a row. */
   isRow(value: Record<string, unknown>): boolean
   /** Whether a text of addresses, one per line, is rows too. */
   takesAddresses?: boolean
@@ -282,7 +267,6 @@ export interface RowShape {
 /** An importer: where its rows are, how a text holds them, and how they are mapped. */
 export interface SeedSource {
   id: string
-  /** What it imports, for the help text. */
   title: string
   /** Null where only a file is read; empty where the listings themselves are. */
   liveUrl: string | null
@@ -310,7 +294,6 @@ export type SellerAnswer = { ok: true; text: string } | { ok: false; detail: str
 /** Reads addresses from a source or a listing: guarded like the relay, limited, no redirects. */
 export interface SellerReader {
   read(url: string): Promise<SellerAnswer>
-  /** A seller's own files. */
   find(origin: string): Promise<FoundSeller>
   /** Maps a list with asynchronous work, a few at a time, in the list's order. */
   each<Item, Result>(
@@ -322,9 +305,9 @@ export interface SellerReader {
 
 /** A row of a source, each operation with its task where one is named. */
 export function withTasks(seed: Seed, findTask: ReturnType<typeof createTaskFinder>): Seed {
-  const { facts, prefix, slug } = seed
+  const { facts, id } = seed
   if (facts.http === undefined) return seed
-  const listing = { ...facts, id: `${prefix}.${slug}` }
+  const listing = { ...facts, id }
   const http = facts.http.map((operation) => {
     const { url, description } = operation
     const task = findTask({ name: toPathName(url), description, kind: 'operation' }, listing)

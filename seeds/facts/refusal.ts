@@ -37,7 +37,6 @@ export const REFUSAL_REASONS = {
   invalid_identifier: 'not a name in its package registry',
   unsupported_network: 'no network of the forms eip155:<id> or solana:<reference>',
   test_network: 'test networks only',
-  unsupported_price: 'a price that cannot be stated in US dollars',
   ceiling_price: 'a ceiling or a deferred amount, not what one call costs',
   price_too_high: 'more than any call costs: a mistake in decimals, or a decoy',
   malformed_amount: 'not a whole number of atomic units',
@@ -47,14 +46,12 @@ export const REFUSAL_REASONS = {
   nothing_found: 'nothing that a seller describes itself with',
   not_listed: 'not listed here',
   same_endpoints: 'everything it offers is listed under another name',
-  slug_taken: 'its file name belongs to another listing',
   opted_out: 'its owner asked not to be listed',
   invalid_listing: 'not a valid listing after mapping',
 } as const
 
 export type RefusalReason = keyof typeof REFUSAL_REASONS
 
-/** Why a part of a row, or all of it, is left out. */
 export interface Fault {
   reason: RefusalReason
   /** What was wrong, where, and what would be right. Foreign text, print it through `toPrintable`. */
@@ -115,7 +112,6 @@ export function findOperationAddressFault(text: string, rules: HostRules) {
   return findCallableUrlFault(start + path.replace(/\{\w+\}/g, 'x') + rest, rules)
 }
 
-/** Parts a listing had no room for, in the terms of a source's report. */
 export function leftOut(name: string, left: number): Refusal[] {
   const detail = `${left} operations beyond those listed`
   return left === 0 ? [] : [{ reason: 'row_too_large', name, detail }]

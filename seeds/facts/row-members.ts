@@ -6,12 +6,17 @@ export const text = v.pipe(
   v.string('expected text'),
   v.maxLength(MAX_TEXT, `expected at most ${MAX_TEXT} characters`),
 )
+/** To the second, as evidence has times; null for anything else. */
+export function toInstant(instant: string | null | undefined): string | null {
+  const whole = (instant ?? '').replace(/T(\d\d)(\d\d)(?=\d\d)/, 'T$1:$2:')
+  const time = /^\d{4}-\d\d-\d\dT/.test(whole) ? Date.parse(whole) : Number.NaN
+  return Number.isNaN(time) ? null : new Date(time).toISOString().replace(/\.\d{3}Z$/, 'Z')
+}
+
 export const optionalFlag = v.nullish(v.boolean())
 export const optionalList = v.nullish(v.array(v.unknown()))
 
-const optionalText = v.nullish(text)
-const optionalNumber = v.nullish(v.number())
 export const texts = <const Names extends readonly string[]>(...names: Names) =>
-  v.entriesFromList(names, optionalText)
+  v.entriesFromList(names, v.nullish(text))
 export const numbers = <const Names extends readonly string[]>(...names: Names) =>
-  v.entriesFromList(names, optionalNumber)
+  v.entriesFromList(names, v.nullish(v.number()))

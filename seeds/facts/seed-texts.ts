@@ -65,14 +65,10 @@ export function toSeedLine(text: unknown, maxLength: number): string | null {
 }
 
 function firstReadable(texts: readonly (string | null | undefined)[]): string | null {
-  for (const text of texts) {
-    const plain = toPlainText(text ?? '')
-    if (/[\p{L}\p{N}]/u.test(plain)) return plain
-  }
-  return null
+  const plain = texts.map((text) => toPlainText(text ?? ''))
+  return plain.find((text) => /[\p{L}\p{N}]/u.test(text)) ?? null
 }
 
-/** Characters of one description. */
 const MAX_DESCRIPTION = 300
 /** How deep an operation is scanned; anything deeper is removed. */
 const MAX_DEPTH = 15

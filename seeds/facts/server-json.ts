@@ -72,11 +72,10 @@ export interface RegistryRow {
   server: RegistryServer
   status: string
   statusMessage: string
-  /** ISO 8601, or null. */
   statusChangedAt: string | null
   isLatest: boolean
-  /** Day of publication, `2026-11-20`, or null where the row doesn't say. */
-  published: string | null
+  /** Day of publication, `2026-11-20`; absent where the row doesn't say. */
+  published?: string | undefined
   /** Where a saved row was found, if it says so; a row of the live API is its own source. */
   foundAt: readonly string[]
   /** The author of the words where it is not the registry. */
@@ -84,7 +83,6 @@ export interface RegistryRow {
   tags?: readonly string[]
 }
 
-/** @returns the row, or what is wrong with it */
 export function parseRegistryRow(
   value: unknown,
 ): { ok: true; row: RegistryRow } | Extract<MappedSeed, { ok: false }> {
@@ -103,23 +101,12 @@ export function parseRegistryRow(
       server: server.row,
       status: official?.status ?? 'active',
       statusMessage: official?.statusMessage ?? '',
-      statusChangedAt: toInstant(official?.statusChangedAt),
+      statusChangedAt: member.toInstant(official?.statusChangedAt),
       isLatest: official?.isLatest ?? true,
-      published: toDay(official?.publishedAt),
+      published: member.toInstant(official?.publishedAt)?.slice(0, 10),
       foundAt: found_at ?? [],
     },
   }
-}
-
-/** To the second, as evidence has times. */
-function toInstant(instant: string | null | undefined): string | null {
-  const time = Date.parse(instant ?? '')
-  return Number.isNaN(time) ? null : new Date(time).toISOString().replace(/\.\d{3}Z$/, 'Z')
-}
-
-function toDay(instant: string | undefined): string | null {
-  const [, day] = /^(\d{4}-\d{2}-\d{2})T/.exec(instant ?? '') ?? []
-  return day === undefined || Number.isNaN(Date.parse(day)) ? null : day
 }
 
 export const REGISTRY_URL = 'https://registry.modelcontextprotocol.io'
@@ -147,8 +134,10 @@ export function findSource(
   }
   if (reported !== undefined && sources.some((row) => row.id === reported.source && isUsed(row)))
     return reported
-  if (reported === undefined && foundAt.length === 0)
-    return { source: REGISTRY_SOURCE, ref: registryEntryUrl(server.name) }
+  if (reported === undefined && foundAt.length === 0) {
+    const entry = `${encodeURIComponent(server.name)}/versions/latest`
+    return { source: REGISTRY_SOURCE, ref: `${REGISTRY_URL}/v0.1/servers/${entry}` }
+  }
   for (const ref of foundAt) {
     const [owner] = sources
       .filter(({ url }) => ref.startsWith(url))
@@ -161,11 +150,6 @@ export function findSource(
 
 function isUsed({ decision }: SourceRow): boolean {
   return decision === 'used'
-}
-
-/** @example registryEntryUrl('io.github.user/weather') → '…/v0.1/servers/io.github.user%2Fweather/versions/latest' */
-function registryEntryUrl(name: string): string {
-  return `${REGISTRY_URL}/v0.1/servers/${encodeURIComponent(name)}/versions/latest`
 }
 
 const MAP_INVOKE_MAX_ENTRIES = 20

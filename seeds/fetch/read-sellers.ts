@@ -11,13 +11,15 @@ import type { Refusal } from '../facts/refusal.ts'
 
 /** Sellers read at once; each host one at a time. */
 const AT_ONCE = 8
+/** UTF-16 units of all documents of a run together: a list may name as many as it likes. */
+const MAX_LENGTH = 32 * 1024 * 1024
 
-/** @param allowPrivate for trials with sellers on this machine */
 export function createSellerReader(allowPrivate: boolean): SellerReader {
   const config = { ...parseConfig(process.env), UNSAFE_ALLOW_PRIVATE_TARGETS: allowPrivate }
   const resolver = createResolver(undefined)
   const client = createHttpClient('stranger', { config, resolver, sign: signFromLedger(config) })
   const busy = new Map<string, Promise<unknown>>()
+  let length = 0
   const inTurn = <Result>(url: string, work: () => Promise<Result>): Promise<Result> => {
     const host = URL.parse(url)?.host ?? ''
     const turn = (busy.get(host) ?? Promise.resolve()).then(work)
@@ -28,7 +30,10 @@ export function createSellerReader(allowPrivate: boolean): SellerReader {
     async read(url) {
       const fault = findUrlFault(url, { allowPrivate })
       if (fault !== null) return { ok: false, detail: fault }
-      return toAnswer(await inTurn(url, () => client.fetch({ method: 'GET', url })))
+      if (length > MAX_LENGTH) return { ok: false, detail: 'expected fewer documents' }
+      const answer = toAnswer(await inTurn(url, () => client.fetch({ method: 'GET', url })))
+      if (answer.ok) length += answer.text.length
+      return answer
     },
     async find(origin) {
       const fault = findUrlFault(`${origin}/`, { allowPrivate })
@@ -56,9 +61,6 @@ function toAnswer(reply: ProbeReply): SellerAnswer {
   return cut ? { ok: false, detail: 'expected a shorter answer' } : { ok: true, text: body }
 }
 
-/** UTF-16 units of all documents of a run together: a list may name as many as it likes. */
-const MAX_LENGTH = 32 * 1024 * 1024
-
 /**
  * A document, and where it was read; documents of one place belong together. A class, since a
  * stranger's row could have the same members.
@@ -83,27 +85,19 @@ export async function followAddresses(
   neighboursOf: (document: unknown) => readonly string[] = () => [],
 ): Promise<{ values: unknown[]; refused: Refusal[] }> {
   const refused: Refusal[] = []
-  let length = 0
   const followed = await reader.each(values, async (value): Promise<unknown[]> => {
     if (typeof value !== 'string') return [value]
-    const answer = await read(value)
+    const answer = await reader.read(value)
     if (!answer.ok) {
       refused.push({ reason: 'unreadable_seller', name: value, detail: answer.detail })
       return []
     }
     const documents = [parseJson(answer.text)]
     for (const address of neighboursOf(documents[0])) {
-      const other = await read(address)
+      const other = await reader.read(address)
       if (other.ok) documents.push(parseJson(other.text))
     }
     return documents.map((document) => new ReadDocument(value, document))
   })
   return { values: followed.flat(), refused }
-
-  async function read(address: string) {
-    if (length > MAX_LENGTH) return { ok: false, detail: 'expected fewer documents' } as const
-    const answer = await reader.read(address)
-    if (answer.ok) length += answer.text.length
-    return answer
-  }
 }

@@ -6,7 +6,6 @@ import { parseConfig } from '../../functions/ports/config.ts'
 import { headerOf, type ProbeAnswer, parseRetryAfter } from '../../src/domain/probe/finding.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import type { RowShape, SeedSource, SourcePage } from '../facts/map-rows.ts'
-import type { Refusal } from '../facts/refusal.ts'
 import { readYaml } from '../text/read-yaml.ts'
 
 const MAX_PAGES = 5000
@@ -24,18 +23,14 @@ export interface ReadOptions {
   source: Pick<SeedSource, 'shape' | 'place'>
   /** The path of a file, or of a folder whose JSON files are pages; or an http(s) URL. */
   from: string
-  /** Rows to read at most; null for all. */
   limit: number | null
   retryMs: number
-  progress: Progress
+  progress(done: number): void
   /** Pages to read at most; fewer in tests. */
   maxPages?: number
 }
 
-export interface ReadRows {
-  values: unknown[]
-  refused: Refusal[]
-}
+export type ReadRows = Pick<SourcePage, 'values' | 'refused'>
 
 /**
  * All rows of a source. Nothing is kept when it ends in an error: a half-read source would look
@@ -48,7 +43,7 @@ export async function readSource(options: ReadOptions): Promise<ReadRows> {
   for await (const page of readPages(options)) {
     for (const value of page.values) if (rows.values.length < most) rows.values.push(value)
     for (const refusal of page.refused) rows.refused.push(refusal)
-    progress.update(rows.values.length)
+    progress(rows.values.length)
     if (rows.values.length >= most) break
   }
   if (limit === null && rows.values.length >= MAX_ROWS)
@@ -89,19 +84,16 @@ async function* readPages({
   }
 }
 
-function readPage({ shape, place }: ReadOptions['source'], text: string, at: PagePlace = {}) {
+function readPage(
+  { shape, place }: ReadOptions['source'],
+  text: string,
+  at: { address?: URL; folder?: string } = {},
+) {
   const page = parsePage(text, at.address ?? null, shape)
   if (place === undefined) return page
   return { ...page, values: page.values.map((row) => place(row, at.folder ?? null)) }
 }
 
-interface PagePlace {
-  address?: URL
-  /** The folder of a saved file. */
-  folder?: string
-}
-
-/** A text from outside the source, with its address. */
 function named(from: string, read: () => SourcePage): SourcePage {
   try {
     return read()
@@ -226,12 +218,9 @@ function toFault(answer: ProbeAnswer, url: URL): Try {
   }
 }
 
-/** Longest row, in UTF-16 units. */
 const MAX_ROW_LENGTH = 256 * 1024
 
-interface ParsedRows {
-  values: unknown[]
-  refused: Refusal[]
+interface ParsedRows extends ReadRows {
   /** The page around the rows: where the next one is. */
   page: Record<string, unknown> | null
 }
@@ -250,7 +239,7 @@ export function parsePage(text: string, address: URL | null, shape: RowShape): S
   return { values: withDay(values, page, shape), refused, next }
 }
 
-/** Values without commas and quotes: ids, days and numbers. @throws Error naming a line of another length */
+/** Values without commas and quotes: ids, days and numbers; empty ones are left out. @throws Error naming a line of another length */
 function parseCsv(text: string, { expected }: RowShape): object[] {
   const lines = text.split(/\r?\n/).map((line, at) => ({ at: at + 1, line }))
   const [head, ...rows] = lines.filter(({ line }) => line.trim() !== '' && !line.startsWith('#'))
@@ -259,7 +248,7 @@ function parseCsv(text: string, { expected }: RowShape): object[] {
     const values = line.split(',')
     if (values.length !== names.length || line.includes('"'))
       throw new Error(`line ${at}: expected ${expected}: ${names.length} plain values, got ${line}`)
-    return Object.fromEntries(names.map((name, place) => [name, values[place] ?? '']))
+    return Object.fromEntries(names.flatMap((name, at) => (values[at] ? [[name, values[at]]] : [])))
   })
 }
 
@@ -358,57 +347,18 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
-/** Output for progress: a terminal gets one line that is rewritten, a log a line now and then. */
 export interface ProgressStream {
-  isTTY?: boolean | undefined
-  columns?: number | undefined
   write(text: string): unknown
 }
 
-export interface Progress {
-  update(done: number): void
-  /** Ends the line with the final number. */
-  end(): void
-}
+const SAY_EVERY_MS = 5000
 
-const TTY_EVERY_MS = 80
-const LOG_EVERY_MS = 5000
-const BAR_WIDTH = 30
-
-/**
- * @param total null where it is not known beforehand: the bar is then a count.
- * @param now milliseconds
- */
-export function createProgress(
-  label: string,
-  total: number | null,
-  { progress: stream, now }: { progress: ProgressStream; now: () => number },
-): Progress {
-  const isTerminal = stream.isTTY === true
-  let shownAt = now()
-  let done = 0
-  const show = () => {
-    shownAt = now()
-    const text = `${label} ${formatProgress(done, total)}`
-    stream.write(
-      isTerminal ? `\r${text.slice(0, (stream.columns ?? 80) - 1)}\u001b[K` : `${text}\n`,
-    )
+/** A line now and then, so that a long source does not look like one that is stuck. */
+export function createProgress(stream: ProgressStream, now: () => number): (done: number) => void {
+  let writtenAt = now()
+  return (done) => {
+    if (now() - writtenAt < SAY_EVERY_MS) return
+    writtenAt = now()
+    stream.write(`read ${done}\n`)
   }
-  return {
-    update(count) {
-      done = count
-      if (now() - shownAt >= (isTerminal ? TTY_EVERY_MS : LOG_EVERY_MS)) show()
-    },
-    end() {
-      show()
-      if (isTerminal) stream.write('\n')
-    },
-  }
-}
-
-/** @example formatProgress(1500, 3000) → '[###############---------------] 1500 of 3000' */
-export function formatProgress(done: number, total: number | null): string {
-  if (total === null || total === 0) return String(done)
-  const filled = Math.round((BAR_WIDTH * Math.min(done, total)) / total)
-  return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ${done} of ${total}`
 }

@@ -1,9 +1,4 @@
-import type {
-  NamedRow,
-  SourceField,
-  SourceFile,
-  SourceRow,
-} from '../../src/domain/sources/source-row.ts'
+import type { NamedRow, SourceFile, SourceRow } from '../../src/domain/sources/source-row.ts'
 import { SOURCE_FIELDS } from '../../src/domain/sources/source-row.ts'
 import { ageOf, hasPrices } from '../../src/domain/trust/age.ts'
 import { isJsonObject, memberOf, present, toCanonicalJson } from '../../src/domain/wire/json.ts'
@@ -16,7 +11,6 @@ const MISSING_FOR = 24 * 3_600_000
 
 /** A row's placement, once all rows of all sources have found their listings. */
 export interface TakenRow {
-  /** Id of the listing it belongs to. */
   listing: string
   /** What losing it means for the listing: its last fact, its last source, or one of several. */
   end: 'tombstone' | 'notice' | 'other_source'
@@ -25,14 +19,11 @@ export interface TakenRow {
 export interface RowsInput {
   source: Pick<SeedSource, 'id' | 'promisesAll'>
   chosen: ChosenSeeds
-  /** The importer's last output. */
   known: SourceFile
   /** The importer's rows that belong to a listing, by key. */
   place(rows: SourceFile): ReadonlyMap<string, TakenRow>
-  /** A row as in its file. */
   parse(row: object): SourceRow
   handsOff: HandsOff
-  /** ISO 8601. */
   now: string
   /** False for a partial run: it can't know what is missing. */
   isComplete: boolean
@@ -100,28 +91,19 @@ function isReported({ handsOff, now }: RowsInput, seed: Seed, plan: Draft, rows:
   return false
 }
 
-/** Facts that sellers' own files add to a listing; the others stand in for what it has. */
-const OF_READERS: readonly SourceField[] = ['discovery', 'pricing', 'cost', 'sources']
-
 /** An unchanged row stays the same object. */
 function toRow({ known, parse, now }: RowsInput, seed: Seed): SourceRow {
   const before = known.rows[seed.key]
-  const { prefix, slug, facts, published, evidence, skill, suspicious, withheld = [] } = seed
-  const of = seed.into ?? before?.of
+  const { id, facts, published, evidence, skill, suspicious, withheld = [] } = seed
+  const of = seed.adds ? id : before?.of
   const today = now.slice(0, 10)
-  // Rows of a seller's own files add to an existing listing.
-  const isReader = seed.into !== undefined
   const row = parse({
-    id: `${prefix}.${slug}`,
-    ...(of !== undefined && { of }),
+    id,
+    ...present({ of }),
     added: published ?? before?.added ?? today,
     facts: Object.fromEntries(
       SOURCE_FIELDS.flatMap((field) =>
-        facts[field] === undefined ||
-        withheld.includes(field) ||
-        (isReader && !OF_READERS.includes(field))
-          ? []
-          : [[field, facts[field]]],
+        facts[field] === undefined || withheld.includes(field) ? [] : [[field, facts[field]]],
       ),
     ),
     ...(evidence !== undefined && { evidence: withTimes(evidence, before?.evidence, today) }),
@@ -187,15 +169,12 @@ function findGone(input: RowsInput, rows: Rows): string[] {
   })
 }
 
-interface Settling {
-  plan: Draft
-  rows: Rows
-  taken: TakenRow | undefined
-}
-
 /** The outcome of a seed: each row has exactly one, or is refused. */
-function settle({ known, isListedOnly }: RowsInput, seed: Seed, { plan, rows, taken }: Settling) {
-  const { key, rows: count } = seed
+function settle(
+  { known, isListedOnly }: RowsInput,
+  { key, rows: count }: Seed,
+  { plan, rows, taken }: { plan: Draft; rows: Rows; taken: TakenRow | undefined },
+) {
   const before = known.rows[key]
   if (isListedOnly && before === undefined && taken === undefined) {
     rows.delete(key)
@@ -203,18 +182,10 @@ function settle({ known, isListedOnly }: RowsInput, seed: Seed, { plan, rows, ta
     plan.refused.push({ reason: 'not_listed', name: key, detail, rows: count })
     return
   }
-  const outcome = toOutcome(before, rows.get(key), taken)
+  let outcome: RowOutcome = before === rows.get(key) ? 'unchanged' : 'changed'
+  if (before === undefined) outcome = taken === undefined ? 'added' : 'merged'
+  else if (before.withdrawn !== undefined) outcome = 'returned'
   plan.outcomes.push({ key, listing: taken?.listing ?? null, outcome, rows: count })
-}
-
-function toOutcome(
-  before: SourceRow | undefined,
-  row: SourceRow | undefined,
-  taken: TakenRow | undefined,
-): RowOutcome {
-  if (before === undefined) return taken === undefined ? 'added' : 'merged'
-  if (before.withdrawn !== undefined) return 'returned'
-  return before === row ? 'unchanged' : 'changed'
 }
 
 /** What losing this row would mean among the rows of its listing. */

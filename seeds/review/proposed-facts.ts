@@ -6,32 +6,22 @@ import { type Content, readContent } from '../../src/content/read.ts'
 import { normalizePayout } from '../../src/domain/listing/networks.ts'
 import { hostOf, ownerAt } from '../../src/domain/owners/claim-rules.ts'
 import { findSuspiciousTexts } from '../../src/domain/probe/mcp.ts'
-import type { Interface } from '../../src/domain/trust/interface.ts'
 import { largestOf } from '../../src/domain/wire/json.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
-import { listingFileOf, withContent } from '../content/content-files.ts'
-import { addTags } from '../content/listing-text.ts'
+import { listingFileOf } from '../content/content-files.ts'
 import {
   createFileCheck,
-  noteSettled,
   type Question,
   questionId,
   type ReviewPlace,
   type ReviewSource,
   readSettled,
-  settleEach,
+  settleInContent,
 } from './questions.ts'
-
-/** Nobody reads more than these at once. */
-const MAX_PROPOSED = 8
-/** A few plain words. */
-const TAG = /^[a-z][a-z0-9]*(?: [a-z0-9]+){0,4}$/
-const MAX_TAG_LENGTH = 40
 
 /** Values of one listing that a person may accept together. */
 interface Proposal {
   file: ListingFile
-  /** When they were seen, ISO 8601. */
   at: string
   values: readonly string[]
   note: string
@@ -41,40 +31,9 @@ interface Proposal {
 
 /** Facts that machines read and that may belong in a listing, and the question about them. */
 interface ProposedFact {
-  kind: 'tags' | 'payouts' | 'texts'
-  /** Whether a whole list may be accepted unread. */
-  isPlain: boolean
+  kind: 'payouts' | 'texts'
   propose(content: Content): readonly Proposal[]
-  /** Null where a person edits the file better. */
-  add(text: string, proposal: Proposal): string | null
-}
-
-/** Proposals about what a probe saw, where there is something. */
-function ofInterface(
-  valuesOf: (file: ListingFile, seen: Interface) => readonly string[],
-  noteOf: (values: string) => string,
-): ProposedFact['propose'] {
-  return ({ listings, evidence }) =>
-    listings.flatMap((file) => {
-      const seen = evidence.get(file.id)?.interface
-      const values = seen === undefined ? [] : valuesOf(file, seen)
-      if (seen === undefined || values.length === 0) return []
-      return [{ file, at: seen.at, values, note: noteOf(values.join(', ')) }]
-    })
-}
-
-/**
- * Names of tools and skills: search reads tags, so a reviewer decides. Adding them automatically
- * would invite sellers to stuff them.
- */
-export const PROPOSED_TAGS: ProposedFact = {
-  kind: 'tags',
-  isPlain: true,
-  propose: ofInterface(
-    ({ facts }, seen) => proposeTags(seen, facts.tags),
-    (tags) => `its tools or skills are named ${tags}`,
-  ),
-  add: (text, { values }) => addTags(text, values),
+  add(text: string, proposal: Proposal): string
 }
 
 /**
@@ -84,7 +43,6 @@ export const PROPOSED_TAGS: ProposedFact = {
  */
 export const PROPOSED_PAYOUTS: ProposedFact = {
   kind: 'payouts',
-  isPlain: false,
   propose(content) {
     const ownerOf = ({ facts }: ListingFile) =>
       ownerAt(hostOf(facts.url) ?? '', content.tables.sharedHosts)
@@ -155,13 +113,14 @@ function findNamings(file: ListingFile, { tables, evidence, taken }: Content) {
 /** Texts that have become orders. Once accepted, changed or not, they are not asked about again. */
 export const SUSPICIOUS_TEXTS: ProposedFact = {
   kind: 'texts',
-  isPlain: false,
-  propose: ofInterface(
-    (_file, { tools = [], skills = [] }) =>
-      findSuspiciousTexts([...tools, ...skills]).map(({ name, rule }) => `${name} (${rule})`),
-    (texts) =>
-      `read what these tell an agent, and decide whether the listing may stay as it is: ${texts}`,
-  ),
+  propose: ({ listings, evidence }) =>
+    listings.flatMap((file) => {
+      const { at = '', tools = [], skills = [] } = evidence.get(file.id)?.interface ?? {}
+      const found = findSuspiciousTexts([...tools, ...skills])
+      const values = found.map(({ name, rule }) => `${name} (${rule})`)
+      const note = `read what these tell an agent, and decide whether the listing may stay as it is: ${values.join(', ')}`
+      return values.length === 0 ? [] : [{ file, at, values, note }]
+    }),
   add: (text) => text,
 }
 
@@ -187,7 +146,6 @@ export function createFactQueue(
       if (Object.hasOwn(settled, question.id)) continue
       const written = await read(file.file)
       const text = fact.add(written, proposal)
-      if (text === null) continue
       before.set(question.id, { written, lacks })
       questions.push({ ...question, file: { path: file.file, text } })
     }
@@ -205,38 +163,15 @@ export function createFactQueue(
   return {
     kind: fact.kind,
     list,
-    isPlain: () => fact.isPlain,
     settle: (questions, decision) =>
-      withContent(contentDir, (writer) =>
-        settleEach(questions, async (question) => {
-          const file = await judge(question, decision.decision === 'accepted')
-          const warnings = file === undefined ? [] : checkFile(file)
-          if (file !== undefined) await writer.write(file.path, file.text)
-          await noteSettled(place, writer, [question], { decision, now: now() })
-          return file === undefined
-            ? [`${question.listing} stays as it is`]
-            : [file.path, ...warnings]
-        }),
-      ),
+      settleInContent(place, questions, { decision, at: now() }, async (question, writer) => {
+        const file = await judge(question, decision.decision === 'accepted')
+        if (file === undefined) return [`${question.listing} stays as it is`]
+        const warnings = checkFile(file)
+        await writer.write(file.path, file.text)
+        return [file.path, ...warnings]
+      }),
   }
-}
-
-/** @example proposeTags({ tools: [{ name: 'find_ship' }] }, []) → ['find ship'] */
-export function proposeTags(
-  { tools = [], skills = [] }: Pick<Interface, 'tools' | 'skills'>,
-  known: readonly string[],
-): string[] {
-  const names = [...tools, ...skills].map(({ name }) => toTag(name))
-  const fitting = names.filter((tag) => tag.length <= MAX_TAG_LENGTH && TAG.test(tag))
-  return [...new Set(fitting)].filter((tag) => !known.includes(tag)).slice(0, MAX_PROPOSED)
-}
-
-function toTag(name: string): string {
-  return name
-    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, ' ')
-    .trim()
 }
 
 function toQuestion({ kind }: ProposedFact, { file, at, values, note, lacks }: Proposal): Question {

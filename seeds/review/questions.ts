@@ -12,17 +12,15 @@ import type { NamedRow } from '../../src/domain/sources/source-row.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
 import type { ContentWriter } from '../content/content-files.ts'
-import { listingFileOf, parseAs, readIfThere, renderJson } from '../content/content-files.ts'
+import { listingFileOf, readIfThere, renderJson, withContent } from '../content/content-files.ts'
 import { readListed } from '../content/listed.ts'
 
-/** Where decisions are carried out. */
 export interface ReviewPlace {
   contentDir: string
   /** `UNSAFE_ALLOW_PRIVATE_TARGETS`. */
   allowPrivate: PrivateTargets
 }
 
-/** A file by its path from the content folder. */
 export interface ReviewFile {
   path: string
   text: string
@@ -32,10 +30,9 @@ export interface ReviewFile {
 export interface Question {
   /** Lower-case letters, digits and dashes. The same question has the same one, so that it is asked once. */
   id: string
-  /** When it was asked, ISO 8601. */
   at: string
   why: string
-  /** Its origin: an importer, `tags`, `reports`. */
+  /** Its origin: an importer, `texts`, `reports`. */
   from: string
   listing: string
   note: string
@@ -54,7 +51,7 @@ export interface Decision {
  * is one of these and a line in `seeds/commands/review.ts`.
  */
 export interface ReviewSource {
-  /** The name for `--from`, such as `tags` or `reports`. */
+  /** The name for `--from`, such as `texts` or `reports`. */
   kind: string
   /** Waiting questions, oldest first. */
   list(): Promise<Question[]>
@@ -73,7 +70,6 @@ export interface ReviewSource {
   close?(): Promise<void>
 }
 
-/** What was done, one line each, or why nothing was. */
 export interface Settled {
   question: Question
   done?: string[]
@@ -102,14 +98,6 @@ export async function settleEach(
 
 const FOLDER = 'review'
 
-/**
- * Drafts: the text of a question's file, for a person to edit. `review/<question>.<listing>.md`
- * becomes that listing, so another name of the file is another listing.
- */
-function draftFileOf(id: string, { path }: ReviewFile): string {
-  return `${FOLDER}/${id}.${listingIdOf(path)}.md`
-}
-
 /** @throws OperatorError where a question has several. */
 export async function readDraft(
   contentDir: string,
@@ -125,13 +113,16 @@ export async function readDraft(
   return { path, text, draft: `${FOLDER}/${name}` }
 }
 
-/** @returns the draft's own path */
+/**
+ * The text of a question's file, for a person to edit. `review/<question>.<listing>.md` becomes
+ * that listing, so another name of the file is another listing.
+ */
 export async function writeDraft(
   writer: ContentWriter,
   id: string,
   file: ReviewFile,
 ): Promise<string> {
-  const draft = draftFileOf(id, file)
+  const draft = `${FOLDER}/${id}.${listingIdOf(file.path)}.md`
   await writer.write(draft, file.text)
   return draft
 }
@@ -166,22 +157,33 @@ export async function readSettled(
   contentDir: string,
 ): Promise<v.InferOutput<typeof SettledSchema>> {
   const text = await readIfThere(join(contentDir, SETTLED_FILE))
-  return text === null ? {} : parseAs(SettledSchema, parseJson(text), SETTLED_FILE)
+  const parsed = v.safeParse(SettledSchema, text === null ? {} : parseJson(text))
+  if (parsed.success) return parsed.output
+  const [issue] = parsed.issues
+  throw new Error(`${SETTLED_FILE} ${v.getDotPath(issue) ?? 'file'}: ${issue.message}`)
 }
 
-/** Records a decision by id: two branches that settle different questions merge. Drafts go with it. */
-export async function noteSettled(
-  { contentDir }: ReviewPlace,
-  writer: ContentWriter,
+/**
+ * Settles questions whose answers are the content's, and records them by id: two branches that
+ * settle different questions merge. Drafts go with it.
+ */
+export function settleInContent(
+  place: ReviewPlace,
   questions: readonly Question[],
-  { decision: { decision, reason }, now }: { decision: Decision; now: string },
-): Promise<void> {
-  const settled = await readSettled(contentDir)
-  const decided = questions.map(({ id, listing }) => [id, { decision, reason, at: now, listing }])
-  const all = Object.entries({ ...settled, ...Object.fromEntries(decided) })
-  const sorted = all.sort(([a], [b]) => (a < b ? -1 : 1))
-  await writer.write(SETTLED_FILE, renderJson(Object.fromEntries(sorted)))
-  for (const { id } of questions) await removeDrafts({ contentDir }, writer, id)
+  { decision: { decision, reason }, at }: { decision: Decision; at: string },
+  carryOut: (question: Question, writer: ContentWriter) => Promise<string[]>,
+): Promise<Settled[]> {
+  return withContent(place.contentDir, async (writer) => {
+    const settled = await settleEach(questions, (question) => carryOut(question, writer))
+    const done = settled.flatMap(({ question, fault }) => (fault === undefined ? [question] : []))
+    const decided = done.map(({ id, listing }) => [id, { decision, reason, at, listing }])
+    const known = await readSettled(place.contentDir)
+    const all = Object.entries({ ...known, ...Object.fromEntries(decided) })
+    const sorted = all.sort(([a], [b]) => (a < b ? -1 : 1))
+    if (done.length > 0) await writer.write(SETTLED_FILE, renderJson(Object.fromEntries(sorted)))
+    for (const { id } of done) await removeDrafts(place, writer, id)
+    return settled
+  })
 }
 
 /**

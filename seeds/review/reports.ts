@@ -7,18 +7,18 @@ import { type FoundSeller, findSeller } from '../../functions/probes/find-seller
 import { examineUrl } from '../../functions/probes/lint.ts'
 import { signFromLedger } from '../../functions/probes/sign.ts'
 import type { ReportTable, Store } from '../../functions/store/store.ts'
-import { createOperationSchema, type Operation } from '../../src/domain/listing/listing-facts.ts'
+import type { Operation } from '../../src/domain/listing/listing-facts.ts'
 import { listingIdOf } from '../../src/domain/listing/listing-text.ts'
 import { pricingOf, toOffer } from '../../src/domain/listing/offers.ts'
-import { NetworkSchema } from '../../src/domain/listing/pricing.ts'
+import { NetworkSchema, type Pricing } from '../../src/domain/listing/pricing.ts'
 import type { Finding, Sight } from '../../src/domain/probe/finding.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { contentFileOf, receiptPath } from '../../src/domain/wire/links.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { KIND_LABELS } from '../../src/domain/wire/vocabulary.ts'
-import { readTables, withContent } from '../content/content-files.ts'
+import { listingFileOf, readTables, withContent } from '../content/content-files.ts'
 import { renderListing } from '../content/listing-text.ts'
-import type { MapRules, Seed, SeedFacts } from '../facts/map-rows.ts'
+import type { MapRules, Reported, Seed } from '../facts/map-rows.ts'
 import { finishSeed, type MappedSeed, toSeed } from '../facts/map-rows.ts'
 import { withPlainWords } from '../facts/seed-texts.ts'
 import { mapCard } from '../sources/a2a.ts'
@@ -142,7 +142,6 @@ function toOutcome({ kind, listing_id, receipt }: ReportTable, { decision }: Dec
 export interface FoundService {
   url: string
   kind: 'http_api' | 'mcp_server' | 'a2a_agent'
-  /** When it was read, ISO 8601. */
   at: string
   /** From the handshake of its protocol. */
   sight: Pick<Sight, 'server' | 'tools' | 'terms'>
@@ -184,33 +183,27 @@ const MAX_OPERATIONS = 20
  * readable was found and a person must write it. `remarks` are for the reviewer.
  */
 export function mapFound(found: FoundService, note: string, rules: MapRules) {
-  const mapped = found.kind === 'a2a_agent' ? mapFoundCard(found, rules) : null
-  const seed = mapped === null ? toFoundSeed(found, note, rules) : seedOf(mapped)
-  if (seed === null) return { file: null, remarks: remarksOf(mapped) }
+  const { card, files } = found.seller
+  const address = card?.cardUrl ?? files.agent_card ?? null
+  const isAgent = found.kind === 'a2a_agent' && card !== null
+  const mapped = isAgent ? mapCard({ ...card, cardUrl: address }, rules, true) : null
+  const mappable = mapped === null ? toSeed(toReported(found, note), rules) : seedOf(mapped)
+  const seed = mappable === null || 'reason' in mappable ? null : mappable
+  const judged = mapped ?? (seed && finishSeed(seed))
+  const remarks =
+    judged === null || judged.ok
+      ? []
+      : [`an importer would refuse it: ${judged.refusal.reason}: ${judged.refusal.detail}`]
+  if (seed === null) return { file: null, remarks }
   const text = renderListing(seed.facts, found.at.slice(0, 10))
-  const remarks = remarksOf(mapped ?? finishSeed(seed))
-  return { file: { path: `listings/${seed.prefix}/${seed.slug}.md`, text }, remarks }
-}
-
-function mapFoundCard(
-  { seller: { card, files } }: FoundService,
-  rules: MapRules,
-): MappedSeed | null {
-  if (card === null) return null
-  return mapCard({ ...card, cardUrl: card.cardUrl ?? files.agent_card ?? null }, rules, true)
+  return { file: { path: listingFileOf(seed.id), text }, remarks }
 }
 
 function seedOf(mapped: MappedSeed): Seed | null {
   return mapped.ok ? mapped.seed : (mapped.held ?? null)
 }
 
-function remarksOf(mapped: MappedSeed | null): string[] {
-  if (mapped === null || mapped.ok) return []
-  const { reason, detail } = mapped.refusal
-  return [`an importer would refuse it: ${reason}: ${detail}`]
-}
-
-function toFoundSeed(found: FoundService, note: string, rules: MapRules): Seed | null {
+function toReported(found: FoundService, note: string): Reported {
   const { url, kind, sight, seller } = found
   const { api, card, title, files } = seller
   const host = new URL(url).hostname.replace(/^www\./, '')
@@ -221,29 +214,24 @@ function toFoundSeed(found: FoundService, note: string, rules: MapRules): Seed |
   const http = kind === 'http_api' ? toOperations(api, pricing) : []
   const paidOrNot = pricing.model === 'per_call' ? 'x402' : 'api'
   const prefixes = { http_api: paidOrNot, mcp_server: 'mcp', a2a_agent: 'a2a' } as const
-  const facts = {
-    kind,
-    url,
-    ...(pricing.model !== 'unknown' && { pricing }),
-    ...(http.length > 0 && { http }),
-    ...(kind === 'mcp_server' && {
-      invoke: [{ kind: 'mcp' as const, transport: 'streamable-http' as const, url }],
-    }),
-    ...(Object.keys(files).length > 0 && { discovery: files }),
-    sources: [{ source: PROPOSALS_SOURCE, ref: url }],
-  }
-  const seed = toSeed(
-    {
-      key: url,
-      prefix: prefixes[kind],
-      names: [sight.server?.name, api?.title, card?.name, title, host],
-      stated: [api?.description, card?.description, note, toPlainSummary(found, host)],
-      words: (sight.tools ?? []).map(({ name }) => name),
-      facts,
+  return {
+    key: url,
+    prefix: prefixes[kind],
+    names: [sight.server?.name, api?.title, card?.name, title, host],
+    stated: [api?.description, card?.description, note, toPlainSummary(found, host)],
+    words: (sight.tools ?? []).map(({ name }) => name),
+    facts: {
+      kind,
+      url,
+      ...(pricing.model !== 'unknown' && { pricing }),
+      ...(http.length > 0 && { http }),
+      ...(kind === 'mcp_server' && {
+        invoke: [{ kind: 'mcp' as const, transport: 'streamable-http' as const, url }],
+      }),
+      ...(Object.keys(files).length > 0 && { discovery: files }),
+      sources: [{ source: PROPOSALS_SOURCE, ref: url }],
     },
-    rules,
-  )
-  return 'reason' in seed ? null : seed
+  }
 }
 
 /** Our own words, where the seller has none. */
@@ -253,21 +241,13 @@ function toPlainSummary({ kind, sight }: FoundService, host: string): string {
   return `${KIND_LABELS[kind]} at ${host}${tail}`
 }
 
-const operation = createOperationSchema({ allowPrivate: false })
-
 /** A price that no rail of the 402 confirms is dropped. */
-function toOperations(
-  api: FoundService['seller']['api'],
-  pricing: SeedFacts['pricing'],
-): Operation[] {
-  const read = (api?.operations ?? []).slice(0, MAX_OPERATIONS).flatMap((each) => {
-    const parsed = v.safeParse(operation, each)
-    return parsed.success ? [parsed.output] : []
-  })
+function toOperations(api: FoundService['seller']['api'], pricing: Pricing): Operation[] {
+  const read = (api?.operations ?? []).slice(0, MAX_OPERATIONS)
   return withPlainWords(read).map(({ price, ...rest }) => {
     const isBorne =
       price !== undefined &&
-      pricing?.model === 'per_call' &&
+      pricing.model === 'per_call' &&
       price.min_usd >= pricing.min_usd &&
       price.max_usd <= pricing.max_usd
     return isBorne ? { ...rest, price } : rest

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { sourceFileOf } from '../../src/content/read.ts'
 import { listingIdOf } from '../../src/domain/listing/listing-text.ts'
@@ -9,36 +10,27 @@ import {
   type ContentWriter,
   evidenceFileOf,
   listingFileOf,
+  membersOf,
   readIfThere,
-  renderTombstone,
+  renderJson,
   tombstoneFileOf,
-  withContent,
 } from '../content/content-files.ts'
 import type { Listed } from '../content/listed.ts'
 import { renderListing } from '../content/listing-text.ts'
 import {
   acceptFile,
   createFileCheck,
-  type Decision,
-  noteSettled,
   type Question,
   questionId,
-  type ReviewFile,
   type ReviewPlace,
   type ReviewSource,
   readSettled,
-  settleEach,
+  settleInContent,
 } from './questions.ts'
 
-/** A question about rows, and the rows. */
 interface Requested {
   question: Question
   rows: readonly NamedRow[]
-}
-
-interface Context {
-  now: () => string
-  listed: () => Listed
 }
 
 /**
@@ -48,7 +40,7 @@ interface Context {
 export function createRowQueue(
   importer: string,
   place: ReviewPlace,
-  { now, listed }: Context,
+  { now, listed }: { now: () => string; listed: () => Listed },
 ): ReviewSource {
   const { contentDir } = place
   const requested = new Map<string, Requested>()
@@ -65,18 +57,21 @@ export function createRowQueue(
     show: async ({ file }) => ({ lines: [], draft: file }),
     isPlain: ({ why }) => why === NOT_LISTED,
     settle: (questions, decision) =>
-      withContent(contentDir, async (writer) => {
-        const settled = await settleEach(questions, async (question) => {
-          const known = requested.get(question.id) ?? { question, rows: [] }
-          const check = (file: ReviewFile) => checkFile(file, known.rows)
-          const settling = { decision, check, now, listed, file: question.file }
-          return carryOut(place, writer, known, settling)
-        })
-        const done = settled.flatMap(({ question, fault }) =>
-          fault === undefined ? [question] : [],
-        )
-        await noteSettled(place, writer, done, { decision, now: now() })
-        return settled
+      settleInContent(place, questions, { decision, at: now() }, async (question, writer) => {
+        const { file, listing } = question
+        const { question: first, rows } = requested.get(question.id) ?? { question, rows: [] }
+        if (decision.decision === 'refused')
+          return [file === undefined ? `${listing} stays as it is` : 'nothing is listed']
+        if (file === undefined) return buryWithdrawn(contentDir, writer, question, now())
+        const id = listingIdOf(file.path)
+        // It has the name of an existing listing: the rows belong to that one.
+        const isThere =
+          file.text === first.file?.text && existsSync(join(contentDir, listingFileOf(id)))
+        const done = isThere
+          ? [`${file.path} takes the row`]
+          : await acceptFile(place, writer, file, (each) => checkFile(each, rows))
+        if (id !== first.listing) await assign(writer, rows, { id, sources: listed().sources })
+        return done
       }),
   }
 }
@@ -143,34 +138,6 @@ function toLeft(id: string, rows: readonly NamedRow[], { written }: Listed): Req
   return [{ question, rows }]
 }
 
-interface Settling extends Context {
-  decision: Decision
-  /** Its draft, or what was made of the rows. */
-  file: ReviewFile | undefined
-  check: (file: ReviewFile) => string[]
-}
-
-async function carryOut(
-  place: ReviewPlace,
-  writer: ContentWriter,
-  { question, rows }: Requested,
-  { decision, check, now, listed, file }: Settling,
-): Promise<string[]> {
-  if (decision.decision === 'refused')
-    return file === undefined ? [`${question.listing} stays as it is`] : ['nothing is listed']
-  if (file === undefined) return buryWithdrawn(place.contentDir, writer, question, now())
-  const id = listingIdOf(file.path)
-  // It has the name of an existing listing: the rows belong to that one.
-  const isThere =
-    file.text === question.file?.text &&
-    (await readIfThere(join(place.contentDir, listingFileOf(id)))) !== null
-  const done = isThere
-    ? [`${file.path} takes the row`]
-    : await acceptFile(place, writer, file, check)
-  if (id !== question.listing) await assign(writer, rows, { id, sources: listed().sources })
-  return done
-}
-
 /** Records which listing rows belong to, where neither their names nor their facts show it. */
 async function assign(
   writer: ContentWriter,
@@ -195,9 +162,10 @@ async function buryWithdrawn(
   const file = listingFileOf(id)
   const listing = await readIfThere(join(contentDir, file))
   if (listing === null) return [`${file} is gone already`]
-  const evidence = await readIfThere(join(contentDir, evidenceFileOf(file)))
-  const buried = { at: now, by: from, listing, evidence: evidence ?? undefined }
-  await writer.write(tombstoneFileOf(file), renderTombstone(file, buried))
+  const seen = await readIfThere(join(contentDir, evidenceFileOf(file)))
+  const evidence = seen === null ? undefined : membersOf(seen)
+  const buried = { id, reason: 'withdrawn', at: now, by: from, listing, evidence }
+  await writer.write(tombstoneFileOf(file), renderJson(buried))
   await writer.remove(evidenceFileOf(file))
   await writer.remove(file)
   return [`${file} is withdrawn; ${tombstoneFileOf(file)} keeps it`]

@@ -63,7 +63,6 @@ export function toInterface(card: AgentCard, now: string) {
   }
 }
 
-/** A2A agents, from a registry's list, from cards, or from the addresses of cards. */
 export const a2a: SeedSource = {
   id: 'a2a',
   title: 'A2A agents, by their cards (0.3 and 1.0)',

@@ -1,25 +1,18 @@
 import * as v from 'valibot'
-import { ID_PATTERN, toSlug } from '../../src/domain/listing/listing-text.ts'
+import { ID_PATTERN } from '../../src/domain/listing/listing-text.ts'
 import { MAX_PAYEES, NamedPayeeSchema } from '../../src/domain/sources/source-row.ts'
 import type { ReportedUse } from '../../src/domain/trust/evidence.ts'
 import { CalendarDateSchema } from '../../src/domain/wire/dates.ts'
-import { ID_PREFIXES } from '../../src/domain/wire/vocabulary.ts'
+import { present } from '../../src/domain/wire/json.ts'
 import type { SeedSource } from '../facts/map-rows.ts'
-import { gatherSeeds, type MappedSeed, parseRow, type Seed } from '../facts/map-rows.ts'
+import { chooseRows, type MappedSeed } from '../facts/map-rows.ts'
 
-const empty = v.literal('')
 const number = v.optional(
-  v.union([
-    v.pipe(
-      empty,
-      v.transform(() => undefined),
-    ),
-    v.pipe(
-      v.string(),
-      v.regex(/^\d{1,15}(?:\.\d{1,9})?$/, 'expected a number of 0 or more'),
-      v.transform(Number),
-    ),
-  ]),
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,15}(?:\.\d{1,9})?$/, 'expected a number of 0 or more'),
+    v.transform(Number),
+  ),
 )
 /** Accounts apart by spaces; `/4` behind one that four hosts share. */
 const payees = v.optional(
@@ -53,8 +46,8 @@ const LineSchema = v.object({
   share_of: hosts,
   shared_with: hosts,
   payees,
-  flag: v.optional(v.pipe(v.string(), v.regex(/^[a-z_]{0,30}$/, 'expected a flag'))),
-  http: v.optional(v.pipe(v.string(), v.regex(/^(?:[1-5]\d\d)?$/, 'expected an HTTP status'))),
+  flag: v.optional(v.pipe(v.string(), v.regex(/^[a-z_]{1,30}$/, 'expected a flag'))),
+  http: v.optional(v.pipe(v.string(), v.regex(/^[1-5]\d\d$/, 'expected an HTTP status'))),
 })
 type Line = v.InferOutput<typeof LineSchema>
 
@@ -65,22 +58,17 @@ const COUNTS = ['calls', 'payers', 'settlements', 'volume_usd', 'transfers', 'se
 function mapLine(line: Line, source: string, url: string): MappedSeed {
   const { listing } = line
   const uses = toUses(line, source)
-  const [prefix = 'api'] = ID_PREFIXES.filter((each) => listing.startsWith(`${each}.`))
   return {
     ok: true,
     dropped: [],
     seed: {
       key: listing,
-      into: listing,
-      prefix,
-      slug: toSlug(listing),
-      published: null,
+      id: listing,
+      adds: true,
       rows: 1,
-      facts: {
-        // Only the credit is written: the listing has its facts already.
-        ...{ name: listing, kind: 'http_api', url, summary: listing, categories: [] },
-        sources: [{ source, ref: url }],
-      },
+      // Only the credit is written: the listing has its facts already.
+      withheld: ['url'],
+      facts: { url, sources: [{ source, ref: url }] },
       ...(line.payees !== undefined && { payees: line.payees }),
       ...(uses.length > 0 && { evidence: { reported_use: uses } }),
     },
@@ -88,7 +76,7 @@ function mapLine(line: Line, source: string, url: string): MappedSeed {
 }
 
 function toUses(line: Line, source: string): ReportedUse[] {
-  const { from, to, share_of = 1, shared_with = share_of, flag = '', http = '' } = line
+  const { from, to, share_of = 1, shared_with = share_of, flag, http } = line
   const window = { source, from, to, as_of: `${to}T00:00:00Z` }
   const shared = shared_with > 1 ? { shared_with } : {}
   const uses = COUNTS.flatMap((what): ReportedUse[] => {
@@ -96,19 +84,12 @@ function toUses(line: Line, source: string): ReportedUse[] {
     if (value === undefined) return []
     // To the cent: shares of a payee's total are rounded already.
     const total = WALLETS.includes(what) ? value : Math.round(value * share_of * 100) / 100
-    const outcome = what === 'settlements' && flag !== '' ? { outcome: flag } : {}
-    return [{ ...window, what, value: total, ...shared, ...outcome }]
+    const outcome = what === 'settlements' ? flag : undefined
+    return [{ ...window, what, value: total, ...shared, ...present({ outcome }) }]
   })
-  return http === ''
+  return http === undefined
     ? uses
     : [...uses, { ...window, what: 'test_purchase', value: 1, outcome: http }]
-}
-
-/** A listing has one line; all of them name the same table. */
-const BY_LISTING = {
-  rankOf: ({ key }: Seed) => key,
-  marksOf: ({ key }: Seed) => [`key ${key}`],
-  isAnyEnough: true,
 }
 
 /** @param source its id in `tables/sources.yaml` @param url where it publishes its counts */
@@ -125,18 +106,10 @@ function createCountedSource(id: string, title: string, source: string, url: str
       isRow: () => false,
       takesCsv: true,
     },
-    choose: (values) =>
-      gatherSeeds(
-        values.map((value) => {
-          const parsed = parseRow(LineSchema, value, 'listing')
-          return 'row' in parsed ? mapLine(parsed.row, source, url) : parsed
-        }),
-        BY_LISTING,
-      ),
+    choose: chooseRows(LineSchema, 'listing', (line) => mapLine(line, source, url)),
   }
 }
 
-/** Settlements of x402 payees by listing. */
 export const merona = createCountedSource(
   'merona',
   'settlements that merona counted, as a table of listings',
@@ -144,7 +117,6 @@ export const merona = createCountedSource(
   'https://github.com/jywy78kgrf-create/merona',
 )
 
-/** Test purchases with their outcome. */
 export const vet402 = createCountedSource(
   'vet402',
   'test purchases of vet402, as a table of listings',
@@ -152,7 +124,6 @@ export const vet402 = createCountedSource(
   'https://github.com/kzmttkc/vet402-delivery',
 )
 
-/** Everything that payees received. */
 export const bazaarDoctor = createCountedSource(
   'x402-bazaar-doctor',
   'transfers that payees received, by x402-bazaar-doctor, as a table of listings',

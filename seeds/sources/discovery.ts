@@ -2,12 +2,11 @@ import type { FoundSeller } from '../../functions/probes/find-seller.ts'
 import { readSignIn } from '../../functions/probes/sign-in.ts'
 import type { SignIn } from '../../src/domain/listing/auth.ts'
 import { defaultAddress } from '../../src/domain/listing/invoke.ts'
-import { toSlug } from '../../src/domain/listing/listing-text.ts'
 import { offersOf, pricingOf } from '../../src/domain/listing/offers.ts'
 import { readTools, toToolFacts } from '../../src/domain/probe/mcp.ts'
 import { uniteOperations } from '../../src/domain/sources/unite-operations.ts'
 import { isJsonObject } from '../../src/domain/wire/json.ts'
-import { ID_PREFIXES, type Kind } from '../../src/domain/wire/vocabulary.ts'
+import type { Kind } from '../../src/domain/wire/vocabulary.ts'
 import type {
   ChosenSeeds,
   ListedFacts,
@@ -26,7 +25,6 @@ interface Target {
   id: string
   kind: Kind
   origin: string
-  name: string
   /** Address of a remote server whose callers sign in, or may have to. */
   endpoint?: string
 }
@@ -37,7 +35,6 @@ interface FoundTarget {
   signIn?: SignIn | undefined
 }
 
-/** Facts that listed sellers publish about themselves. */
 export const discovery: SeedSource = {
   id: 'discovery',
   title:
@@ -51,8 +48,8 @@ export const discovery: SeedSource = {
 }
 
 function toTargets(listings: readonly ListedFacts[]): Target[] {
-  return listings.flatMap(({ id, facts: { kind, name, url, invoke = [], auth } }) => {
-    if (kind === undefined || name === undefined || kind === 'kit') return []
+  return listings.flatMap(({ id, facts: { kind, url, invoke = [], auth } }) => {
+    if (kind === undefined || kind === 'kit') return []
     const remote = invoke
       .flatMap((entry) => (entry.kind === 'mcp' ? (defaultAddress(entry) ?? []) : []))
       .at(0)
@@ -61,7 +58,7 @@ function toTargets(listings: readonly ListedFacts[]): Target[] {
     if (!isHttp) return []
     const mayAsk = auth === undefined || auth.type === 'oauth' || auth.type === 'unknown'
     const endpoint = mayAsk && remote !== undefined ? { endpoint: remote } : {}
-    return [{ id, kind, name, origin: at.origin, ...endpoint }]
+    return [{ id, kind, origin: at.origin, ...endpoint }]
   })
 }
 
@@ -107,7 +104,7 @@ function toPlaceholders({ target, found: { api, manifest } }: FoundTarget): Refu
 }
 
 function toSeed({ target, found, signIn }: FoundTarget, rules: MapRules): Seed {
-  const { id, kind, name, origin } = target
+  const { id, kind, origin } = target
   const documents = [found.api, found.manifest].flatMap((each) => each ?? [])
   const offers = offersOf(documents.flatMap(({ operations }) => operations))
   const pricing = pricingOf(offers.filter(({ max_usd }) => max_usd > 0))
@@ -115,25 +112,18 @@ function toSeed({ target, found, signIn }: FoundTarget, rules: MapRules): Seed {
     ...toInterfaceOf(kind, found, rules),
     ...(signIn !== undefined && { sign_in: { at: rules.now, ...signIn } }),
   }
-  const [prefix = 'api'] = ID_PREFIXES.filter((each) => id.startsWith(`${each}.`))
+  const isPaid = id.startsWith('x402.') && pricing.model === 'per_call'
   return {
     key: id,
-    into: id,
-    prefix,
-    slug: toSlug(id),
-    published: null,
+    id,
+    adds: true,
     rows: 1,
-    withheld: ['sources'],
+    withheld: ['url'],
     facts: {
-      name,
-      kind,
       url: origin,
-      summary: name,
-      categories: [],
-      sources: [],
       discovery: { ...found.files },
       // What people, or a catalogue, list as unpaid stays where it is.
-      ...(prefix === 'x402' && pricing.model === 'per_call' && { pricing, cost: 'paid' }),
+      ...(isPaid && { pricing, cost: 'paid' }),
     },
     payees: toPayees(documents.flatMap(({ payees }) => payees)),
     ...(Object.keys(evidence).length > 0 && { evidence }),
@@ -172,12 +162,14 @@ export async function findSignIns(
 ): Promise<Map<string, SignIn>> {
   const urls = [...new Set(remotes)]
   const found = await reader.each(urls, (url) =>
-    readSignIn({ url, named: null, read: (place) => readText(reader, place) }),
+    readSignIn({
+      url,
+      named: null,
+      read: async (place) => {
+        const answer = await reader.read(place)
+        return answer.ok ? answer.text : null
+      },
+    }),
   )
   return new Map(urls.flatMap((url, at) => (found[at] ? [[url, found[at]] as const] : [])))
-}
-
-async function readText(reader: SellerReader, url: string): Promise<string | null> {
-  const answer = await reader.read(url)
-  return answer.ok ? answer.text : null
 }

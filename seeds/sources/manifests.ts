@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isJsonObject } from '../../src/domain/wire/json.ts'
+import { isJsonObject, memberOf } from '../../src/domain/wire/json.ts'
 import type { ListedFacts, MapRules, SeedSource } from '../facts/map-rows.ts'
 import { gatherSeeds, type MappedSeed, refuse } from '../facts/map-rows.ts'
 import * as member from '../facts/row-members.ts'
@@ -200,9 +200,6 @@ function toolsOf({ tools, _meta }: Partial<Bundle> = {}): unknown[] {
   })
   const whole = answers.filter(isJsonObject)
   const known = new Set(whole.map(({ name }) => name))
-  return [...whole, ...(tools ?? []).flatMap(toTool).filter((each) => !known.has(nameOf(each)))]
-}
-
-function nameOf(tool: object): unknown {
-  return 'name' in tool ? tool.name : undefined
+  const named = (tools ?? []).flatMap(toTool).filter((each) => !known.has(memberOf(each, 'name')))
+  return [...whole, ...named]
 }

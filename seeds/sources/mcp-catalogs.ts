@@ -44,7 +44,7 @@ export function mapServerWith(
   rules: MapRules,
 ): MappedSeed {
   const official = { status: 'active', statusMessage: '', statusChangedAt: null, isLatest: true }
-  const mapped = mapServer({ ...official, published: null, foundAt: [], ...row }, rules)
+  const mapped = mapServer({ ...official, foundAt: [], ...row }, rules)
   const { items, isCut } = readTools(words)
   if (!mapped.ok || items.length === 0) return mapped
   const tools = items.map(toToolFacts).sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -68,7 +68,6 @@ function withUse(mapped: MappedSeed, { metadata }: Row, source: string): MappedS
   }
 }
 
-/** The server in the registry's terms. */
 function toServer(row: Row, namespace: string) {
   const { about, source, remote, config } = row
   const url = remote?.url ?? row.url
@@ -128,9 +127,7 @@ export function toTool(value: unknown): object[] {
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object'])
 
 interface Catalog extends Pick<SeedSource, 'id' | 'title' | 'liveUrl'> {
-  /** Id in `tables/sources.yaml`. */
   source: string
-  /** Address of a server's own entry. */
   entryUrl: (name: string) => string
 }
 
@@ -153,7 +150,6 @@ function createCatalogSource({ source, entryUrl, ...about }: Catalog): SeedSourc
   }
 }
 
-/** Servers of Docker's catalogue, with the tools that it lists. */
 export const docker = createCatalogSource({
   id: 'docker',
   title: "servers of Docker's MCP catalogue, with their tools",
@@ -163,7 +159,6 @@ export const docker = createCatalogSource({
     `https://github.com/docker/mcp-registry/blob/main/servers/${name}/server.yaml`,
 })
 
-/** Servers of ToolHive's registry, with the names of their tools. */
 export const toolhive = createCatalogSource({
   id: 'toolhive',
   title: "servers of ToolHive's registry, with the names of their tools",

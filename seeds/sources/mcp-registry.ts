@@ -26,7 +26,6 @@ const MAX_SLUG_LENGTH = MAX_ID_LENGTH - 'mcp.'.length
 
 const MAX_MESSAGE = 200
 
-/** A registry row as a listing, or the first reason it can't be one. */
 export function mapServer(row: RegistryRow, rules: MapRules): MappedSeed {
   const { server, published } = row
   const { name } = server
@@ -194,39 +193,37 @@ export const mcpRegistry: SeedSource = {
 function choose(values: readonly unknown[], rules: MapRules): ChosenSeeds {
   const refused: MappedSeed[] = []
   const mapped = pickNewest(values, refused).map((row) => mapServer(row, rules))
-  const chosen = gatherSeeds([...refused, ...mapped], {
+  return gatherSeeds([...refused, ...mapped], {
     rankOf: (seed) => `${isOwnDomain(seed) ? '0' : '1'} ${seed.published ?? '9999'} ${seed.key}`,
     marksOf: ({ facts }) => endpointsOf(facts.invoke),
     isAnyEnough: false,
   })
-  const deleted = chosen.refused.filter(({ reason }) => reason === 'deleted')
-  return { ...chosen, deleted: deleted.map(({ name }) => name) }
 }
 
 /** One row per name: the registry has one per version. */
 function pickNewest(values: readonly unknown[], refused: MappedSeed[]): RegistryRow[] {
-  const byName = new Map<string, RegistryRow>()
+  const latest: RegistryRow[] = []
   for (const value of values) {
     const parsed = parseRegistryRow(value)
     if (!parsed.ok) refused.push(parsed)
-    else if (parsed.row.isLatest) keepNewer(byName, parsed.row, refused)
+    else if (parsed.row.isLatest) latest.push(parsed.row)
     else {
       const { name, version } = parsed.row.server
       refused.push(refuse(name, faultOf('not_latest', `version ${version ?? '?'}`)))
     }
   }
-  return [...byName.values()]
-}
-
-function keepNewer(byName: Map<string, RegistryRow>, row: RegistryRow, refused: MappedSeed[]) {
-  const key = row.server.name.toLowerCase()
-  const other = byName.get(key)
-  const isNewer = other === undefined || (row.published ?? '') > (other.published ?? '')
-  if (isNewer) byName.set(key, row)
-  if (other === undefined) return
-  const detail = `expected one row a name; kept ${isNewer ? 'the newer' : 'the first'}`
-  const left = isNewer ? other : row
-  refused.push(refuse(left.server.name, { reason: 'duplicate_name', detail }))
+  const dayOf = ({ published = '' }: RegistryRow) => published
+  const byName = Map.groupBy(latest, ({ server }) => server.name.toLowerCase())
+  return [...byName.values()].flatMap((rows) => {
+    const [newest, ...others] = rows.toSorted((a, b) => dayOf(b).localeCompare(dayOf(a)))
+    if (newest === undefined) return []
+    for (const other of others) {
+      const kept = dayOf(other) < dayOf(newest) ? 'the newer' : 'the first'
+      const detail = `expected one row a name; kept ${kept}`
+      refused.push(refuse(other.server.name, { reason: 'duplicate_name', detail }))
+    }
+    return [newest]
+  })
 }
 
 /** `com.example/x` with a remote at or under example.com. */

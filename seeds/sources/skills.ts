@@ -40,14 +40,12 @@ const RowSchema = v.object({
     ),
   ),
   commit: v.nullish(v.pipe(v.string(), v.regex(/^[0-9a-f]{40}$/, 'expected a commit'))),
-  /** Null means that the repository no longer has it. */
   text: v.nullable(
     v.pipe(
       v.string('expected the text of SKILL.md, or null where it is gone'),
       v.maxLength(MAX_SKILL_LENGTH),
     ),
   ),
-  /** Paths below its folder. */
   files: v.nullish(v.pipe(v.array(v.string()), v.maxLength(MAX_FILES))),
   /** The repository's own licence, for a skill that names none. */
   license: v.nullish(member.text),
@@ -131,7 +129,6 @@ function slugOf(key: string): string {
   })
 }
 
-/** Where the listed kits are. */
 function toListedAddresses(listings: readonly ListedFacts[]): string[] {
   const urls = listings.flatMap(({ facts: { kind, url = '' } }) =>
     kind === 'kit' && url.startsWith('https://github.com/') ? [url] : [],
@@ -139,9 +136,6 @@ function toListedAddresses(listings: readonly ListedFacts[]): string[] {
   return [...new Set(urls)].sort()
 }
 
-const choose = chooseRows(RowSchema, 'path', mapSkill)
-
-/** Agent skills in public repositories: kits by others, with their licence and requirements. */
 export const skills: SeedSource = {
   id: 'skills',
   title: 'skills for agents, by the SKILL.md of public repositories',
@@ -156,11 +150,7 @@ export const skills: SeedSource = {
   },
   fromContent: toListedAddresses,
   follow: followSkills,
-  choose(values, rules) {
-    const chosen = choose(values, rules)
-    const deleted = chosen.refused.filter(({ reason }) => reason === 'deleted')
-    return { ...chosen, deleted: deleted.map(({ name }) => name) }
-  },
+  choose: chooseRows(RowSchema, 'path', mapSkill),
 }
 
 const FRONT_MATTER = /^\ufeff?---[ \t]*\r?\n([\s\S]*?\n)---[ \t]*(?:\r?\n|$)/
@@ -311,15 +301,11 @@ export function tidy(found: readonly string[], shape = /./): string[] {
     .slice(0, MAX_SKILL_ENTRIES)
 }
 
-/** UTF-16 units of all skills of a run together. */
-const MAX_LENGTH = 32 * 1024 * 1024
-
 const FOLLOW_SKILLS_ADDRESS =
   /^https:\/\/(?:github\.com\/([\w-]+\/[\w.-]+)(?:\/(?:tree|blob)\/([\w.-]+)(?:\/([\w.@/-]+?))?)?|raw\.githubusercontent\.com\/([\w-]+\/[\w.-]+)\/([\w.-]+)\/([\w.@/-]+))\/?$/
 
 interface Place {
   repo: string
-  /** Where the paths lie. */
   root: string
   commit?: string | null
   paths: readonly string[]
@@ -372,10 +358,8 @@ function createReading(
   reader: Reader,
   refuse: (name: string, reason: Refusal['reason'], detail: string) => never[],
 ) {
-  let length = 0
   return async (name: string, place: Place): Promise<unknown[]> => {
     const { repo, root, commit = null, paths, files } = place
-    if (length > MAX_LENGTH) return refuse(name, 'unreadable_seller', 'expected fewer skills')
     let fault = ''
     for (const path of paths) {
       const answer = await reader.read(`${root}/${path}`)
@@ -383,7 +367,6 @@ function createReading(
         fault = answer.detail
         continue
       }
-      length += answer.text.length
       const licence = repo === root ? null : await reader.read(`${root}/LICENSE`)
       const license = licence?.ok === true ? nameLicence(licence.text) : null
       return [{ repo, path, commit, text: answer.text, license, ...(files && { files }) }]
@@ -396,11 +379,9 @@ function textsOf(files: unknown): string[] | undefined {
   return Array.isArray(files) ? files.filter((file) => typeof file === 'string') : undefined
 }
 
-/** Skills of one index. */
 const MAX_INDEXED = 200
 const INDEX = /^https:\/\/[a-z0-9.-]+\/(?:[\w.-]+\/)*index\.json$/
 
-/** @returns null for an address of something else */
 function parseAddress(address: string): Place | null {
   const [, page, pageRef = 'HEAD', pagePath = '', raw, rawRef, rawPath = ''] =
     FOLLOW_SKILLS_ADDRESS.exec(address) ?? []
@@ -422,7 +403,6 @@ function parseAddress(address: string): Place | null {
   return { ...there, paths: [`${below}SKILL.md`, ...plugin, `${below}skill.md`] }
 }
 
-/** By the title of a licence's text, if well known. */
 function nameLicence(text: string): string | null {
   const head = text.slice(0, 600)
   if (/\bMIT License\b/i.test(head)) return 'MIT'

@@ -28,10 +28,3 @@ export const SOURCES: readonly SeedSource[] = [
 ]
 
 export const SOURCE_IDS = SOURCES.map(({ id }) => id)
-
-/** @throws Error for an id that is not in the list. */
-export function findSeedSource(id: string): SeedSource {
-  const source = SOURCES.find((known) => known.id === id)
-  if (source === undefined) throw new Error(`expected one of ${SOURCE_IDS.join(', ')}, got ${id}`)
-  return source
-}

@@ -25,7 +25,6 @@ const SOURCE = 'cdp_bazaar'
 /** The catalogue counts thirty days. */
 const WINDOW_MS = 30 * 86_400_000
 
-/** How many endpoints a made-up summary names. */
 const NAMED_ENDPOINTS = 4
 const MAX_ACCEPTS = 50
 
@@ -45,7 +44,7 @@ const RowSchema = v.object({
     null,
   ),
   /** A saved page's member next to the rows. */
-  captured_utc: v.pipe(v.nullish(v.string()), v.transform(toInstant)),
+  captured_utc: v.pipe(v.nullish(v.string()), v.transform(member.toInstant)),
   accepts: v.pipe(
     v.array(v.unknown(), 'expected a list of ways to pay'),
     v.maxLength(MAX_ACCEPTS, `expected at most ${MAX_ACCEPTS} ways to pay`),
@@ -53,14 +52,6 @@ const RowSchema = v.object({
   extensions: v.nullish(v.record(v.string(), v.unknown())),
 })
 type Row = v.InferOutput<typeof RowSchema>
-
-/** @example toInstant('2026-09-20T131902Z') → '2026-09-20T13:19:02Z' */
-function toInstant(text: string | null | undefined): string | null {
-  const [, day, hour, minute, second] =
-    /^(\d{4}-\d\d-\d\d)T(\d\d):?(\d\d):?(\d\d)(?:\.\d+)?Z$/.exec(text ?? '') ?? []
-  const instant = `${day}T${hour}:${minute}:${second}Z`
-  return day === undefined || Number.isNaN(Date.parse(instant)) ? null : instant
-}
 
 /** The x402 discovery catalogue. Its rows come and go with payments: a missing one is not gone. */
 export const x402Bazaar: SeedSource = {
@@ -100,13 +91,11 @@ interface Endpoint {
   row: Row
   origin: string
   operation: Operation
-  /** Its seller's sentence. */
   stated: string | undefined
   dropped: Refusal[]
   payees: string[]
 }
 
-/** One row, on its own. */
 function mapEndpoint(row: Row, rules: MapRules) {
   const { resource } = row
   const fault = findOperationAddressFault(resource, rules)

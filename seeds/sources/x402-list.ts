@@ -61,7 +61,7 @@ function mapService(service: Service, rules: MapRules): MappedSeed {
       key: name,
       prefix: 'x402',
       slug: addressSlug(originOf(url) ?? url),
-      published: /^\d{4}-\d\d-\d\d/.exec(service.created_at ?? '')?.[0] ?? null,
+      published: /^\d{4}-\d\d-\d\d/.exec(service.created_at ?? '')?.[0],
       names: [service.name, host],
       stated: [service.description, `Paid API at ${host}.`],
       words: [service.category],
@@ -108,8 +108,8 @@ function toEvidence(row: Service, now: string): SeedEvidence {
 function toMeasured({ assessment, last_checked_at }: Service, now: string) {
   const traction = assessment?.traction
   if (traction?.status !== 'measured') return null
-  const checked = toInstant(last_checked_at)
-  const last = toInstant(traction.last_settlement_at)
+  const checked = member.toInstant(last_checked_at)
+  const last = member.toInstant(traction.last_settlement_at)
   const measured = {
     source: 'x402-list',
     // The window can't end before the last payment in it.
@@ -143,12 +143,6 @@ function toSignals({ assessment, ...row }: Service): Record<string, unknown> {
   return Object.fromEntries(Object.entries(entry).filter(isStated))
 }
 
-function toInstant(value: string | null | undefined): string | null {
-  const time = Date.parse(value ?? '')
-  return Number.isNaN(time) ? null : new Date(time).toISOString()
-}
-
-/** Services with measurements: listings, and the evidence behind a trust score. */
 export const x402List: SeedSource = {
   id: 'x402-list',
   title: 'services of x402-list.com with their measurements (CC BY 4.0)',

@@ -76,7 +76,6 @@ function findKeywords(words: readonly string[], word: string, at: number) {
   )
 }
 
-/** @example toWords('E-commerce, PDFs') → ['e', 'commerce', 'pdfs'] */
 function toWords(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 }

@@ -1,5 +1,3 @@
-import { cutAt } from '../../src/domain/wire/cut-text.ts'
-
 /** Longer input is cut before any pattern runs over it, so that no pattern can be made slow. */
 const MAX_INPUT = 8000
 
@@ -81,23 +79,6 @@ function dropUnreadable(text: string): string {
   )
 }
 
-const MAX_PRINTED = 300
-
-/**
- * Foreign text for a terminal or a report: one line, no escape sequences (a name may hold
- * `ESC ] 0 ;` and retitle the window), no invisible or direction-changing characters, not long.
- *
- * @example toPrintable('a\u001b[31mb') → 'a\\u{1b}[31mb'
- */
-export function toPrintable(text: string, maxLength = MAX_PRINTED): string {
-  return cutAt(text, maxLength)
-    .toWellFormed()
-    .replace(
-      /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-      (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-    )
-}
-
 /**
  * Wording that has no place in a description but is typical of an attack on the agent reading it.
  * Kept narrow: "several system prompts" is an honest description, "ignore previous instructions" is
@@ -116,9 +97,5 @@ const PHRASES: readonly RegExp[] = [
 
 /** @returns the words that give orders to an agent, or null. */
 export function findInstruction(text: string): string | null {
-  for (const phrase of PHRASES) {
-    const found = phrase.exec(text)
-    if (found !== null) return found[0]
-  }
-  return null
+  return PHRASES.map((phrase) => phrase.exec(text)?.[0] ?? null).find((found) => found) ?? null
 }

@@ -7,8 +7,7 @@ import { parse } from 'yaml'
  */
 export function readYaml(text: string): unknown {
   try {
-    const value: unknown = parse(text, { maxAliasCount: 0, merge: false })
-    return value
+    return parse(text, { maxAliasCount: 0, merge: false })
   } catch {
     return undefined
   }

@@ -115,13 +115,21 @@ export function faultOf(file: string, message: string, about: Partial<Fault> = {
 export function formatFault({ file, line, field, message, severity }: Fault, root: string): string {
   const place = `${root}/${file}${line === null ? '' : `:${line}`}`
   const subject = field === '' ? '' : ` ${field}`
-  return toPrintable(`${place}${subject}: ${severity === 'warning' ? 'warning, ' : ''}${message}`)
+  const level = severity === 'warning' ? 'warning, ' : ''
+  return toPrintable(`${place}${subject}: ${level}${message}`, Number.POSITIVE_INFINITY)
 }
 
-/** File names and messages may hold foreign text; a terminal must not obey it. */
-export function toPrintable(text: string): string {
-  return text.replace(
-    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  )
+/**
+ * Foreign text for a terminal or a report: one line, no escape sequences (a name may hold
+ * `ESC ] 0 ;` and retitle the window), no invisible or direction-changing characters.
+ *
+ * @example toPrintable('a\u001b[31mb') → 'a\\u{1b}[31mb'
+ */
+export function toPrintable(text: string, maxLength = 300): string {
+  return cutAt(text, maxLength)
+    .toWellFormed()
+    .replace(
+      /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+      (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+    )
 }

@@ -113,7 +113,7 @@ export function readCompare(contentDir: string): { pages: ComparePage[]; faults:
 }
 
 /** One YAML file of the content, checked against its schema; `raw` is its unchecked value. */
-function readYamlFile<Schema extends v.GenericSchema>(
+export function readYamlFile<Schema extends v.GenericSchema>(
   path: string,
   { file, schema }: { file: string; schema: Schema },
 ) {

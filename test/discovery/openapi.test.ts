@@ -185,6 +185,55 @@ describe('references within an OpenAPI document', () => {
   })
 })
 
+test('a document of 3.0 keeps what may be null, at a server filled in by its default', () => {
+  const Berth = {
+    type: 'object',
+    required: ['id'],
+    properties: {
+      id: { type: 'string' },
+      mooring: { $ref: '#/components/schemas/Mooring' },
+      state: { type: 'string', nullable: true, enum: ['free', 'taken'] },
+      booked_until: { type: 'string', format: 'date-time', nullable: true },
+    },
+    example: { id: '3f1a', mooring: null, state: null, booked_until: null },
+  }
+  const Mooring = { nullable: true, type: 'object', properties: { rings: { type: 'integer' } } }
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Berth' } } }
+  const [operation] =
+    read({
+      openapi: '3.0.3',
+      servers: [
+        {
+          url: 'https://{harbour_host}',
+          variables: { harbour_host: { default: 'api.shop.example' } },
+        },
+      ],
+      paths: { '/berths/{id}': { patch: { responses: { '200': { content } } } } },
+      components: { schemas: { Berth, Mooring } },
+    })?.operations ?? []
+  expect(operation).toMatchObject({
+    url: 'https://api.shop.example/berths/{id}',
+    response: {
+      schema: {
+        properties: {
+          mooring: { type: ['object', 'null'] },
+          state: { type: ['string', 'null'], enum: ['free', 'taken', null] },
+          booked_until: { type: ['string', 'null'] },
+        },
+      },
+      example: Berth.example,
+    },
+  })
+})
+
+test('of very many parameters the required ones stay', () => {
+  const optional = Array.from({ length: 40 }, (_, n) => ({ name: `o${n}`, in: 'query' }))
+  const parameters = [...optional, { name: 'q', in: 'query', required: true }]
+  const [operation] = read({ paths: { '/{port}': get({ parameters }) } })?.operations ?? []
+  expect(operation?.params).toHaveLength(30)
+  expect(operation?.params?.slice(-2).map(({ name }) => name)).toEqual(['q', 'port'])
+})
+
 test('a table of prices for the whole document prices its operations', () => {
   const endpoints = { 'GET /a': { price_usdc: 0.02 }, 'POST /b': { price_usdc: 0 } }
   const document = {

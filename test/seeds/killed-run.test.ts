@@ -48,7 +48,7 @@ function seedUntil(step: string, from: string) {
     ${step}
     syncBuiltinESMExports()`
   const preload = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`]
-  const run = ['mcp-registry', '--from', from, '--date', '2026-11-20']
+  const run = ['mcp-registry', '--from', from]
   const args = [...preload, SEED, ...run, '--content', content.contentDir]
   return spawnSync(process.execPath, args).signal
 }

@@ -113,6 +113,8 @@ describe('hands-off.yaml', () => {
 
   test('a rule that says nothing known stops the run and names its place', async () => {
     rules('a.b/c', 'sometimes')
-    await expect(content.seed({})).rejects.toThrow(/hands-off\.yaml 0\.rule: expected never_list/)
+    await expect(content.seed({})).rejects.toThrow(
+      /hands-off\.yaml:1 \[0\]\.rule: expected never_list/,
+    )
   })
 })

@@ -52,8 +52,7 @@ describe('the live registry', () => {
     await expect(content.seed({ from: url })).rejects.toThrow('20 pages without one')
     expect(requested).toHaveLength(20)
     servers = [{ server: server('io.github.user/x') }]
-    const progress = { update: () => {}, end: () => {} }
-    const options = { source: mcpRegistry, from: url, limit: null, retryMs: 1, progress }
+    const options = { source: mcpRegistry, from: url, limit: null, retryMs: 1, progress: () => {} }
     const read = readSource({ ...options, maxPages: 25 })
     await expect(read).rejects.toThrow('expected at most 25 pages')
     expect(requested).toHaveLength(20 + 25)

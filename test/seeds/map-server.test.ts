@@ -19,8 +19,7 @@ describe('what a server becomes', () => {
       dropped: [],
       seed: {
         key: 'io.github.user/weather',
-        prefix: 'mcp',
-        slug: 'io.github.user.weather',
+        id: 'mcp.io.github.user.weather',
         published: '2026-03-04',
         rows: 1,
         facts: {

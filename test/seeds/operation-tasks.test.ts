@@ -39,7 +39,7 @@ describe('the task of an operation', () => {
     const [listed] = content.listings
     if (listed === undefined) throw new Error('expected a listing')
     const facts = { ...listed.facts, http: [{ method: 'POST' as const, url }] }
-    const row = { key: 'k', prefix: 'x402' as const, slug: 'example', published: null, rows: 1 }
+    const row = { key: 'k', id: 'x402.example', rows: 1 }
     const seed = withTasks({ ...row, facts }, findTask)
     expect(seed.facts.http?.[0]?.task).toBe('speak')
   })

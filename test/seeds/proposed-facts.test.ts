@@ -1,95 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { review } from '../../seeds/commands/review.ts'
-import {
-  createFactQueue,
-  PROPOSED_PAYOUTS,
-  PROPOSED_TAGS,
-} from '../../seeds/review/proposed-facts.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createFactQueue, PROPOSED_PAYOUTS } from '../../seeds/review/proposed-facts.ts'
 import { readContent } from '../../src/content/read.ts'
 import { readPayoutStates } from '../../src/derive/payouts.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
-import { FIXTURE_ENV } from '../support/fixture-env.ts'
-import { runHere } from '../support/run-here.ts'
 import { settleOne } from './settle-one.ts'
-
-const tool = (name: string) => ({ name, description: 'x', input_schema: { type: 'object' } })
-const read = (...names: string[]) =>
-  JSON.stringify({ interface: { at: '2026-11-01T00:00:00Z', from: 'mcp', tools: names.map(tool) } })
-const server = (tags: string | null) =>
-  listingText({
-    kind: 'mcp_server',
-    pricing: '{ model: unknown }',
-    invoke: '[{ kind: mcp, transport: streamable-http, url: "https://mcp.weather.example/mcp" }]',
-    tags,
-  })
-
-describe('names of tools that probes saw', () => {
-  let folder: ContentFolder
-  beforeAll(() => {
-    folder = createContentFolder({
-      'listings/mcp/ships.md': server('[harbour, sink ship]'),
-      'evidence/mcp/ships.json': read('find_ship', 'sinkShip', 'x\u00e9!', 'find-ship'),
-      'listings/mcp/plain.md': server(null).replace('weather.example/mcp', 'plain.example/mcp'),
-      'evidence/mcp/plain.json': read('list_all'),
-    })
-  })
-  afterAll(() => folder.remove())
-  const queue = () =>
-    createFactQueue(
-      PROPOSED_TAGS,
-      { contentDir: folder.dir, allowPrivate: false },
-      () => '2026-11-22T00:00:00Z',
-    )
-  const listing = () => readFileSync(join(folder.dir, 'listings/mcp/ships.md'), 'utf8')
-
-  test('wait for a person, and are tags once accepted', async () => {
-    const before = listing()
-    const waiting = await queue().list()
-    expect(waiting.map(({ listing: id, note }) => [id, note])).toEqual([
-      ['mcp.plain', 'its tools or skills are named list all'],
-      ['mcp.ships', 'its tools or skills are named find ship, x'],
-    ])
-    expect(listing()).toBe(before)
-    for (const item of waiting)
-      await settleOne(
-        queue(),
-        item,
-        item.listing === 'mcp.ships'
-          ? { decision: 'accepted', reason: '' }
-          : { decision: 'refused', reason: 'says nothing' },
-      )
-    expect(listing()).toBe(
-      before.replace('[harbour, sink ship]', '[harbour, "sink ship", "find ship", x]'),
-    )
-    expect(await queue().list()).toEqual([])
-  })
-})
-
-test('all proposed tags are accepted by one command', async () => {
-  const names = Array.from({ length: 40 }, (_, at) => `ship-${at}`)
-  const files = names.map((name) => [
-    [
-      `listings/mcp/${name}.md`,
-      server('[harbour]').replaceAll('weather.example', `${name}.example`),
-    ],
-    [`evidence/mcp/${name}.json`, read(`find_${name}`)],
-  ])
-  const folder = createContentFolder(Object.fromEntries(files.flat()))
-  onTestFinished(folder.remove)
-  for (const [name, value] of Object.entries(FIXTURE_ENV)) vi.stubEnv(name, value)
-  onTestFinished(() => void vi.unstubAllEnvs())
-  const run = (...args: string[]) => runHere(() => review(['--content', folder.dir, ...args]))
-  const all = await run('accept', '--all', '--from', 'tags')
-  expect(all.stdout).toContain('40 of 40 accepted')
-  expect(all.status).toBe(0)
-  expect(readFileSync(join(folder.dir, 'listings/mcp/ship-7.md'), 'utf8')).toContain(
-    'tags: [harbour, "find ship 7"]',
-  )
-  expect((await run('list', '--from', 'tags')).stdout).toBe('nothing waits\n')
-})
 
 describe('payouts that the 402 of a known operator named', () => {
   const payout = `eip155:8453:0x${'ab'.repeat(20)}`

@@ -345,11 +345,11 @@ describe('npm run review', () => {
     [['list', 'x'], 'expected no "x"'],
     [['show', 'x', 'y'], 'expected no "y"'],
     [['list', '--every'], "Unknown option '--every'"],
-    [['list', '--all', '--from', 'tags'], '--all: expected accept --all without an id'],
-    [['accept', 'x', '--all', '--from', 'tags'], '--all: expected accept --all without an id'],
-    [['accept', '--all'], '--all: expected --from with one of tags'],
-    [['accept', '--all', '--from', 'payouts'], '--all: expected --from with one of tags'],
-    [['accept', '--all', '--from', 'texts'], '--all: expected --from with one of tags'],
+    [['list', '--all', '--from', 'mpp'], '--all: expected accept --all without an id'],
+    [['accept', 'x', '--all', '--from', 'mpp'], '--all: expected accept --all without an id'],
+    [['accept', '--all'], '--all: expected --from with one of mcp-registry'],
+    [['accept', '--all', '--from', 'payouts'], '--all: expected --from with one of mcp-registry'],
+    [['accept', '--all', '--from', 'texts'], '--all: expected --from with one of mcp-registry'],
   ])('%j is a mistake in the command', async (args, message) => {
     await expect(review(args)).rejects.toThrow(message)
   })

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { type Auth, FIELD_NAME } from '../listing/auth.ts'
 import { withAsciiHosts } from '../listing/target-url.ts'
 import { isJsonObject } from '../wire/json.ts'
+import { textOf } from './payment-info.ts'
 
 /** Paths of cards: the current one, and that of protocol 0.3 and before. */
 export const CARD_PATHS = ['/.well-known/agent-card.json', '/.well-known/agent.json'] as const
@@ -64,10 +65,6 @@ function withoutNulls(value: unknown): unknown {
   if (!isJsonObject(value)) return value
   const stated = Object.entries(value).filter(([, member]) => member !== null)
   return Object.fromEntries(stated.map(([name, member]) => [name, withoutNulls(member)]))
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null
 }
 
 function skillsOf(list: unknown): AgentCard['skills'] {

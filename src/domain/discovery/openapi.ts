@@ -7,10 +7,12 @@ import {
   PayloadSchema,
   placeholdersOf,
 } from '../listing/listing-facts.ts'
+import { eachOnce } from '../listing/offers.ts'
 import { findOperationFaults } from '../operation/operation-faults.ts'
 import { isJsonObject, memberOf, present } from '../wire/json.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 import { readPaymentInfo, readPriceWords, type StatedPayment } from './payment-info.ts'
+import { firstValid } from './x402-shapes.ts'
 
 /** Limits of a listing's evidence; a longer description is cut and marked as such. */
 const MAX_OPERATIONS = 100
@@ -55,16 +57,28 @@ export function readOpenApi(document: unknown, address: string): DescribedApi | 
     const whole = toSound(operation)
     return whole === null ? [] : [{ operation: whole, payment }]
   })
-  const info = isJsonObject(document.info) ? document.info : {}
-  const payments = sound.map(({ payment }) => payment)
+  const info = toObject(document.info)
+  const about = { title: textOf(info.title), description: textOf(info.description) }
+  return toDescribedApi(
+    about,
+    sound,
+    sound.map(({ payment }) => payment),
+  )
+}
+
+/** Of many operations the first. */
+export function toDescribedApi(
+  about: Pick<DescribedApi, 'title' | 'description'>,
+  described: readonly Described[],
+  payments: readonly StatedPayment[],
+): DescribedApi {
   const placeholder = payments.map((each) => each.placeholder).find((each) => each !== undefined)
   return {
-    title: textOf(info.title),
-    description: textOf(info.description),
-    operations: sound.slice(0, MAX_OPERATIONS).map(({ operation }) => operation),
+    ...about,
+    operations: described.slice(0, MAX_OPERATIONS).map(({ operation }) => operation),
     payees: [...new Set(payments.flatMap(({ payees }) => payees))],
     ...present({ placeholder }),
-    truncated: sound.length > MAX_OPERATIONS,
+    truncated: described.length > MAX_OPERATIONS,
   }
 }
 
@@ -72,14 +86,17 @@ export function readOpenApi(document: unknown, address: string): DescribedApi | 
 function toSound(operation: Operation): Operation | null {
   const { body: _, response: _response, params, ...rest } = operation
   const bare = params?.map(({ schema: _schema, example: _example, ...param }) => param)
-  return (
-    [operation, { ...rest, ...present({ params: bare }) }].find(
-      (each) => v.is(schema, each) && findOperationFaults({ http: [each] }).length === 0,
-    ) ?? null
-  )
+  return firstSound([operation, { ...rest, ...present({ params: bare }) }])
 }
 
-interface Described {
+/** The first reading of an operation that is valid by our rules. */
+export function firstSound(readings: readonly Operation[]): Operation | null {
+  const isSound = (each: Operation) =>
+    v.is(schema, each) && findOperationFaults({ http: [each] }).length === 0
+  return readings.find(isSound) ?? null
+}
+
+export interface Described {
   operation: Operation
   payment: StatedPayment
 }
@@ -259,17 +276,17 @@ function isFitting({ schema: shape, example }: Params[number]): boolean {
 
 /** The operation's own come first. A path parameter that nobody declared is still one. */
 function withPlaces(url: string, params: Params): Pick<Operation, 'params'> {
-  const byKey = new Map(params.toReversed().map((param) => [`${param.in} ${param.name}`, param]))
   const places = placeholdersOf(url)
-  for (const name of places)
-    if (!byKey.has(`path ${name}`)) byKey.set(`path ${name}`, { name, in: 'path', required: true })
-  const inOrder = params.map((param) => `${param.in} ${param.name}`)
-  const keys = [...new Set([...inOrder, ...places.map((name) => `path ${name}`)])]
-  const all = keys
-    .flatMap((key) => byKey.get(key) ?? [])
-    .filter((param) => param.in !== 'path' || places.includes(param.name))
-    .slice(0, MAX_PARAMS)
-  return all.length === 0 ? {} : { params: all }
+  const undeclared = places.map((name) => ({ name, in: 'path' as const, required: true }))
+  const all = eachOnce([...params, ...undeclared], (param) => `${param.in} ${param.name}`).filter(
+    (param) => param.in !== 'path' || places.includes(param.name),
+  )
+  // Without what is required nobody can call; without the rest they can.
+  const { need = [], rest = [] } = Object.groupBy(all, ({ required }) =>
+    required ? 'need' : 'rest',
+  )
+  const kept = [...need, ...rest].slice(0, MAX_PARAMS)
+  return kept.length === 0 ? {} : { params: all.filter((param) => kept.includes(param)) }
 }
 
 function readBody(value: unknown, document: unknown): Operation['body'] {
@@ -311,15 +328,11 @@ function readPayload(
   const example = readExample(media, document)
   const isGood =
     example !== undefined && (shape === undefined || findValueFault(shape, example) === null)
-  for (const reading of [
+  return firstValid(PayloadSchema, [
     { content_type, ...present({ schema: shape }), ...(isGood && { example }) },
     { content_type, ...(isGood && shape === undefined && { example }) },
     { content_type },
-  ]) {
-    const parsed = v.safeParse(PayloadSchema, reading)
-    if (parsed.success) return parsed.output
-  }
-  return undefined
+  ])[0]
 }
 
 /** The media type's own, else the first of its named ones, else the schema's. */

@@ -277,6 +277,7 @@ function readProtocols(info: Record<string, unknown>): Place[] {
   })
 }
 
-function textOf(value: unknown): string | null {
+/** A text with something in it. */
+export function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }

@@ -1,29 +1,27 @@
 import * as v from 'valibot'
-import {
-  createOperationSchema,
-  type Operation,
-  type Param,
-  ParamSchema,
-  PayloadSchema,
-} from '../listing/listing-facts.ts'
+import { type Operation, type Param, ParamSchema, PayloadSchema } from '../listing/listing-facts.ts'
 import { eachOnce } from '../listing/offers.ts'
 import { toOperationKey } from '../operation/is-at-address.ts'
-import { findOperationFaults } from '../operation/operation-faults.ts'
 import { isJsonObject, memberOf, present } from '../wire/json.ts'
 import { HTTP_METHODS, type HttpMethod } from '../wire/vocabulary.ts'
-import { type DescribedApi, textOf, toCallPrice, toCosts } from './openapi.ts'
+import {
+  type Described,
+  type DescribedApi,
+  firstSound,
+  textOf,
+  toCallPrice,
+  toCosts,
+  toDescribedApi,
+} from './openapi.ts'
 import { payeesOf, readPaymentInfo, type StatedPayment } from './payment-info.ts'
-import { readX402Input, readX402Output } from './x402-shapes.ts'
+import { firstValid, readX402Input, readX402Output } from './x402-shapes.ts'
 
 const MAX_ENTRIES = 500
-const MAX_OPERATIONS = 100
 const MAX_PARAMS = 30
 
 /** Names under which manifests hold their entries, as a list or by `METHOD /path`; the best first. */
 const LISTS = `resources endpoints items services routes paths apis capability_catalog`.split(' ')
 const LIST_NAME = /^(?!.*free)\w*(?:resources|endpoints|items|services|routes|apis)$/i
-
-const schema = createOperationSchema({ allowPrivate: false })
 
 /**
  * `/.well-known/x402` and `/.well-known/x402.json`, versions 1 and 2: paid operations on the seller's
@@ -47,33 +45,36 @@ export function readX402Manifest(document: unknown, address: string): DescribedA
     .map((each) => withStatedPrice(each, document.instructions))
   const once = eachOnce(read, ({ operation }) => toOperationKey(operation))
   const payments = [readPayment({}, shared), ...read.map(({ payment }) => payment)]
-  const placeholder = payments.map((each) => each.placeholder).find((each) => each !== undefined)
   const about = [document, document.service, document.publisher].filter(isJsonObject)
   const first = (name: string) => about.flatMap((each) => textOf(each[name]) ?? []).at(0) ?? null
-  return {
-    title: first('name') ?? first('serviceName'),
-    description: first('description'),
-    operations: once.slice(0, MAX_OPERATIONS).map(({ operation }) => operation),
-    payees: [...new Set(payments.flatMap(({ payees }) => payees))],
-    ...present({ placeholder }),
-    truncated: once.length > MAX_OPERATIONS || entries.length > MAX_ENTRIES,
-  }
+  const titled = { title: first('name') ?? first('serviceName'), description: first('description') }
+  const api = toDescribedApi(titled, once, payments)
+  return { ...api, truncated: api.truncated || entries.length > MAX_ENTRIES }
 }
 
-/** Documents of addresses alone state prices in a line of words for each. */
-function withStatedPrice(read: ReadEntry, instructions: unknown): ReadEntry {
+/** Documents of addresses alone state method and price of each in words: in a section, or a line. */
+function withStatedPrice(read: Described, instructions: unknown): Described {
   const { operation } = read
   const path = new URL(operation.url).pathname
   if (operation.price !== undefined || typeof instructions !== 'string' || path === '/') return read
-  const lines = instructions.slice(0, MAX_STATED).split('\n')
-  const own = lines.filter((line) => line.split(/[`\s?]+/).includes(path))
-  const price = own.length === 1 ? toCallPrice(toCosts(own[0] ?? '')) : undefined
-  if (price === undefined) return read
+  const stated = instructions.slice(0, MAX_STATED)
+  const sections = stated.split(/\n(?=#)/).filter((part) => part.startsWith('#'))
+  const [own] = [sections, stated.split('\n')]
+    .map((parts) => parts.filter((part) => wordsOfHead(part).includes(path)))
+    .filter((parts) => parts.length === 1)
+  const price = toCallPrice(toCosts(own?.[0] ?? ''))
+  if (own?.[0] === undefined || price === undefined) return read
+  const isGuess = operation.assumed?.includes('method')
+  const method = HTTP_METHODS.find((each) => isGuess && wordsOfHead(own[0]).includes(each))
   const assumed = [...(operation.assumed ?? []), 'price' as const]
-  return { ...read, operation: { ...operation, price, assumed } }
+  return { ...read, operation: { ...operation, ...present({ method }), price, assumed } }
 }
 
 const MAX_STATED = 50_000
+
+function wordsOfHead(text = ''): string[] {
+  return text.split('\n', 1)[0]?.split(/[`\s?]+/) ?? []
+}
 
 const FREE: StatedPayment = { payees: [] }
 
@@ -133,11 +134,6 @@ function baseOf(document: Record<string, unknown>, address: string): string {
   return typeof named === 'string' ? `${named.replace(/\/+$/, '')}/` : new URL('/', address).href
 }
 
-interface ReadEntry {
-  operation: Operation
-  payment: StatedPayment
-}
-
 /** Where an entry stands. */
 interface Place {
   base: string
@@ -151,7 +147,7 @@ interface Place {
  * One paid operation, as a manifest, a row of the Bazaar or an endpoint of a catalogue describes it:
  * an address alone or with its method, payment and shapes; null where it names no address to call.
  */
-export function readPaidEntry(entry: unknown, { base, ref, shared = {} }: Place): ReadEntry | null {
+export function readPaidEntry(entry: unknown, { base, ref, shared = {} }: Place): Described | null {
   const named = readEntry(entry, base)
   if (named === null) return null
   const payment = named.body.paid === false ? FREE : readPayment(named.body, shared)
@@ -245,11 +241,7 @@ function toOperation(given: Given): Operation | null {
     ...(output !== null && { response: { ...output, ref } }),
   }
   const bare = { ...plain, ...(inPath.length > 0 && { params: inPath }) }
-  return (
-    [whole, bare].find(
-      (each) => v.is(schema, each) && findOperationFaults({ http: [each] }).length === 0,
-    ) ?? null
-  )
+  return firstSound([whole, bare])
 }
 
 /** The input as x402 describes it, else as a JSON Schema: fields of a GET are its query. */
@@ -268,8 +260,7 @@ function readShapes({ body: entry, method, input }: Entry) {
   const params = Object.entries(isJsonObject(shape.properties) ? shape.properties : {}).flatMap(
     ([name, field]) => {
       const head = { name, in: 'query', ...(required.includes(name) && { required: true }) }
-      const param = [{ ...head, schema: field }, head].find((each) => v.is(ParamSchema, each))
-      return param === undefined ? [] : [v.parse(ParamSchema, param)]
+      return firstValid(ParamSchema, [{ ...head, schema: field }, head])
     },
   )
   return params.length > 0 ? { params } : {}

@@ -96,7 +96,7 @@ function toObjectSchema(fields: Record<string, unknown>): Record<string, unknown
 }
 
 /** The most complete of several valid readings. */
-function firstValid<Schema extends v.GenericSchema>(
+export function firstValid<Schema extends v.GenericSchema>(
   schema: Schema,
   readings: readonly unknown[],
 ): v.InferOutput<Schema>[] {
@@ -128,11 +128,7 @@ export function readX402Output(stated: unknown): NonNullable<Operation['response
   const { schema, example } = reading
   const isFitting = schema === undefined || findValueFault(schema, example) === null
   const { example: _, ...plain } = reading
-  for (const each of isFitting ? [reading, plain] : [plain]) {
-    const parsed = v.safeParse(PayloadSchema, each)
-    if (parsed.success) return parsed.output
-  }
-  return null
+  return firstValid(PayloadSchema, isFitting ? [reading, plain] : [plain])[0] ?? null
 }
 
 interface Reading {

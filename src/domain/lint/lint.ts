@@ -228,7 +228,7 @@ function judgeMcp({ from, tools = [], server, cut }: Sight): LintProblem[] {
   ]
 }
 
-function problemIf(isSo: boolean, what: string, change: string): LintProblem[] {
+export function problemIf(isSo: boolean, what: string, change: string): LintProblem[] {
   return isSo ? [{ what, change }] : []
 }
 

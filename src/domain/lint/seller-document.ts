@@ -3,6 +3,7 @@ import { readX402Manifest } from '../discovery/x402-manifest.ts'
 import { toCountText } from '../operation/price-text.ts'
 import { type Finding, jsonOf, type ProbeAnswer, toInertLine } from '../probe/finding.ts'
 import { isJsonObject } from '../wire/json.ts'
+import { problemIf } from './lint.ts'
 
 /**
  * For a seller who lints the address of an OpenAPI document or an x402 manifest: what discovery reads
@@ -23,22 +24,16 @@ export function withDocument(heard: Finding, answer: ProbeAnswer, address: strin
   const noun = api === null ? 'an x402 manifest' : 'an OpenAPI document'
   const saw = `${heard.saw}, ${noun} with ${toCountText(operations.length, 'operation')}, ${priced} with a price`
   const faults = [
-    ...(placeholder === undefined
-      ? []
-      : [
-          {
-            what: `payTo holds the placeholder ${toInertLine(JSON.stringify(placeholder), 100)}`,
-            change: 'Name the wallet that is paid.',
-          },
-        ]),
-    ...(operations.length > 0
-      ? []
-      : [
-          {
-            what: `none of its entries is an operation on ${new URL(address).host}`,
-            change: 'Name each operation by its path, or by its https address on this host.',
-          },
-        ]),
+    ...problemIf(
+      placeholder !== undefined,
+      `payTo holds the placeholder ${toInertLine(JSON.stringify(placeholder ?? ''), 100)}`,
+      'Name the wallet that is paid.',
+    ),
+    ...problemIf(
+      operations.length === 0,
+      `none of its entries is an operation on ${new URL(address).host}`,
+      'Name each operation by its path, or by its https address on this host.',
+    ),
   ]
   return { ...heard, saw, ...(faults.length > 0 && { faults }) }
 }

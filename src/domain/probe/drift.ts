@@ -87,24 +87,11 @@ function compareLooks(before: Interface, now: Interface): Change[] {
 }
 
 /** Where a look and the listing disagree. Buyers choose the cheapest offer: a lower price is fine. */
-function compareWithListing(
-  { price, network, payee }: Look,
-  { operations, networks, payouts }: Declared,
-): Change[] {
-  const prices = operations.flatMap(({ max_usd, ...operation }): Change[] => {
-    const name = toOperationName(operation)
-    return max_usd === null
-      ? []
-      : [{ what: 'price', name, was: toUsd(max_usd), is: price.get(name) }]
-  })
-  const others = [...network].map(
-    ([name, is]): Change => ({ what: 'network', name, was: networks.join(LIST), is }),
-  )
-  const payees = [...payee].map(([name, is]): Change => {
-    const published = payouts.filter((payout) => splitList(is).some(isOnChainOf(payout)))
-    return { what: 'payee', name, was: published.slice(0, MAX_LISTED).join(LIST), is }
-  })
-  return [...prices, ...others, ...payees].filter((row) => row.is && isAgainstListing(row))
+function compareWithListing(look: Look, declared: Declared): Change[] {
+  return (['price', 'network', 'payee'] as const)
+    .flatMap((what) => [...look[what]].map(([name, is]) => ({ what, name, is })))
+    .map((row) => ({ ...row, was: wordOfListing(row, declared) }))
+    .filter(isAgainstListing)
 }
 
 /** Judged by `was` as the listing's word: an empty one says nothing. */
@@ -160,7 +147,7 @@ function newestOf(rows: readonly Drift[], what: What): Drift[] {
 }
 
 /** What the listing says of a row's fact today: people may have corrected it. */
-function wordOfListing({ what, name, is = '' }: Drift, declared: Declared): string {
+function wordOfListing({ what, name, is = '' }: Change, declared: Declared): string {
   if (what === 'network') return declared.networks.join(LIST)
   if (what === 'payee')
     return declared.payouts.filter((payout) => splitList(is).some(isOnChainOf(payout))).join(LIST)

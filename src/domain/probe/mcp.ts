@@ -3,7 +3,7 @@ import type { Skill, Tool } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
 import { toCountText } from '../operation/price-text.ts'
 import type { Notice } from '../trust/interface.ts'
-import { isJsonObject, memberOf, present } from '../wire/json.ts'
+import { isJsonObject, memberOf, parseJson, present } from '../wire/json.ts'
 import {
   type Finding,
   judgeStatus,
@@ -146,11 +146,17 @@ export function toSessionHeaders({ version, id }: McpSession): Record<string, st
   return { 'mcp-protocol-version': version, ...(id !== null && { 'mcp-session-id': id }) }
 }
 
-function toToolsList(page: number, session: McpSession | null, cursor: string | undefined) {
-  const params = cursor === undefined ? {} : { cursor }
-  return session === null
-    ? toCurrent(10 + page, 'tools/list', params)
-    : toMessage(10 + page, 'tools/list', params, toSessionHeaders(session))
+/** By the revision of a session, or by the current one. */
+function toRequest(
+  id: number,
+  method: string,
+  params: Record<string, unknown>,
+  session: McpSession | null,
+): McpMessage {
+  if (session !== null) return toMessage(id, method, params, toSessionHeaders(session))
+  const { headers, ...message } = toCurrent(id, method, params)
+  const named = typeof params.name === 'string' && { 'mcp-name': params.name }
+  return { ...message, headers: { ...headers, ...named } }
 }
 
 function toCurrent(id: number, method: string, params: object): McpMessage {
@@ -191,7 +197,7 @@ export async function listTools(
   const values: unknown[] = []
   let cursor: string | undefined
   for (let page = 0; hasTools && page < MAX_PAGES; page += 1) {
-    const reply = await ask(toToolsList(page, session, cursor))
+    const reply = await ask(toRequest(10 + page, 'tools/list', present({ cursor }), session))
     const result = reply?.kind === 'result' ? reply.result : {}
     if (!Array.isArray(result.tools))
       return { values, cut: `page ${page + 1} was not answered`, fault: reply }
@@ -231,7 +237,8 @@ export async function askTerms(
     const tool = values.find((each) => memberOf(each, 'name') === name)
     const example = exampleOf(memberOf(tool, 'inputSchema'), 'arguments')
     const given = isJsonObject(example) ? example : {}
-    const reply = await ask(toToolsCall(at, session, { name, arguments: given }))
+    const params = { name, arguments: given }
+    const reply = await ask(toRequest(40 + at, 'tools/call', params, session))
     if (reply === null) break
     const terms = readRpcTerms(reply)
     if (terms.length > 0) requested.set(name, terms)
@@ -239,25 +246,9 @@ export async function askTerms(
   return requested
 }
 
-function toToolsCall(
-  at: number,
-  session: McpSession | null,
-  params: { name: string; arguments: unknown },
-) {
-  const id = 40 + at
-  if (session !== null) return toMessage(id, 'tools/call', params, toSessionHeaders(session))
-  const message = toCurrent(id, 'tools/call', params)
-  return { ...message, headers: { ...message.headers, 'mcp-name': params.name } }
-}
-
 /** Servers that could not parse a request answer with an error without an id: it counts too. */
 export function parseRpcReply(text: string, id: number): RpcReply | null {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return null
-  }
+  const value = parseJson(text)
   const message = Array.isArray(value)
     ? value.find((each) => isJsonObject(each) && each.id === id)
     : value

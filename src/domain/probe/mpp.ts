@@ -31,24 +31,18 @@ export function readMppTerms(answer: ProbeAnswer): ReadTerms {
   const lines = answer.headers.get('www-authenticate') ?? []
   const challenges = lines.flatMap((line) => parseChallenges(line.slice(0, MAX_HEADER_LENGTH)))
   const payments = challenges.filter(({ scheme }) => scheme === 'payment')
+  const missing = (what: string) =>
+    ({ found: false, isTried: payments.length > 0, what, change: RIGHT_MPP }) as const
   if (payments.length === 0)
-    return {
-      found: false,
-      isTried: false,
-      what: 'the 402 has no WWW-Authenticate challenge of scheme Payment',
-      change: RIGHT_MPP,
-    }
+    return missing('the 402 has no WWW-Authenticate challenge of scheme Payment')
   const terms = payments
     .slice(0, MAX_TERMS)
     .map(({ parameters }) => toMppTerm(Object.fromEntries(parameters)))
     .filter((term) => term !== null)
   if (terms.length === 0)
-    return {
-      found: false,
-      isTried: true,
-      what: 'no Payment challenge in WWW-Authenticate has id, realm, method, intent and a readable request',
-      change: RIGHT_MPP,
-    }
+    return missing(
+      'no Payment challenge in WWW-Authenticate has id, realm, method, intent and a readable request',
+    )
   return { found: true, version: 'mpp', terms, isCut: payments.length > MAX_TERMS }
 }
 

@@ -158,11 +158,10 @@ export function readX402Terms(answer: ProbeAnswer): ReadTerms {
   }
   if (!isJsonObject(body) || (body.x402Version === undefined && body.accepts === undefined))
     return {
-      ...missing({
-        what: 'the 402 has neither a PAYMENT-REQUIRED header nor terms in a JSON body',
-        change: RIGHT_X402,
-      }),
+      found: false,
       isTried: false,
+      what: 'the 402 has neither a PAYMENT-REQUIRED header nor terms in a JSON body',
+      change: RIGHT_X402,
     }
   if (body.x402Version !== 2) return readOffers(body, 1, 'the body')
   const read = readOffers(body, 2, 'the body')

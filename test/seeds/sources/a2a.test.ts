@@ -102,6 +102,16 @@ describe('A2A agents', () => {
     expect(fields?.get('auth')).toEqual({ type: 'api_key', in: 'header', name: 'X-Key' })
   })
 
+  test.each([
+    [{ x402: { type: 'x402', network: 'base' } }, { type: 'payment' }],
+    [{ pay: { x402SecurityScheme: { network: 'eip155:8453' } } }, { type: 'payment' }],
+    [{ key: { type: 'http', scheme: 'bearer' } }, { type: 'bearer' }],
+  ])('the scheme %j of a card is how its agent is reached', async (securitySchemes, auth) => {
+    await seed([card('https://guide.example', { securitySchemes })])
+    const [row] = Object.values(content.rows('a2a'))
+    expect(content.fields(`listings/${row?.id.replace('.', '/')}.md`)?.get('auth')).toEqual(auth)
+  })
+
   test('an agent.json that is no card of A2A says what the agent does', async () => {
     await seed([
       {

@@ -57,18 +57,18 @@ describe('x402-list', () => {
     expect(evidenceOf('tides')).toEqual({
       measured: {
         source: 'x402-list',
-        as_of: '2026-11-20T00:00:00.000Z',
+        as_of: '2026-11-20T00:00:00Z',
         verified_buyers_30d: 12,
         settlements_30d: 340,
         volume_usd_30d: 12.5,
         top_buyer_share_30d: 0.4,
-        last_settlement_at: '2026-11-19T21:00:00.000Z',
+        last_settlement_at: '2026-11-19T21:00:00Z',
         shared_payout: false,
         wash_flags: [],
         watch: [],
       },
       signals: {
-        as_of: '2026-11-20T00:00:00.000Z',
+        as_of: '2026-11-20T00:00:00Z',
         status: 'online',
         verified: true,
         uptime_24h: 100,
