@@ -1,15 +1,17 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
+import { type Adapter, Lucia, TimeSpan } from 'lucia'
 import type * as v from 'valibot'
 import { findHostForgery } from '../../src/domain/listing/shown-host.ts'
 import { toAsciiAddress } from '../../src/domain/listing/target-url.ts'
 import { LoginBodySchema, SessionBodySchema } from '../../src/domain/views/seller-views.ts'
-import { DAY_MS, MINUTE_MS } from '../../src/domain/wire/dates.ts'
+import { MINUTE_MS } from '../../src/domain/wire/dates.ts'
 import { RETENTION } from '../../src/domain/wire/retention.ts'
 import type { Parts, StoreRoute } from '../features/feature.ts'
 import { countAgainst, createStoreRoute } from '../features/routes.ts'
 import { jsonAnswer, refuse } from '../http/answers.ts'
 import { type ObjectSchema, parseFields, readJsonBody } from '../http/parse-body.ts'
+import type { Clock } from '../ports/clock.ts'
 import { clientOf, type LimitName, refuseTaken } from '../server/rate-limits.ts'
 import type { Tables } from '../store/store.ts'
 
@@ -258,11 +260,10 @@ interface SignedIn {
 
 export const isSecure = ({ config }: Pick<Parts, 'config'>) => config.BASE_URL.startsWith('https:')
 
-const SESSION_MS = RETENTION.session_days * DAY_MS
-
 /**
- * Sessions of sellers. The cookie's value is the secret itself, and the table has its SHA-256. A
- * session used in its second half gets its full time again.
+ * Sessions of sellers: lucia behind this one file. Its session id is the secret itself and its clock
+ * is the machine's, so the adapter below stores only the id's SHA-256 and translates between our
+ * clock and lucia's.
  *
  * @param db the surrounding transaction, if any
  */
@@ -270,55 +271,103 @@ export function createSessions(
   { config, ledger, clock }: Pick<Parts, 'config' | 'ledger' | 'clock'>,
   db: Kysely<Tables> = ledger.store.db,
 ) {
+  const secure = isSecure({ config })
   // RFC 6265bis: the prefix binds the cookie to this host; browsers keep it on https only.
-  const [name, end] = isSecure({ config }) ? ['__Host-session', '; Secure'] : ['session', '']
-  const toCookie = (secret: string, ms: number) =>
-    `${name}=${secret}; HttpOnly; Max-Age=${ms / 1000}; Path=/; SameSite=Lax${end}`
-  const readSecret = (header: string | null) => {
+  const name = secure ? '__Host-session' : 'session'
+  // Sliding: a session used in its second half gets its full time again.
+  const lucia = new Lucia(createAdapter(db, clock), {
+    sessionExpiresIn: new TimeSpan(RETENTION.session_days, 'd'),
+    sessionCookie: { name, attributes: { secure, sameSite: 'lax', path: '/' } },
+    getUserAttributes: ({ email, createdAt, wantsMails }) => ({ email, createdAt, wantsMails }),
+  })
+  const cookieOf = (id: string) => lucia.createSessionCookie(id).serialize()
+  const readId = (header: string | null) => {
     const value = readCookie(header, name)
     return value !== null && SECRET_PATTERN.test(value) ? value : null
   }
-  const remove = (secret: string) =>
-    db.deleteFrom('session').where('id_hash', '=', hashSecret(secret)).execute()
   return {
     /** A new session under a new id. @returns the `Set-Cookie` value */
-    async start(seller_id: string): Promise<string> {
-      const secret = createSecret()
-      const [created_at, id_hash] = [clock.now(), hashSecret(secret)]
-      const row = { id_hash, seller_id, created_at, expires_at: created_at + SESSION_MS }
-      await db.insertInto('session').values(row).execute()
-      return toCookie(secret, SESSION_MS)
+    start: async (sellerId: string) => {
+      const session = await lucia.createSession(sellerId, {}, { sessionId: createSecret() })
+      return cookieOf(session.id)
     },
     /** The signed-in seller of a `Cookie` header; a cookie past half its life is renewed. */
-    async read(header: string | null): Promise<SignedIn | null> {
-      const secret = readSecret(header)
-      if (secret === null) return null
-      const id_hash = hashSecret(secret)
+    read: async (header: string | null): Promise<SignedIn | null> => {
+      const id = readId(header)
+      if (id === null) return null
+      const { session, user } = await lucia.validateSession(id)
+      if (session === null) return null
+      const renewed = session.fresh ? cookieOf(id) : null
+      const { id: sellerId, email, createdAt, wantsMails } = user
+      return { sellerId, email, createdAt, wantsMails, renewed }
+    },
+    end: async (header: string | null) => {
+      const id = readId(header)
+      if (id !== null) await lucia.invalidateSession(id)
+    },
+    blankCookie: () => lucia.createBlankSessionCookie().serialize(),
+  }
+}
+
+/** Ids come in as the cookie's secret and are hashed here; lucia gets the secret back. */
+function createAdapter(db: Kysely<Tables>, clock: Clock): Adapter {
+  const toLuciaTime = (moment: number) => new Date(moment - clock.now() + Date.now())
+  const unused = () => Promise.reject(new Error('expected one session by its id'))
+  const toOurTime = (date: Date) => date.getTime() - Date.now() + clock.now()
+  return {
+    getSessionAndUser: async (id) => {
       const row = await db
         .selectFrom('session')
         .innerJoin('seller', 'seller.id', 'session.seller_id')
         .select(['session.expires_at', 'seller.id', 'seller.email', 'seller.created_at'])
         .select('seller.mails_off_at')
-        .where('session.id_hash', '=', id_hash)
+        .where('session.id_hash', '=', hashSecret(id))
         .executeTakeFirst()
-      if (row === undefined) return null
-      const now = clock.now()
-      if (row.expires_at <= now) {
-        await remove(secret)
-        return null
-      }
-      const { id: sellerId, email, created_at: createdAt } = row
-      const seller = { sellerId, email, createdAt, wantsMails: row.mails_off_at === null }
-      if (row.expires_at > now + SESSION_MS / 2) return { ...seller, renewed: null }
-      const renewal = db.updateTable('session').set({ expires_at: now + SESSION_MS })
-      await renewal.where('id_hash', '=', id_hash).execute()
-      return { ...seller, renewed: toCookie(secret, SESSION_MS) }
+      if (row === undefined) return [null, null]
+      const expiresAt = toLuciaTime(row.expires_at)
+      const session = { id, userId: row.id, expiresAt, attributes: {} }
+      const { email, created_at: createdAt } = row
+      const attributes = { email, createdAt, wantsMails: row.mails_off_at === null }
+      return [session, { id: row.id, attributes }]
     },
-    async end(header: string | null): Promise<void> {
-      const secret = readSecret(header)
-      if (secret !== null) await remove(secret)
+    // Nothing here lists sessions, or ends more than one; retention deletes those past their time.
+    getUserSessions: unused,
+    deleteUserSessions: unused,
+    deleteExpiredSessions: unused,
+    setSession: async ({ id, userId, expiresAt }) => {
+      await db
+        .insertInto('session')
+        .values({
+          id_hash: hashSecret(id),
+          seller_id: userId,
+          created_at: clock.now(),
+          expires_at: toOurTime(expiresAt),
+        })
+        .execute()
     },
-    blankCookie: () => toCookie('', 0),
+    updateSessionExpiration: async (id, expiresAt) => {
+      await db
+        .updateTable('session')
+        .set({ expires_at: toOurTime(expiresAt) })
+        .where('id_hash', '=', hashSecret(id))
+        .execute()
+    },
+    deleteSession: async (id) => {
+      await db.deleteFrom('session').where('id_hash', '=', hashSecret(id)).execute()
+    },
+  }
+}
+
+interface SellerAttributes {
+  email: string
+  createdAt: number
+  wantsMails: boolean
+}
+
+declare module 'lucia' {
+  interface Register {
+    DatabaseUserAttributes: SellerAttributes
+    Lucia: Lucia<Record<never, never>, SellerAttributes>
   }
 }
 
@@ -328,7 +377,7 @@ const MAX_HEADER_LENGTH = 8_192
 /**
  * The value of one cookie. Null when it is absent, and also when it comes twice: a second cookie of
  * the same name is how a neighbouring host plants one (RFC 6265 §8.6). No decoding: our values need
- * none.
+ * none, and lucia's own parser throws on `%zz` in somebody else's cookie.
  *
  * @example readCookie('a=1; session=x', 'session') → 'x'
  */
