@@ -5,20 +5,13 @@ import { type ContentReport, readContent, readTombstones } from '../../src/conte
 import { type Config, parseConfig } from '../ports/config.ts'
 import { createStderrLog, readCommandLine, runMain, UsageError } from '../ports/run-main.ts'
 import { hasLedger } from '../store/sqlite.ts'
-import { findUnlistedHosts } from './find-unlisted-hosts.ts'
 
-const HELP =
-  'Usage: npm run check -- [--origins <id>] [--catalogue <file>] [--changed-from <a git ref such as origin/main>]'
-const OPTIONS = {
-  'changed-from': { type: 'string' },
-  origins: { type: 'string' },
-  catalogue: { type: 'string' },
-} as const
+const HELP = 'Usage: npm run check -- [--changed-from <a git ref such as origin/main>]'
+const OPTIONS = { 'changed-from': { type: 'string' } } as const
 
 /**
  * `npm run check`: validates the content and reports every problem in one run; with a ref, only
- * those of files changed since then. `--origins` prints the source of each fact of a listing. `--catalogue` names the
- * hosts of a saved catalogue that have neither a listing nor a reason in `tables/not_listed.yaml`.
+ * those of files changed since then.
  * Exit: 0 sound, 1 errors, 2 usage error.
  */
 if (import.meta.main)
@@ -28,11 +21,7 @@ if (import.meta.main)
 
 /** @param args as of `npm run check`. @returns whether the content is sound */
 export async function check(args: readonly string[]): Promise<boolean> {
-  const {
-    'changed-from': since,
-    origins,
-    catalogue,
-  } = readCommandLine(HELP, OPTIONS, 0, args).values
+  const { 'changed-from': since } = readCommandLine(HELP, OPTIONS, 0, args).values
   const config = parseConfig(process.env)
   const root = config.CONTENT_DIR
   const changes = since === undefined ? null : readChanges(root, since)
@@ -44,14 +33,6 @@ export async function check(args: readonly string[]): Promise<boolean> {
     start,
     asOf: config.AS_OF,
   })
-  if (origins !== undefined) reportOrigins(read, origins)
-  if (catalogue === undefined || read.content === null) return isSound
-  const { listings, tables } = read.content
-  const { rows, unlisted } = findUnlistedHosts(catalogue, listings, tables.notListed)
-  console.log(
-    `${rows} rows of ${catalogue}: ${unlisted.length} hosts with no listing and no reason`,
-  )
-  for (const host of unlisted) console.log(`  ${host}`)
   return isSound
 }
 
@@ -97,16 +78,6 @@ function report(
   if (elsewhere > 0) console.log(`${elsewhere} errors in files that did not change: npm run check`)
   // A removed id may break a page that nobody changed: the build would still fail.
   return !all.some(isError)
-}
-
-/** The sources of each fact of a listing, the one that wins first. */
-function reportOrigins({ content, seen }: ContentReport, id: string): void {
-  if (!seen.listings.some((listing) => listing.id === id))
-    throw new UsageError(`--origins: expected the id of a listing, got ${JSON.stringify(id)}`)
-  const origins = content?.origins.get(id)
-  if (origins === undefined) console.log(`${id}: all facts come from people`)
-  for (const [field, sayers] of Object.entries(origins ?? {}))
-    console.log(`${id} ${field}: ${sayers.join(', ')}`)
 }
 
 function isError({ severity }: Fault): boolean {

@@ -152,13 +152,17 @@ function findFile(root: string, path: string): Found | null {
   return null
 }
 
-/** An address may be longer than any name of a file: then it is nobody's. */
 function statFile(place: string): Stats | null {
+  const found = ifThere(() => statSync(place, { throwIfNoEntry: false }))
+  return found?.isFile() === true ? found : null
+}
+
+/** An address may be longer than any name of a file: then it is nobody's. */
+function ifThere<Read>(read: () => Read): Read | null {
   try {
-    const found = statSync(place, { throwIfNoEntry: false })
-    return found?.isFile() === true ? found : null
+    return read()
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENAMETOOLONG') return null
+    if (error instanceof Error && /^(?:ENOENT|ENAMETOOLONG)\b/.test(error.message)) return null
     throw error
   }
 }
@@ -167,34 +171,25 @@ function load(root: string, found: Found, wanted: string): Sent {
   const { file, bytes: length } = found
   // The dump has its own copy, whatever its size.
   const hasCopies = isCopied(findContentType(file.slice(1)), length) || isDumpCopy(`${file}.gz`)
-  const place = `${root}${file}`
   for (const [coding, ending] of CODINGS) {
     if (!hasCopies || !wanted.includes(coding.charAt(0))) continue
     // The dump has one alone, and a development server's release none.
-    const copy = statFile(place + ending)
-    if (copy === null) continue
-    const sent = { place: place + ending, bytes: readShort(place + ending, length) }
-    return toSent({ ...found, bytes: copy.size }, { ...sent, hasCopies, coding })
+    const copy = ifThere(() => readShort(`${root}${file}${ending}`, length))
+    if (copy !== null) return toSent(found, { ...copy, hasCopies, coding })
   }
-  return toSent(found, { place, bytes: readShort(place, length), hasCopies })
+  return toSent(found, { ...readShort(`${root}${file}`, length), hasCopies })
 }
 
-/** @param length of the file itself; null where that is too long for memory */
-function readShort(place: string, length: number): Buffer | null {
-  return length > MAX_READ_BYTES ? null : readFileSync(place)
+/** @param whole length of the file itself: where that is too long for memory, nothing is read */
+function readShort(place: string, whole: number) {
+  if (whole > MAX_READ_BYTES) return { place, bytes: null, length: statSync(place).size }
+  const bytes = readFileSync(place)
+  return { place, bytes, length: bytes.length }
 }
 
 function toSent(
-  { file, tag, bytes: length }: Found,
-  {
-    place,
-    bytes,
-    hasCopies,
-    coding,
-  }: Pick<Sent, 'place' | 'bytes'> & {
-    hasCopies: boolean
-    coding?: string
-  },
+  { file, tag }: Found,
+  { place, bytes, length, hasCopies, coding }: Read & { hasCopies: boolean; coding?: string },
 ): Sent {
   const name = file.slice(1)
   const { vary, ...fixed } = fileHeaders({ file: name, type: findContentType(name) })
@@ -204,10 +199,11 @@ function toSent(
   const full = {
     ...bare,
     ...(coding !== undefined && { 'content-encoding': coding }),
-    'content-length': String(bytes?.length ?? length),
+    'content-length': String(length),
   }
   return { place, bytes, etag, bare, full }
 }
+type Read = ReturnType<typeof readShort>
 
 const ENCODING = 'accept-encoding'
 

@@ -7,7 +7,6 @@ import { type Content, readContent } from '../content/read.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import { readPayees } from '../derive/payouts.ts'
 import type { LedgerFacts, LedgerPayee, OwnerFacts } from '../domain/trust/ledger-facts.ts'
-import type { DumpFacts } from '../domain/views/stats-view.ts'
 import { OperatorError } from '../domain/wire/problems.ts'
 import { isDumpCopy } from '../domain/wire/static-file.ts'
 import { collectGarbage } from './astro-build.ts'
@@ -105,12 +104,12 @@ async function writeData(settings: BuildSettings, { digest, content, ledger, end
   const indexes = beginIndexes(catalogue)
   ends.defer(indexes.end)
   const pageSearch = settings.onData === undefined ? beginPageSearch(folder, catalogue) : null
-  const dump = await writeListingFiles(catalogue, { folder, indexes, pageSearch })
+  const { dump, offers } = await writeListingFiles(catalogue, { folder, indexes, pageSearch })
   const made = indexes.finish()
   // Whoever waits for them reports it.
   made.catch(() => undefined)
   stage('files of listings')
-  const site = writeSite(folder, catalogue, dump)
+  const site = writeSite(folder, catalogue, { dump, offers })
   stage('files of the site')
   const release = toReleaseFile(catalogue, site, digest)
   return { folder, pageSearch, site, release, indexes: made }
@@ -175,10 +174,14 @@ function beginFolder(
 }
 
 /** All that is one view of many listings, for readers and for the pages. */
-function writeSite(folder: Folder, catalogue: Catalogue, dump: DumpFacts): CompiledSite {
+function writeSite(
+  folder: Folder,
+  catalogue: Catalogue,
+  { dump, offers }: Awaited<ReturnType<typeof writeListingFiles>>,
+): CompiledSite {
   const { ledger, trustPayees } = catalogue
   const trust = writeTrustLedger(folder, ledger, trustPayees)
-  const site = toCompiledSite(catalogue, dump, trust)
+  const site = toCompiledSite(catalogue, { dump, trust, offers })
   writeSiteFiles(folder, site, catalogue)
   writeNow(folder, SITE, JSON.stringify(site))
   return site

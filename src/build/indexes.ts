@@ -9,7 +9,7 @@ import {
   verifiedBuyersOf,
 } from '../domain/derived/derived-listing.ts'
 import type { Tables } from '../domain/derived/tables.ts'
-import { toOperationEntries } from '../domain/kit/operation-entries.ts'
+import type { OperationEntry } from '../domain/kit/operation-entries.ts'
 import { hasRemoteEndpoint, runsOf } from '../domain/listing/invoke.ts'
 import { highestPriceOf, listedPriceOf, networksOf, railsOf } from '../domain/listing/pricing.ts'
 import { ownDomainOf } from '../domain/owners/claim-rules.ts'
@@ -28,7 +28,7 @@ export type SearchIndexes = Record<'listings' | 'operations', Uint8Array>
 
 export interface Indexes {
   /** Sends a listing's documents to the thread. */
-  add(listing: DerivedListing): void
+  add(listing: DerivedListing, entries: readonly OperationEntry[]): void
   /** @throws Error naming the listing that cannot be indexed */
   finish(): Promise<SearchIndexes>
   /** Ends the thread, whatever it was doing. */
@@ -64,10 +64,10 @@ export function beginIndexes({
     ;[listings, operations] = [[], []]
   }
   return {
-    add(listing) {
+    add(listing, entries) {
       const document = toSearchDocument(listing, directory)
       listings.push(document)
-      for (const each of toOperationDocuments(listing, directory, document)) operations.push(each)
+      for (const each of toOperationDocuments(listing, document, entries)) operations.push(each)
       if (listings.length >= A_BATCH) flush()
     },
     async finish() {
@@ -101,11 +101,10 @@ export function toIndexTables({ tables }: Pick<Catalogue, 'tables'>): IndexTable
 /** The operations of a listing, found by their own words and by those of the listing. */
 export function toOperationDocuments(
   listing: DerivedListing,
-  directory: Directory,
-  document = toSearchDocument(listing, directory),
+  document: SearchDocument,
+  entries: readonly OperationEntry[],
 ): SearchDocument[] {
-  const { baseUrl } = directory
-  return toOperationEntries(listing, baseUrl).map((entry, at) => {
+  return entries.map((entry, at) => {
     const id = `${document.id}~${at}`
     const { names, description, offers, minUsd, effect, slots } = entry
     const { listing: shown, operation } = entry.found

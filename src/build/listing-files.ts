@@ -17,8 +17,10 @@ import { toCompareRow } from '../domain/compare/compare-view.ts'
 import { toDeclaredRows } from '../domain/derived/declared-call.ts'
 import type { DerivedListing } from '../domain/derived/derived-listing.ts'
 import { toKitView } from '../domain/kit/kit-view.ts'
+import { toOperationEntries } from '../domain/kit/operation-entries.ts'
 import type { LiveListing } from '../domain/listing/live-listing.ts'
 import { toPriceText } from '../domain/operation/price-text.ts'
+import { type OfferOfTask, toTaskOffers } from '../domain/plans/task-plan.ts'
 import { toTaskSellers } from '../domain/plans/task-seller.ts'
 import { newestOutcome, toHandshakesView } from '../domain/probe/merge.ts'
 import { planProbe } from '../domain/probe/plan.ts'
@@ -83,7 +85,7 @@ const A_BATCH = 64
 export async function writeListingFiles(
   catalogue: Catalogue,
   { folder, indexes, pageSearch }: ListingTargets,
-): Promise<DumpFacts> {
+): Promise<{ dump: DumpFacts; offers: OfferOfTask[] }> {
   const memory = readRowMemory(folder)
   const lengthsOf = (path: string) => memory?.lengths[path]
   const rows = Object.entries(ROWS).map(([path, toRows]) => ({
@@ -92,6 +94,8 @@ export async function writeListingFiles(
   const dump = beginLines(folder, DUMP, { lengths: lengthsOf(DUMP_FILE), parts: memory?.parts })
   const similarity = digestSimilarity(catalogue.listings)
   const listed: RowMemory['listings'] = []
+  const offers: OfferOfTask[] = []
+  const tasks = { tasks: catalogue.tables.tasks, baseUrl: catalogue.baseUrl }
   const write = (made: Made) => {
     writeServed(folder, made)
     for (const { toRows, file } of rows) file.add(toRows(made))
@@ -105,7 +109,9 @@ export async function writeListingFiles(
   for (const { listing, place, names, make } of planListings(catalogue, memory, similarity)) {
     const { id } = listing
     listed.push(names)
-    indexes.add(listing)
+    const entries = toOperationEntries(listing, catalogue.baseUrl)
+    indexes.add(listing, entries)
+    offers.push(...toTaskOffers(listing, entries, tasks))
     const compiled = place === null ? make() : null
     if (pageSearch?.needs(listing) === true) {
       const page = toSearchPage(compiled ?? toShown(listing, catalogue))
@@ -126,7 +132,7 @@ export async function writeListingFiles(
     parts,
   })
   writeOtherRows(folder, catalogue)
-  return files
+  return { dump: files, offers }
 }
 
 interface Planned {

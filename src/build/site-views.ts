@@ -5,7 +5,7 @@ import type { Catalogue } from '../derive/catalogue.ts'
 import { toCompareView } from '../domain/compare/compare-view.ts'
 import { toPolicyView } from '../domain/derived/policy.ts'
 import type { ReleaseFile, SearchChoices } from '../domain/derived/release-file.ts'
-import { toTaskOffers, toTaskPages } from '../domain/plans/task-plan.ts'
+import { type OfferOfTask, toTaskPages } from '../domain/plans/task-plan.ts'
 import type { TrustLedgerFacts } from '../domain/trust/ledger-facts.ts'
 import { toOtherHosts, withoutListed } from '../domain/unlisted/not-listed.ts'
 import { toMarketReportsView } from '../domain/views/market-view.ts'
@@ -23,18 +23,14 @@ import { toTrustMethodView } from '../domain/views/trust-method-view.ts'
 /** Every view of the site except those of single listings. */
 export function toCompiledSite(
   catalogue: Catalogue,
-  dump: DumpFacts,
-  trustLedger: TrustLedgerFacts,
+  { dump, trust, offers }: { dump: DumpFacts; trust: TrustLedgerFacts; offers: OfferOfTask[] },
 ): CompiledSite {
   const { baseUrl, listings, tables, sources, byId, ledger } = catalogue
   const compare = { baseUrl, site: tables.site, sources, listings: byId, demand: ledger.demand }
   const worn = [...new Set(listings.flatMap(({ mark }) => mark ?? []))].sort()
-  const offers = listings.flatMap((listing) =>
-    toTaskOffers(listing, { tasks: tables.tasks, baseUrl }),
-  )
   return {
     base_url: baseUrl,
-    stats: toStatsView(listings, dump, trustLedger, catalogue),
+    stats: toStatsView(listings, dump, trust, catalogue),
     categories: toCategoriesView(tables.categories, listings),
     sources: toSourcesView(tables.sources, listings),
     roadmap: toRoadmapView(tables.roadmap),

@@ -46,8 +46,6 @@ export interface JoinedContent {
   /** Former content of listings that their sources withdrew, by id. */
   withdrawn: Map<string, ListingFacts>
   stated: Map<string, Stated[]>
-  /** The source of each fact of listings with sources, by id. */
-  origins: Map<string, Origins>
   /** Prices of catalogues that are past their limit of age, by id. */
   pastPrices: Map<string, PastPrices>
   /** Days of the sources' rows, and of those with prices, by id. */
@@ -72,7 +70,6 @@ export function joinContent(parts: ContentParts): JoinedContent {
     tombstones: new Map(tombstones),
     withdrawn: new Map(),
     stated: new Map(),
-    origins: new Map(),
     pastPrices: new Map(),
     rowDays: new Map(),
     taken,
@@ -118,7 +115,6 @@ function joinOne(joined: JoinedContent, file: WrittenFile, rows: readonly NamedR
   if (Object.keys(evidence).length > 0) joined.evidence.set(id, evidence)
   const sayers = live.map(({ importer, row }) => ({ importer, facts: row.facts }))
   const origins = toOrigins(file.facts, sayers)
-  joined.origins.set(id, origins)
   const stated = live.flatMap((named) => {
     const part = toPart(named, origins, evidence.interface)
     return (named.row.facts.sources ?? []).map(({ source }) => ({ source, ...part }))

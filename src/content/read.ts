@@ -6,7 +6,6 @@ import { type Tombstone, TombstoneSchema } from '../domain/derived/tombstone.ts'
 import type { ListingFacts } from '../domain/listing/listing-facts.ts'
 import { listingIdOf } from '../domain/listing/listing-text.ts'
 import type { UrlRules } from '../domain/listing/target-url.ts'
-import type { Origins } from '../domain/sources/join-facts.ts'
 import {
   createSourceFileSchema,
   type NamedRow,
@@ -38,8 +37,6 @@ export interface Content {
   withdrawn: Map<string, ListingFacts>
   /** The sources' facts on listings with several of them, by id. */
   stated: Map<string, Stated[]>
-  /** The source of each fact of listings with sources, by id. */
-  origins: Map<string, Origins>
   /** Prices of catalogues that are past their limit of age, by id. */
   pastPrices: ReadonlyMap<string, PastPrices>
   /** Days of the sources' rows, and of those with prices, by id. */

@@ -1,4 +1,4 @@
-import { CORE_SCHEMA, load, YAMLException } from 'js-yaml'
+import { CORE_SCHEMA, floatCoreTag, intCoreTag, load, NOT_RESOLVED, YAMLException } from 'js-yaml'
 import {
   type Document,
   isMap,
@@ -33,6 +33,21 @@ const OPTIONS = {
   prettyErrors: false,
 } as const
 
+/** Numbers that readers take for another one: `012` is twelve to YAML and ten to a C programmer. */
+const ODD_NUMBER = /^[-+]?0[xXoO\d]/
+
+const SCHEMA = CORE_SCHEMA.withTags(
+  [intCoreTag, floatCoreTag].map(({ resolve, ...tag }) => ({
+    ...tag,
+    resolve(...given: Parameters<typeof resolve>) {
+      const value = resolve(...given)
+      if (value !== NOT_RESOLVED && ODD_NUMBER.test(given[0])) throw new OddNumber()
+      return value
+    },
+  })),
+)
+class OddNumber extends Error {}
+
 /** Deeper than any front matter; a thousand brackets would overflow the parser's stack. */
 const MAX_DEPTH = 20
 
@@ -42,8 +57,8 @@ export function parseYaml(text: string): YamlResult {
   // A text of comments alone is a value of none; js-yaml calls that an error.
   if (text.split('\n').every((row) => /^\s*(?:#|$)/.test(row))) return { ok: true, value: null }
   try {
-    const value = load(text, { schema: CORE_SCHEMA, maxAliases: 0 })
-    const fault = findForbidden(text) ?? findOddNumber(text)
+    const value = load(text, { schema: SCHEMA, maxAliases: 0 })
+    const fault = findForbidden(text)
     return fault === null ? { ok: true, value } : { ok: false, faults: [fault] }
   } catch (error) {
     return { ok: false, faults: explain(text, error) }
@@ -62,6 +77,8 @@ function explain(text: string, refusal: unknown): YamlFault[] {
     toYamlFault(issue, text, { rows, lines }),
   )
   if (faults.length > 0) return faults
+  const named = findForbidden(text) ?? findOddNumber(document, lines)
+  if (named !== null) return [named]
   const alias = rows.findIndex((row) => /(?:^|[\s,[{:-])\*[\w-]+/.test(row)) + 1
   if (alias > 0)
     return [{ line: alias, message: 'expected no aliases (*name): write the value out' }]
@@ -202,15 +219,8 @@ function findForbidden(text: string): YamlFault | null {
   }
 }
 
-/** Numbers that readers take for another one: `012` is twelve to YAML and ten to a C programmer. */
-const ODD_NUMBER = /^[-+]?0[xXoO\d]/
-
-function findOddNumber(text: string): YamlFault | null {
+function findOddNumber(document: Document, lines: LineCounter): YamlFault | null {
   let fault: YamlFault | null = null
-  // Most texts have none that stands alone, without quotes: then they are not read a second time.
-  if (!/(?<![^\s,:[{])[-+]?0[xXoO\d][\w.+-]*(?![^\s,:\]}])/.test(text)) return fault
-  const lines = new LineCounter()
-  const document = parseDocument(text, { ...OPTIONS, lineCounter: lines })
   visit(document, {
     Scalar(_, { value, source = '', range }) {
       if (typeof value !== 'number' || !ODD_NUMBER.test(source)) return undefined

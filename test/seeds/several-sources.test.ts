@@ -267,14 +267,6 @@ describe('three sources of one service', () => {
     })
     expect(result.refused).toMatchObject([{ reason: 'not_listed', name: 'https://other.dev' }])
     expect(Object.keys(content.rows('x402-bazaar'))).toEqual([HOST])
-    expect(
-      readContent(content.contentDir, { allowPrivate: false }).content?.origins.get('x402.by-hand'),
-    ).toMatchObject({
-      name: ['people'],
-      pricing: ['people'],
-      http: ['x402-bazaar'],
-      sources: ['people', 'x402-bazaar'],
-    })
     const { sources, table } = readViews(content.contentDir)
     expect(toSourceLines({ sources }, table).map(({ says }) => says)).toEqual([
       '',

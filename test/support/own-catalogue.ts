@@ -1,6 +1,7 @@
-import { toIndexTables, toOperationDocuments } from '../../src/build/indexes.ts'
+import { toIndexTables, toOperationDocuments, toSearchDocument } from '../../src/build/indexes.ts'
 import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'
+import { toOperationEntries } from '../../src/domain/kit/operation-entries.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
@@ -28,7 +29,11 @@ export const catalogue = createCatalogue(content, {
 
 /** Of every listing. */
 export const operationDocuments = catalogue.listings.flatMap((listing) =>
-  toOperationDocuments(listing, catalogue),
+  toOperationDocuments(
+    listing,
+    toSearchDocument(listing, catalogue),
+    toOperationEntries(listing, BASE_URL),
+  ),
 )
 
 let operations: SearchIndex | undefined

@@ -187,8 +187,9 @@ export function findValueFault(schema: unknown, value: unknown): string | null {
 }
 
 function judge(schema: unknown, value: unknown): string | null {
-  // The validator writes marks into its schema. `findSchemaFault` has checked it.
-  const own = structuredClone(schema) as Schema
+  // The validator writes marks into its schema: a copy, by what copies JSON the fastest. It is typed
+  // `any`; `findSchemaFault` has checked it.
+  const own: Schema = JSON.parse(JSON.stringify(schema))
   try {
     const { valid, errors } = new Validator(own, '2020-12').validate(value)
     if (valid) return null

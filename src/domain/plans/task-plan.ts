@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { findValueFault } from '../json-schema/json-schema.ts'
 import { MAX_OFFERS, toOffers } from '../kit/found-operation.ts'
-import { type OperationEntry, toOperationEntries } from '../kit/operation-entries.ts'
+import type { OperationEntry } from '../kit/operation-entries.ts'
 import { runsLocallyOnly } from '../listing/invoke.ts'
 import { OfferSchema } from '../listing/listing-facts.ts'
 import { eachOnce } from '../listing/offers.ts'
@@ -263,7 +263,7 @@ const TaskOfferSchema = v.object({
 export type TaskOffer = v.InferOutput<typeof TaskOfferSchema>
 
 /** An offer with its task. */
-interface OfferOfTask {
+export interface OfferOfTask {
   task: string
   offer: TaskOffer
 }
@@ -271,6 +271,7 @@ interface OfferOfTask {
 /** One for each task that a listing does; our own listings offer nothing here. */
 export function toTaskOffers(
   listing: DerivedListing,
+  entries: readonly OperationEntry[],
   { tasks, baseUrl }: { tasks: readonly TaskRow[]; baseUrl: string },
 ): OfferOfTask[] {
   const { facts, surface } = listing
@@ -278,7 +279,7 @@ export function toTaskOffers(
   if (facts.first_party || done.length === 0) return []
   const rows = new Map(tasks.map((row) => [row.id, row]))
   const best = new Map<string, TaskOffer>()
-  for (const entry of toOperationEntries(listing, baseUrl)) {
+  for (const entry of entries) {
     const row = entry.task === undefined ? undefined : rows.get(entry.task)
     if (row === undefined) continue
     const offer = toTaskOffer(listing, entry, row, baseUrl)

@@ -45,7 +45,7 @@ export function withoutListed(
 }
 
 /** Every key under which a listing can be found. */
-export function listedPlaces({ url, http, invoke }: Addresses): string[] {
+function listedPlaces({ url, http, invoke }: Addresses): string[] {
   const urls = [
     url,
     ...http.map((operation) => operation.url),
@@ -55,7 +55,7 @@ export function listedPlaces({ url, http, invoke }: Addresses): string[] {
 }
 
 /** @example placesOf('https://www.hub.example/tides/now') → ['hub.example/tides', 'hub.example'] */
-export function placesOf(address: string): string[] {
+function placesOf(address: string): string[] {
   const url = URL.parse(address)
   if (url === null) return []
   const host = url.host.replace(/^www\./, '')
