@@ -33,7 +33,7 @@ import { writeListingFiles } from './listing-files.ts'
 import { beginPageSearch } from './page-search.ts'
 import { type Pages, startPages } from './pages.ts'
 import { writeNow, writeTrustLedger } from './rows.ts'
-import { writeSearchFunction } from './search-function.ts'
+import { writeIndexes, writeSearchFunction } from './search-function.ts'
 import { drawCards, writeSiteFiles } from './site-files.ts'
 import { toCompiledSite, toReleaseFile } from './site-views.ts'
 
@@ -87,7 +87,8 @@ export async function build(settings: BuildSettings): Promise<string> {
   }
   const { folder, release } = data
   settings.onData?.(folder.root)
-  await writeSearchFunction(folder, release, await data.indexes)
+  await data.indexes
+  await writeSearchFunction(folder, release)
   stage('search indexes')
   writeHostRules(folder, release.base_url)
   await folder.finish(release)
@@ -105,7 +106,8 @@ async function writeData(settings: BuildSettings, { digest, content, ledger, end
   ends.defer(indexes.end)
   const pageSearch = settings.onData === undefined ? beginPageSearch(folder, catalogue) : null
   const { dump, offers } = await writeListingFiles(catalogue, { folder, indexes, pageSearch })
-  const made = indexes.finish()
+  // Written at once: in memory they would lie beside the pages.
+  const made = indexes.finish().then((files) => writeIndexes(folder, files))
   // Whoever waits for them reports it.
   made.catch(() => undefined)
   stage('files of listings')

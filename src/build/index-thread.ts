@@ -45,7 +45,7 @@ function finish(): void {
   const options = { noun: 'operation' as const, ...tables }
   const read = createDocumentReader(options)
   const others = joinReadings(readAll(read), options)
-  parentPort?.postMessage({ listings: made, operations: others })
+  parentPort?.postMessage({ listings: made, operations: others }, [made.buffer, others.buffer])
   parentPort?.close()
 }
 

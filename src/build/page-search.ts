@@ -58,6 +58,8 @@ export function beginPageSearch(folder: Folder, { listings, keys }: Catalogue): 
       const jobs = [...made].map(([place, rows]) => ({
         ...{ place, pages: joinBytes(rows), hasProgram: place === 0 },
       }))
+      // Their bytes are in the jobs.
+      made.clear()
       const indexes = await indexPages(jobs)
       for (const [at, { place }] of jobs.entries())
         for (const { path, content } of indexes[at] ?? [])

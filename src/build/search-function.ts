@@ -8,11 +8,10 @@ import { digestCode, PROJECT } from './inputs.ts'
 
 const PACKAGE = `${JSON.stringify({ type: 'module', main: 'search.js' })}\n`
 
-/** Writes the search for a function host: one file of code, and the server's own indexes beside it. */
+/** Writes the search for a function host, beside the indexes: one file of code. */
 export async function writeSearchFunction(
   folder: Folder,
   { base_url, texts, also_search, tasks }: Repeated,
-  indexes: SearchIndexes,
 ): Promise<void> {
   const input = { base_url, texts, also_search, tasks }
   const file = 'functions/search/search.js'
@@ -20,9 +19,16 @@ export async function writeSearchFunction(
     folder.write(file, await bundleSearch(input))
   // Without it Node takes an ES module for CommonJS, wherever the folder is copied to.
   folder.write('functions/search/package.json', PACKAGE)
-  for (const [name, file] of Object.entries(INDEX_FILES)) {
+}
+
+/** The server's own indexes, which a function host has too. */
+export function writeIndexes(folder: Folder, { listings, operations }: SearchIndexes): void {
+  for (const [file, bytes] of Object.entries({
+    'search.index': listings,
+    'operations.index': operations,
+  })) {
     const data = folder.begin(`data/${file}`)
-    data.write(indexes[name === 'listings' ? 'listings' : 'operations'])
+    data.write(bytes)
     data.finish()
     folder.link(`functions/search/${file}`, `data/${file}`)
   }
@@ -30,8 +36,6 @@ export async function writeSearchFunction(
 
 /** The parts of the release file that answers repeat. */
 type Repeated = Pick<ReleaseFile, 'base_url' | 'texts' | 'also_search' | 'tasks'>
-
-const INDEX_FILES = { listings: 'search.index', operations: 'operations.index' } as const
 
 /**
  * The search as one file for a function host: an ES module that exports `{ fetch(request, env) }`

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   existsSync,
@@ -22,6 +22,7 @@ import { releasedPath } from '../support/fixture-release.ts'
 import { publishSmallRelease } from '../support/small-release.ts'
 
 const PUBLISHER = fileURLToPath(new URL('publisher.ts', import.meta.url))
+const SMALL_RELEASE = new URL('../support/small-release.ts', import.meta.url).href
 const ROUNDS = Number(process.env.KILLS ?? 5)
 const PAGE = 'public/page-3/index.html'
 
@@ -51,6 +52,22 @@ test('a publisher killed at any moment leaves a whole release being served', asy
   expect(releases().filter((name) => name.startsWith('.'))).toEqual([])
   expect(readdirSync(outDir).filter((name) => name.startsWith('.'))).toEqual([])
 }, 300_000)
+
+test('a disk that takes no more of a file leaves the release before it being served', async () => {
+  await publishSmallRelease(outDir, 'one')
+  const given = JSON.stringify([outDir, 'two', { [PAGE]: 'x'.repeat(1e5) }]).slice(1, -1)
+  const code = `import('${SMALL_RELEASE}').then((it) => it.publishSmallRelease(${given}))`
+  const shell = 'ulimit -f 50; exec "$0" --eval "$1"'
+  const { status, stderr } = spawnSync('bash', ['-c', shell, process.execPath, code], {
+    encoding: 'utf8',
+  })
+  expect(status).not.toBe(0)
+  expect(stderr).toContain('EFBIG')
+  expect(readCurrent(outDir)).toBe('one')
+  expect(findRelease(outDir, 'one')).toBe('one')
+  removeLeftovers(outDir)
+  expect(releases()).toEqual(['one'])
+})
 
 test('a file with the same bytes, and its compressed copies, is linked and not written again', async () => {
   const same = { [PAGE]: 'the same words '.repeat(200) }

@@ -72,7 +72,7 @@ export function createDocumentReader(options: Partial<IndexOptions> = {}) {
 export function joinReadings(
   readings: Iterable<ReadDocument>,
   options: Partial<IndexOptions> = {},
-): Uint8Array {
+): Uint8Array<ArrayBuffer> {
   const { noun, words: searchWords, ...known } = { ...DEFAULTS, ...options }
   const terms = createTermNumbers()
   const collector = createCollector(terms)

@@ -47,7 +47,10 @@ export interface IndexHeader {
 }
 
 /** Writes an index and the bodies of its listings into one file. */
-export function writeIndexFile(index: IndexData, bodies: readonly Uint8Array[]): Uint8Array {
+export function writeIndexFile(
+  index: IndexData,
+  bodies: readonly Uint8Array[],
+): Uint8Array<ArrayBuffer> {
   const arrays: { at: number; array: TypedArray }[] = []
   let size = 0
   const text = JSON.stringify(index, (_, value: unknown) => {
