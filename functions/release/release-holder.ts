@@ -41,12 +41,15 @@ export async function createReleaseHolder({
   baseUrl: string
   log: Log
 }): Promise<ReleaseHolder> {
-  const readTarget = () => basename(readlinkSync(join(outDir, 'current')))
+  const readTarget = () => readLink(join(outDir, 'current'))
   const report = createFailureReport({ log, problem: createProblems(baseUrl) })
   const readTime = (name: string) =>
     statSync(join(outDir, 'releases', name, 'release.json')).mtimeMs
   const load = (name: string) => loadRelease(name, { outDir, baseUrl, report })
-  let target = readFirst(readTarget, outDir)
+  const first = readTarget()
+  if (first === null)
+    throw new ReleaseError(`OUT_DIR ${outDir} holds no release: build one with "npm run build"`)
+  let target = first
   let loaded = await load(target)
   let publishedAt = readTime(target)
   async function swapTo(next: string): Promise<void> {
@@ -64,7 +67,8 @@ export async function createReleaseHolder({
       })
     }
   }
-  const readNext = () => readTargetOr(readTarget, target)
+  // Between two renames the link may be missing for an instant.
+  const readNext = () => readTarget() ?? target
   async function look(): Promise<void> {
     for (let next = readNext(); next !== target; next = readNext()) {
       target = next
@@ -89,20 +93,10 @@ export async function createReleaseHolder({
   }
 }
 
-/** @throws ReleaseError when nothing was published */
-function readFirst(read: () => string, outDir: string): string {
+function readLink(path: string): string | null {
   try {
-    return read()
+    return basename(readlinkSync(path))
   } catch {
-    throw new ReleaseError(`OUT_DIR ${outDir} holds no release: build one with "npm run build"`)
-  }
-}
-
-/** Between two renames the link may be missing for an instant. */
-function readTargetOr(read: () => string, fallback: string): string {
-  try {
-    return read()
-  } catch {
-    return fallback
+    return null
   }
 }

@@ -96,6 +96,7 @@ export function collectGarbage(): void {
   if (typeof collect === 'function') collect({ flavor: 'last-resort' })
 }
 
-function readKeys(path: string): Record<string, string> {
+/** Of pages, by file: one of these two processes wrote them. */
+export function readKeys(path: string): Record<string, string> {
   return v.parse(v.record(v.string(), v.string()), JSON.parse(readFileSync(path, 'utf8')))
 }

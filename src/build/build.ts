@@ -71,7 +71,9 @@ export async function build(settings: BuildSettings): Promise<string> {
   const hasPages = settings.onData === undefined
   const early = hasPages && readCurrent(outDir) === null ? begin() : null
   const content = createContentReader(settings)
-  const ledger = await readLedger(settings, content)
+  const ledger = await settings.readLedger((facts) =>
+    readPayees(content.read(), facts, settings.baseUrl),
+  )
   const digest = digestInputs(settings, ledger)
   const there = findRelease(outDir, digest)
   if (there !== null) {
@@ -98,7 +100,9 @@ export async function build(settings: BuildSettings): Promise<string> {
 
 /** All that is made while every listing is in memory. Nothing of them stays there: pages need it. */
 async function writeData(settings: BuildSettings, { digest, content, ledger, ends, stage }: Parts) {
-  const catalogue = derive(settings, content.take(), ledger)
+  const { baseUrl, allowPrivate, issuer, asOf } = settings
+  const context = { baseUrl, rules: { allowPrivate }, issuer, asOf, ledger }
+  const catalogue = createCatalogue(content.take(), context)
   stage(`read and derived ${catalogue.listings.length} listings`)
   const folder = beginFolder(settings, { digest, catalogue })
   ends.defer(folder.end)
@@ -148,18 +152,6 @@ function createContentReader({ contentDir, allowPrivate, asOf, log }: BuildSetti
       return content
     },
   }
-}
-
-function readLedger(
-  settings: BuildSettings,
-  content: ReturnType<typeof createContentReader>,
-): Promise<LedgerFacts> {
-  return settings.readLedger((facts) => readPayees(content.read(), facts, settings.baseUrl))
-}
-
-function derive(settings: BuildSettings, content: Content, ledger: LedgerFacts): Catalogue {
-  const { baseUrl, allowPrivate, issuer, asOf } = settings
-  return createCatalogue(content, { baseUrl, rules: { allowPrivate }, issuer, asOf, ledger })
 }
 
 /** A damaged release of the same inputs may be the one that is served: it keeps its name. */

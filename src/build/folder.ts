@@ -89,17 +89,20 @@ export interface Written {
   sha256: string
 }
 
-export interface FolderOptions {
+/** Begins the folder of a release. What an earlier build left half written under the name goes. */
+export function openFolder({
+  outDir,
+  name,
+  inputs,
+  hasCopies,
+}: {
   outDir: string
   name: string
   /** Digest of code and settings. */
   inputs: string
   /** Whether files have compressed copies beside them. */
   hasCopies: boolean
-}
-
-/** Begins the folder of a release. What an earlier build left half written under the name goes. */
-export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions): Folder {
+}): Folder {
   const root = join(outDir, 'releases', `.next-${name}`)
   rmSync(root, { recursive: true, force: true })
   mkdirSync(root, { recursive: true })

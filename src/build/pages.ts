@@ -5,8 +5,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import * as v from 'valibot'
 import { isSwitchedOff, type Switches } from '../domain/derived/switches.ts'
+import { readKeys } from './astro-build.ts'
 import { type Folder, listFiles } from './folder.ts'
 import { PROJECT } from './inputs.ts'
 
@@ -103,10 +103,7 @@ function startAstro(dir: string) {
 
 function addPages(folder: Folder, dir: string, switches: Switches): void {
   const client = join(dir, 'out/client')
-  const keys = v.parse(
-    v.record(v.string(), v.string()),
-    JSON.parse(readFileSync(join(dir, 'keys.json'), 'utf8')),
-  )
+  const keys = readKeys(join(dir, 'keys.json'))
   const isShown = (file: string) => !isSwitchedOff(`/${file}`, switches)
   const kept = new Set<string>()
   for (const [file, key] of Object.entries(keys).filter(([file]) => isShown(file)))

@@ -275,31 +275,19 @@ export function sourceFileOf(importer: string): string {
 /** The last output of each importer: `sources/<importer>/rows.json`. Links are not followed. */
 export function readSources(contentDir: string, rules: UrlRules): SourceFiles {
   const root = join(contentDir, 'sources')
+  const schema = createSourceFileSchema(rules)
   const read: SourceFiles = { files: new Map(), faults: [] }
-  const names = existsSync(root) ? readdirSync(root).sort() : []
   // A run's lock file is next to them.
-  const importers = names.filter((name) => /^[a-z0-9][a-z0-9-]*$/.test(name))
-  for (const importer of importers) {
+  const names = existsSync(root) ? readdirSync(root).sort() : []
+  for (const importer of names.filter((name) => /^[a-z0-9][a-z0-9-]*$/.test(name))) {
     const file = sourceFileOf(importer)
     const path = join(contentDir, file)
     if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) continue
-    parseFile(importer, { file, text: readFileSync(path, 'utf8'), rules, read })
+    const result = v.safeParse(schema, parseJson(readFileSync(path, 'utf8')))
+    if (result.success) read.files.set(importer, result.output)
+    else
+      for (const { field, message } of toSchemaFaults(schema, result.issues))
+        read.faults.push(faultOf(file, message, { field }))
   }
   return read
-}
-
-interface Parsed {
-  file: string
-  text: string
-  rules: UrlRules
-  read: SourceFiles
-}
-
-function parseFile(importer: string, { file, text, rules, read }: Parsed): void {
-  const schema = createSourceFileSchema(rules)
-  const result = v.safeParse(schema, parseJson(text))
-  if (result.success) read.files.set(importer, result.output)
-  else
-    for (const { field, message } of toSchemaFaults(schema, result.issues))
-      read.faults.push(faultOf(file, message, { field }))
 }

@@ -83,7 +83,7 @@ export function createCatalogue(
   const { stated } = content
   const files = readListed(content, ledger, baseUrl)
   const states = readPayoutStates(content, ledger, baseUrl)
-  const judged = judgeOwnSales(files, ledger, tables)
+  const judged = judgeSales(files, ledger, tables)
   const delivered = countDelivered(ledger.judgedCalls, ledger.payments, judged.listings)
   const evidenceOf = createEvidenceReader(content, ledger)
   const paid = findNewest(ledger)
@@ -166,14 +166,6 @@ function withoutPrices({
     auth: facts.auth.type === 'payment' ? { type: 'unknown' } : facts.auth,
     http: facts.http.map(({ price: _price, offers: _offers, ...operation }) => operation),
   }
-}
-
-function judgeOwnSales(files: readonly ListingFile[], ledger: LedgerFacts, tables: Tables) {
-  const categories = new Map(files.map(({ id, facts }) => [id, facts.categories]))
-  return judgeSales(ledger, {
-    categoriesOf: (id) => categories.get(id) ?? [],
-    operators: tables.independentOperators.map(({ domain }) => domain),
-  })
 }
 
 function toOptedOut({ id, facts }: ListingFile, baseUrl: string): OptedOutListing {
@@ -293,29 +285,26 @@ function readGoneServers(
 /** Category of listings whose operator sells gift cards, credit or cash. */
 const CASH_LIKE_CATEGORY = 'offramp_giftcards_payouts'
 
-interface Market {
-  /** Domains of operators that are surely independent. */
-  operators: readonly string[]
-  categoriesOf: (id: string) => readonly string[]
-}
-
 /**
  * Payments this service saw itself, by listing id. A seller of money equivalents vouches for
  * nobody, even if a person put it on the list: its buyers may have given nothing away.
  */
-export function judgeSales(
+function judgeSales(
+  files: readonly ListingFile[],
   { asOf, payments, payees }: PaymentFacts,
-  { operators, categoriesOf }: Market,
-): {
-  listings: ReadonlyMap<string, ListingScore>
-  measuredSeeds: number
-  seeds: readonly string[]
-} {
-  const isCashLike = (id: string) => categoriesOf(id).includes(CASH_LIKE_CATEGORY)
+  { independentOperators }: Tables,
+) {
+  const isCashLike = ({ facts }: ListingFile) => facts.categories.includes(CASH_LIKE_CATEGORY)
+  const sellers = new Set(files.filter(isCashLike).map(({ id }) => id))
   const cashLike = new Set(
-    payees.filter(({ listings }) => listings.some(isCashLike)).map(({ owner }) => owner),
+    payees
+      .filter(({ listings }) => listings.some((id) => sellers.has(id)))
+      .map(({ owner }) => owner),
   )
-  const seeds = operators.filter((domain) => !cashLike.has(domain)).sort()
+  const seeds = independentOperators
+    .map(({ domain }) => domain)
+    .filter((domain) => !cashLike.has(domain))
+    .sort()
   const as_of = new Date(asOf).toISOString()
   return { ...scoreListings({ as_of, payments, payees, seeds: new Set(seeds) }), seeds }
 }
