@@ -89,20 +89,17 @@ export interface Written {
   sha256: string
 }
 
-/** Begins the folder of a release. What an earlier build left half written under the name goes. */
-export function openFolder({
-  outDir,
-  name,
-  inputs,
-  hasCopies,
-}: {
+interface FolderOptions {
   outDir: string
   name: string
   /** Digest of code and settings. */
   inputs: string
   /** Whether files have compressed copies beside them. */
   hasCopies: boolean
-}): Folder {
+}
+
+/** Begins the folder of a release. What an earlier build left half written under the name goes. */
+export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions): Folder {
   const root = join(outDir, 'releases', `.next-${name}`)
   rmSync(root, { recursive: true, force: true })
   mkdirSync(root, { recursive: true })

@@ -6,7 +6,13 @@ import {
 } from '../domain/delivery/file-headers.ts'
 import { SECURITY_PATH } from '../domain/wire/links.ts'
 import { PAGES_WITH_MARKDOWN, PROTOCOL_ENDPOINTS } from '../domain/wire/protocol-table.ts'
-import { FUNCTION_WITH_QUERY, KIT_PATTERN, ROUTES } from '../domain/wire/route-table.ts'
+import {
+  CHOSEN_PAGE,
+  FUNCTION_WITH_QUERY,
+  KIT_PATTERN,
+  ON_DEMAND_PAGES,
+  ROUTES,
+} from '../domain/wire/route-table.ts'
 import {
   BADGE_HEADERS,
   DATA_HEADERS,
@@ -115,15 +121,10 @@ export function toRedirectRules(files: readonly TypedFile[]): string {
   ].join('\n')
 }
 
-/** Rendered for each request. */
-const PAGES = [
-  '/search',
-  '/sellers/check',
-  '/sellers/dashboard',
-  '/sellers/sign-in',
-  '/report',
-  SECURITY_PATH,
-].map((path) => ({ path, answer: 'live' as const }))
+/** Rendered for each request; the page of chosen listings has another address for readers. */
+const PAGES = [...Object.values(ON_DEMAND_PAGES), SECURITY_PATH]
+  .filter((path) => path !== CHOSEN_PAGE)
+  .map((path) => ({ path, answer: 'live' as const }))
 
 /** One block for a folder where all below it are equal; else its own files, then its folders. */
 function joinEqual(folder: string, blocks: readonly Block[]): Block[] {

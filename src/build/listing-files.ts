@@ -94,8 +94,7 @@ export async function writeListingFiles(
   const dump = beginLines(folder, DUMP, { lengths: lengthsOf(DUMP_FILE), parts: memory?.parts })
   const similarity = digestSimilarity(catalogue.listings)
   const listed: RowMemory['listings'] = []
-  const offers: OfferOfTask[] = []
-  const tasks = { tasks: catalogue.tables.tasks, baseUrl: catalogue.baseUrl }
+  const operations = beginOperations(catalogue, indexes)
   const write = (made: Made) => {
     writeServed(folder, made)
     for (const { toRows, file } of rows) file.add(toRows(made))
@@ -107,20 +106,17 @@ export async function writeListingFiles(
     dump.keep(place)
   }
   for (const { listing, place, names, make } of planListings(catalogue, memory, similarity)) {
-    const { id } = listing
     listed.push(names)
-    const entries = toOperationEntries(listing, catalogue.baseUrl)
-    indexes.add(listing, entries)
-    offers.push(...toTaskOffers(listing, entries, tasks))
+    operations.add(listing)
     const compiled = place === null ? make() : null
     if (pageSearch?.needs(listing) === true) {
       const page = toSearchPage(compiled ?? toShown(listing, catalogue))
-      pageSearch.add(id, Buffer.from(toLines([page])))
+      pageSearch.add(listing.id, Buffer.from(toLines([page])))
     }
     if (compiled !== null) write(toMade(listing, catalogue, compiled))
-    else if (place !== null) keep(id, place)
+    else if (place !== null) keep(listing.id, place)
     for (const { file } of rows) file.cutWhereLong()
-    if (endsPart(id)) dump.cut()
+    if (endsPart(listing.id)) dump.cut()
     if (listed.length % A_BATCH === 0) await folder.room()
   }
   const { files, lengths, parts } = dump.finish()
@@ -132,7 +128,20 @@ export async function writeListingFiles(
     parts,
   })
   writeOtherRows(folder, catalogue)
-  return { dump: files, offers }
+  return { dump: files, offers: operations.offers }
+}
+
+/** The operations of each listing, for the indexes and for the pages of tasks. */
+function beginOperations({ baseUrl, tables: { tasks } }: Catalogue, indexes: Indexes) {
+  const offers: OfferOfTask[] = []
+  return {
+    offers,
+    add(listing: DerivedListing): void {
+      const entries = toOperationEntries(listing, baseUrl)
+      indexes.add(listing, entries)
+      for (const offer of toTaskOffers(listing, entries, { tasks, baseUrl })) offers.push(offer)
+    },
+  }
 }
 
 interface Planned {

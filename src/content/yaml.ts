@@ -39,9 +39,9 @@ const ODD_NUMBER = /^[-+]?0[xXoO\d]/
 const SCHEMA = CORE_SCHEMA.withTags(
   [intCoreTag, floatCoreTag].map(({ resolve, ...tag }) => ({
     ...tag,
-    resolve(...given: Parameters<typeof resolve>) {
-      const value = resolve(...given)
-      if (value !== NOT_RESOLVED && ODD_NUMBER.test(given[0])) throw new OddNumber()
+    resolve(source: string, isExplicit: boolean, name: string) {
+      const value = resolve(source, isExplicit, name)
+      if (value !== NOT_RESOLVED && ODD_NUMBER.test(source)) throw new OddNumber()
       return value
     },
   })),
