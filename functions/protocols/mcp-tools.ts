@@ -34,7 +34,7 @@ import {
   OperationsAnswerSchema,
   SuggestedSchema,
 } from '../../src/domain/search/search-response.ts'
-import { isJsonObject, memberOf } from '../../src/domain/wire/json.ts'
+import { isJsonObject } from '../../src/domain/wire/json.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../../src/domain/wire/shapes.ts'
 import type { Directory } from './directory.ts'
 
@@ -218,7 +218,9 @@ export function createTool<const Input extends ToolInput>(
 type WrittenSchema = ReturnType<typeof toStandardJsonSchema>['~standard']['jsonSchema']
 
 /** Bounds that a refusal names when they are passed: in the list of tools every client would pay for them. */
-const UNLISTED = new Set('$schema pattern maxLength minItems maxItems propertyNames'.split(' '))
+const UNLISTED = new Set(
+  '$schema pattern maxLength minItems maxItems minimum maximum propertyNames'.split(' '),
+)
 
 /** What a client needs of a schema to fill it in; the protocol names the dialect. */
 function withoutBounds({ input, output }: WrittenSchema): WrittenSchema {
@@ -230,12 +232,15 @@ function withoutBounds({ input, output }: WrittenSchema): WrittenSchema {
 
 function toListed(schema: Record<string, unknown>): Record<string, unknown> {
   const members = Object.entries(schema).flatMap(([name, member]) => {
-    const isEmpty = name === 'required' && Array.isArray(member) && member.length === 0
+    const isEmpty = isJsonObject(member)
+      ? name === 'additionalProperties' && Object.keys(member).length === 0
+      : name === 'required' && Array.isArray(member) && member.length === 0
     // Listed values say their type.
     const isStated = name === 'type' && Array.isArray(schema.enum)
     if (UNLISTED.has(name) || isEmpty || isStated) return []
+    const inner = isJsonObject(member) ? toListed(member) : member
     if (name !== 'properties' || !isJsonObject(member))
-      return [[name, isJsonObject(member) ? toListed(member) : member]]
+      return [[name, name === 'anyOf' && Array.isArray(member) ? member.map(toListed) : inner]]
     const own = Object.entries(member).map(([key, each]) => [
       key,
       isJsonObject(each) ? toListed(each) : each,
@@ -245,16 +250,13 @@ function toListed(schema: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(members)
 }
 
-/** The members of an answer and their types; the answer itself is checked as a whole. */
+/** The members of an answer; the answer itself is checked as a whole. */
 function toOutline(output: v.GenericSchema) {
   const { jsonSchema, ...standard } = toStandardJsonSchema(output)['~standard']
   const written = withoutBounds(jsonSchema)
   const outline = (schema: Record<string, unknown>) => {
     if (!isJsonObject(schema.properties)) return schema
-    const members = Object.entries(schema.properties).map(([name, member]) => {
-      const type = memberOf(member, 'type')
-      return [name, type === undefined ? {} : { type }]
-    })
+    const members = Object.keys(schema.properties).map((name) => [name, {}])
     return { type: schema.type, properties: Object.fromEntries(members) }
   }
   return {
@@ -306,11 +308,11 @@ function toToolTexts({ payments, trust }: Switches): Record<ToolName, ToolText> 
     },
     find_operations: {
       title: 'Find what to call',
-      description: `Operations, tools and skills that do a task, each with its ${list('address', 'required input', payments && 'price', 'an example')}: enough for the first call. Three results are about 1.5 KB.`,
+      description: `Operations, tools and skills that do a task, each with its ${list('address', 'required input', payments && 'price', 'an example')}: enough for the first call.`,
     },
     plan_task: {
       title: 'Plan a task',
-      description: `Interchangeable services for a task that has a contract, each with ${list('the request to send', payments && 'its price', 'where the output lies in its answer')}: those known to deliver first${payments ? ', then the cheapest' : ''}. Tasks: web_search, weather, geocoding and others.`,
+      description: `Interchangeable services for a task that has a contract, each with ${list('the request to send', payments && 'its price', 'where the output lies in its answer')}: those known to deliver first${payments ? ', then the cheapest' : ''}.`,
     },
     get_listing: {
       title: 'One service in detail',
@@ -318,7 +320,7 @@ function toToolTexts({ payments, trust }: Switches): Record<ToolName, ToolText> 
     },
     get_kit: {
       title: 'How to call a service',
-      description: `Everything the first call needs: ${list('method', 'address', 'parameters', 'an example body', payments && 'price', payments && 'payment headers', 'keys')}. One operation at a time, without snippets unless you ask for one.`,
+      description: `Everything the first call needs: ${list('method', 'address', 'parameters', 'an example body', payments && 'price', payments && 'payment headers', 'keys')}. One operation at a time.`,
     },
     compare_listings: {
       title: 'Services side by side',

@@ -81,20 +81,7 @@ function toWords(text: string): string[] {
 function isCode(word: string): boolean {
   return word.length <= 4 && !AMBIGUOUS.has(word)
 }
-const AMBIGUOUS = new Set([
-  'all',
-  'try',
-  'op',
-  'near',
-  'link',
-  'dot',
-  'ada',
-  'uni',
-  'ton',
-  'php',
-  'cad',
-  'sol',
-])
+const AMBIGUOUS = new Set('all try op near link dot ada uni ton php cad sol'.split(' '))
 
 function known(
   words: readonly string[],
@@ -119,30 +106,9 @@ function isTicker(word: string): boolean {
     !COIN_BY_WORD.has(plain)
   )
 }
-const NOT_TICKERS = new Set([
-  'IP',
-  'URL',
-  'API',
-  'DNS',
-  'MX',
-  'TXT',
-  'PDF',
-  'LLM',
-  'AI',
-  'SMS',
-  'US',
-  'UK',
-  'EU',
-  'ID',
-  'SQL',
-  'NFT',
-  'CVE',
-  'HTML',
-  'JSON',
-  'CSV',
-  'OCR',
-  'QR',
-])
+const NOT_TICKERS = new Set(
+  'IP URL API DNS MX TXT PDF LLM AI SMS US UK EU ID SQL NFT CVE HTML JSON CSV OCR QR'.split(' '),
+)
 
 /** Names of up to three words; a longer one hides shorter ones in it. Only capitals mark names. */
 function readPlaces(words: readonly string[]): Place[] {

@@ -36,7 +36,7 @@ export type ToolInput = ReturnType<typeof toolInput>
 
 const words = optional(
   v.pipe(v.string(), v.maxLength(MAX_QUERY_CHARACTERS)),
-  'The task in plain words, or keywords.',
+  'The task in plain words.',
 )
 
 /** Names that other interfaces have for an argument: they are taken too, and not listed. */
@@ -67,7 +67,7 @@ export function withOwnNames(
 /** Arguments with a closed list of values, some for optional parts of a directory. */
 const LISTS = {
   sort: (isThere = (_: string) => true) =>
-    optional(v.picklist(SEARCH_SORTS.filter(isThere)), 'relevance unless said otherwise.'),
+    optional(v.picklist(SEARCH_SORTS.filter(isThere)), 'Else relevance.'),
   auth: (isThere = (_: string) => true) =>
     optional(
       v.picklist(FILTERS.auth.values.filter(isThere)),
@@ -100,7 +100,7 @@ export const SearchToolInput = toolInput({
   task: optional(v.string(), 'Does this task: web_search.'),
   runs: v.optional(v.picklist(RUNS)),
   sort: LISTS.sort(),
-  limit: optional(whole(1, MOST_TOOL_RESULTS), `${TOOL_RESULTS} unless said otherwise.`),
+  limit: optional(whole(1, MOST_TOOL_RESULTS), `Else ${TOOL_RESULTS}.`),
   offset: optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 'Results to skip.'),
   with_kit: optional(v.boolean(), 'The first result also has its compact kit.'),
 })
@@ -120,18 +120,16 @@ export const PlanToolInput = toolInput({
   task: v.pipe(
     v.string(),
     v.maxLength(60),
-    v.description(
-      'Id of a task, such as web_search, weather or geocoding; /api/v1/tasks lists them.',
-    ),
+    v.description('Such as web_search, weather or geocoding; /api/v1/tasks lists them.'),
   ),
   input: v.pipe(
     v.record(v.string(), v.unknown()),
     v.description('The input of its contract, such as { "query": "tides" } for web_search.'),
   ),
-  max_price_usd: optional(v.pipe(v.number(), v.minValue(0)), 'The most a call may cost.'),
+  max_price_usd: v.optional(v.pipe(v.number(), v.minValue(0))),
   rail: optional(v.picklist(RAILS), 'Paid on this rail, or free.'),
   network: optional(v.string(), 'Paid on this network, or free.'),
-  limit: optional(whole(1, MAX_PLAN_ROWS), `${PLAN_ROWS} unless said otherwise.`),
+  limit: optional(whole(1, MAX_PLAN_ROWS), `Else ${PLAN_ROWS}.`),
 })
 
 export const ListingToolInput = toolInput({ id })
@@ -169,7 +167,7 @@ export const CallToolInput = toolInput({
     }),
     'The call is refused, and nothing paid, where this changed.',
   ),
-  method: optional(v.picklist(HTTP_METHODS), "The operation's, unless said otherwise."),
+  method: optional(v.picklist(HTTP_METHODS), "Else the operation's."),
   endpoint: optional(
     v.pipe(v.string(), v.maxLength(4096)),
     "A path with its query, or a URL on the service's host; else the likeliest operation with its example.",

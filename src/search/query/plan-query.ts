@@ -1,6 +1,7 @@
 import { MAX_QUERY_CHARACTERS } from '../../domain/search/search-query.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
 import type { IndexNoun, KnownTerm, SearchIndex } from '../index/index-shape.ts'
+import { toTaskTerm } from '../index/terms.ts'
 import { splitText, type Word } from '../words/split-text.ts'
 import {
   type FilterPhrase,
@@ -8,9 +9,11 @@ import {
   type WordSets,
   writeOutPrices,
 } from '../words/word-sets.ts'
+import { readWish, type Wish } from './alternatives.ts'
 import { readForeign } from './foreign-words.ts'
 import {
   closestWords,
+  findKnown,
   lookUpPair,
   lookUpWord,
   type QueryTerm,
@@ -29,8 +32,10 @@ import {
 export interface QueryPlan {
   terms: readonly PlanTerm[]
   notes: readonly string[]
-  /** The id of the task that the query names (`tasks.yaml`); null where it names none. */
-  task: string | null
+  /** The task that the query names (`tasks.yaml`), or those of whom it wants alternatives to. */
+  tasks: readonly string[]
+  /** Whether only what does one of the tasks is wanted. */
+  isWish: boolean
   /** Words that sound like a filter. */
   phrases: readonly FilterPhrase[]
   /** Names of excluded sellers. */
@@ -60,11 +65,15 @@ const MAX_LISTED = 6
 
 /** Chooses terms: which words listings have, which were typos, which belong together. */
 export function planQuery(index: SearchIndex, query: string): QueryPlan {
-  const written = splitText(writeOutPrices(firstCharacters(query)))
+  const text = writeOutPrices(firstCharacters(query))
+  const wish = readWish(index, text)
+  const written = wish?.words ?? splitText(text)
   const read = readForeign(index, written)
-  const { words, excluded } = findExcluded(index, joinWords(index, read.words))
-  const { kept: named, notes, phrases } = leaveOut(words, index)
-  const taken = named.slice(0, MAX_QUERY_WORDS)
+  const joined = joinWords(index, read.words)
+  const { words, excluded } =
+    wish === null ? findExcluded(index, joined) : { ...wish, words: joined }
+  const { kept: saying, notes, phrases } = leaveOut(words, index)
+  const taken = saying.slice(0, MAX_QUERY_WORDS)
   const taskWords = withoutAside(index, taken)
   const kept = belongingWords(index, taskWords, words)
   const isStory = kept.length < taskWords.length
@@ -73,26 +82,59 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const related = queryTerms.map((term) => (read.isForeign ? [] : relatedTerms(index, term)))
   const originals = readQueryTerms(index, read.originals, false)
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
+  const named = findTask(index, { written, read: read.words }, queryTerms)
+  const tasks = wish?.tasks ?? (named === null ? [] : [named])
+  const beside = wish === null ? [] : profileOf(index, tasks)
   const terms = [
+    ...beside,
+    ...tasks.map((id) => taskTerm(index, id)).filter(({ rows }) => rows > 0),
     ...termsOf(index, queryTerms, related, isLong(kept)),
     ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
     ...storyTerms(index, story),
   ]
   const { missing, notes: found } = queryTermNotes(queryTerms, related, index.noun)
   return {
-    terms: withoutRepeats(terms).slice(0, MAX_TERMS),
+    terms: withoutRepeats(terms).slice(0, MAX_TERMS + beside.length),
     notes: [
-      ...[...missing, ...excludedNotes(index, excluded), ...read.notes],
+      ...(wish === null ? [...missing, ...excludedNotes(index, excluded)] : [wishNote(wish)]),
+      ...read.notes,
       ...(isStory ? [storyNote(kept, index.noun)] : notes),
-      ...unreadNotes(named.length - taken.length),
-      ...[...joinNotes(read.words, kept), ...found],
+      ...unreadNotes(saying.length - taken.length),
+      ...[
+        ...joinNotes(read.words, kept),
+        ...found,
+        ...(terms.length === 0 && kept.length === 0 ? [NO_WORD] : []),
+      ],
     ],
-    task: findTask(index, [written, read.words], queryTerms),
+    tasks,
+    isWish: wish !== null,
     phrases,
     excluded,
-    isMissing: missing.length > 0,
+    isMissing: wish === null && missing.length > 0,
     closest: () => closestTo(index, queryTerms),
   }
+}
+
+/** What does a task holds it as a term. */
+function taskTerm(index: SearchIndex, id: string): PlanTerm {
+  const requested = index.words.taskName(id)
+  return {
+    ...findKnown(index, toTaskTerm(id), requested),
+    requested,
+    weight: TERM_WEIGHTS.task,
+  }
+}
+
+/** What people say for tasks. */
+function profileOf(index: SearchIndex, tasks: readonly string[]): PlanTerm[] {
+  const { kept } = leaveOut(splitText(tasks.flatMap(index.words.taskWords).join(' ')), index)
+  const known = readQueryTerms(index, kept, false).filter(({ unknown }) => unknown === undefined)
+  return known.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.related))
+}
+
+function wishNote({ name, tasks }: Wish): string {
+  const done = listOf(tasks.map((id) => id.replaceAll('_', ' ')))
+  return `Read as a wish for what does the same as “${name}” (${done}), without it.`
 }
 
 /** What is said beside the task counts less. */
@@ -113,20 +155,16 @@ function closestTo(index: SearchIndex, queryTerms: readonly QueryTerm[]): string
 /** The task of a query as it is written, else as it is translated, else with its slips mended. */
 function findTask(
   { words }: SearchIndex,
-  readings: readonly (readonly Word[])[],
+  { written, read }: { written: readonly Word[]; read: readonly Word[] },
   queryTerms: readonly QueryTerm[],
 ): string | null {
-  for (const reading of readings) {
-    const task = words.taskOf(reading)
-    if (task !== null) return task
-  }
   const slips = new Map(
     queryTerms.flatMap(({ requested, repaired }) =>
       repaired === undefined ? [] : [[requested, splitText(repaired.written)] as const],
     ),
   )
-  if (slips.size === 0) return null
-  return words.taskOf((readings[1] ?? []).flatMap((word) => slips.get(word.whole) ?? word))
+  const mended = read.flatMap((word) => slips.get(word.whole) ?? word)
+  return [written, read, mended].map(words.taskOf).find((task) => task !== null) ?? null
 }
 
 /** Words of time, degree and manner say little about a deed, but each is also part of a name. */
@@ -246,7 +284,6 @@ function queryTermNotes(
   related: readonly PlanTerm[][],
   noun: IndexNoun,
 ): { missing: string[]; notes: string[] } {
-  if (queryTerms.length === 0) return { missing: [], notes: [NO_WORD] }
   const notes = queryTerms.flatMap(({ requested, repaired, unknown }, at) => {
     if (repaired !== undefined) return [`Showing results for “${repaired.written}”.`]
     const used = related[at] ?? []
