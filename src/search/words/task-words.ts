@@ -124,7 +124,7 @@ export function createTaskReader(tasks: readonly TaskWords[]) {
     for (const phrase of new Set(stems.flatMap(({ stem }) => byWord.get(stem) ?? [])))
       for (const at of stems.keys()) {
         const score = matchPhrase(phrase, stems, { start: at, weightOf })
-        const start = (Number(at <= first) + Number(at < first) / 2) * AT_THE_START
+        const start = Number(at <= first) * AT_THE_START
         if (score !== null) named.push({ task: phrase.task, score: score + start, at })
       }
     const run = words.flatMap(({ style, whole }) => (style === 'unspaced' ? whole : [])).join(' ')
