@@ -130,12 +130,10 @@ function fitAnswer({ suggested, ...answer }: OperationsAnswer): OperationsAnswer
   const fitted = fitInto(whole)
   if (isWithin(fitted, BYTES_A_CALL)) return fitted
   const least = suggested === undefined ? fitted : fitInto(answer)
-  return isWithin(least, MOST_BYTES_A_CALL) ? least : withoutOffers(least)
+  return isWithin(least, BYTES_A_CALL) ? least : withoutOffers(least)
 }
 
-/** Beyond this an answer also leaves out the ways to pay, which the seller's own terms repeat. */
-const MOST_BYTES_A_CALL = 550
-
+/** Where there is no room, the seller's own terms repeat the ways to pay. */
 function withoutOffers(answer: OperationsAnswer): OperationsAnswer {
   return { ...answer, results: answer.results.map(without('offers')) }
 }
