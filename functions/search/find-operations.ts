@@ -124,13 +124,13 @@ function fitAnswer({ suggested, ...answer }: OperationsAnswer): OperationsAnswer
     ...others,
     results: fitCalls(answer.results, sizeOf({ ...others, results: [] }), toShorter),
   })
-  const isWithin = (fitted: OperationsAnswer, bytes: number) =>
-    sizeOf(fitted) <= bytes * answer.results.length
+  const isWithin = (fitted: OperationsAnswer) =>
+    sizeOf(fitted) <= BYTES_A_CALL * answer.results.length
   const whole = suggested === undefined ? answer : { ...answer, suggested }
   const fitted = fitInto(whole)
-  if (isWithin(fitted, BYTES_A_CALL)) return fitted
+  if (isWithin(fitted)) return fitted
   const least = suggested === undefined ? fitted : fitInto(answer)
-  return isWithin(least, BYTES_A_CALL) ? least : withoutOffers(least)
+  return isWithin(least) ? least : withoutOffers(least)
 }
 
 /** Where there is no room, the seller's own terms repeat the ways to pay. */
