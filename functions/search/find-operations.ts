@@ -95,8 +95,8 @@ function toResult({ row, relevance }: RankedRow, query: SearchQuery, read: ReadR
       ...(example !== undefined && { example }),
     },
     digest,
-    // Two digits are enough to order rows.
-    relevance: Math.round(relevance * 100) / 100,
+    // The rows are in order already.
+    relevance: Math.round(relevance * 10) / 10,
   }
 }
 
@@ -124,16 +124,18 @@ function fitAnswer({ suggested, ...answer }: OperationsAnswer): OperationsAnswer
     ...others,
     results: fitCalls(answer.results, sizeOf({ ...others, results: [] }), toShorter),
   })
-  const isWithin = (fitted: OperationsAnswer) =>
-    sizeOf(fitted) <= BYTES_A_CALL * answer.results.length
+  const isWithin = (fitted: OperationsAnswer, bytes: number) =>
+    sizeOf(fitted) <= bytes * answer.results.length
   const whole = suggested === undefined ? answer : { ...answer, suggested }
   const fitted = fitInto(whole)
-  if (isWithin(fitted)) return fitted
+  if (isWithin(fitted, BYTES_A_CALL)) return fitted
   const least = suggested === undefined ? fitted : fitInto(answer)
-  return isWithin(least) ? least : withoutOffers(least)
+  return isWithin(least, MOST_BYTES_A_CALL) ? least : withoutOffers(least)
 }
 
-/** Where there is no room, the seller's own terms repeat the ways to pay. */
+/** Beyond this an answer also leaves out the ways to pay, which the seller's own terms repeat. */
+const MOST_BYTES_A_CALL = 600
+
 function withoutOffers(answer: OperationsAnswer): OperationsAnswer {
   return { ...answer, results: answer.results.map(without('offers')) }
 }
