@@ -69,9 +69,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const wish = readWish(index, text)
   const written = wish?.words ?? splitText(text)
   const read = readForeign(index, written)
-  const joined = joinWords(index, read.words)
-  const { words, excluded } =
-    wish === null ? findExcluded(index, joined) : { ...wish, words: joined }
+  const { words, excluded } = readWanted(index, joinWords(index, read.words), wish)
   const { kept: saying, notes, phrases } = leaveOut(words, index)
   const taken = saying.slice(0, MAX_QUERY_WORDS)
   const taskWords = withoutAside(index, taken)
@@ -82,29 +80,22 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const related = queryTerms.map((term) => (read.isForeign ? [] : relatedTerms(index, term)))
   const originals = readQueryTerms(index, read.originals, false)
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
-  const named = findTask(index, { written, read: read.words }, queryTerms)
-  const tasks = wish?.tasks ?? (named === null ? [] : [named])
-  const beside = wish === null ? [] : profileOf(index, tasks)
+  const tasks = wish?.tasks ?? findTask(index, { written, read: read.words }, queryTerms)
+  const ofTasks = taskTerms(index, tasks, wish !== null)
   const terms = [
-    ...beside,
-    ...tasks.map((id) => taskTerm(index, id)).filter(({ rows }) => rows > 0),
+    ...ofTasks,
     ...termsOf(index, queryTerms, related, isLong(kept)),
     ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
     ...storyTerms(index, story),
   ]
   const { missing, notes: found } = queryTermNotes(queryTerms, related, index.noun)
   return {
-    terms: withoutRepeats(terms).slice(0, MAX_TERMS + beside.length),
+    terms: withoutRepeats(terms).slice(0, MAX_TERMS + ofTasks.length),
     notes: [
       ...(wish === null ? [...missing, ...excludedNotes(index, excluded)] : [wishNote(wish)]),
-      ...read.notes,
-      ...(isStory ? [storyNote(kept, index.noun)] : notes),
-      ...unreadNotes(saying.length - taken.length),
-      ...[
-        ...joinNotes(read.words, kept),
-        ...found,
-        ...(terms.length === 0 && kept.length === 0 ? [NO_WORD] : []),
-      ],
+      ...[...read.notes, ...(isStory ? [storyNote(kept, index.noun)] : notes)],
+      ...[...unreadNotes(saying.length - taken.length), ...joinNotes(read.words, kept), ...found],
+      ...(terms.length === 0 && kept.length === 0 ? [NO_WORD] : []),
     ],
     tasks,
     isWish: wish !== null,
@@ -113,6 +104,16 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
     isMissing: wish === null && missing.length > 0,
     closest: () => closestTo(index, queryTerms),
   }
+}
+
+function readWanted(index: SearchIndex, words: readonly Word[], wish: Wish | null) {
+  return wish === null ? findExcluded(index, words) : { words, excluded: wish.excluded }
+}
+
+/** The tasks, and for an alternative what people say for them. */
+function taskTerms(index: SearchIndex, tasks: readonly string[], isWish: boolean): PlanTerm[] {
+  const terms = tasks.map((id) => taskTerm(index, id)).filter(({ rows }) => rows > 0)
+  return isWish ? [...profileOf(index, tasks), ...terms] : terms
 }
 
 /** What does a task holds it as a term. */
@@ -157,14 +158,15 @@ function findTask(
   { words }: SearchIndex,
   { written, read }: { written: readonly Word[]; read: readonly Word[] },
   queryTerms: readonly QueryTerm[],
-): string | null {
+): readonly string[] {
   const slips = new Map(
     queryTerms.flatMap(({ requested, repaired }) =>
       repaired === undefined ? [] : [[requested, splitText(repaired.written)] as const],
     ),
   )
   const mended = read.flatMap((word) => slips.get(word.whole) ?? word)
-  return [written, read, mended].map(words.taskOf).find((task) => task !== null) ?? null
+  const found = [written, read, mended].map(words.taskOf).find((task) => task !== null) ?? null
+  return found === null ? [] : [found]
 }
 
 /** Words of time, degree and manner say little about a deed, but each is also part of a name. */

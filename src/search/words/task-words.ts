@@ -1,3 +1,4 @@
+import { smallestOf } from '../../domain/wire/json.ts'
 import { hasSingleLetter, splitText, stemWord, type Word } from './split-text.ts'
 
 /** What people say for each task: `words` of `content/tables/tasks.yaml`. */
@@ -107,7 +108,7 @@ export function createTaskReader(tasks: readonly TaskWords[]) {
   // Phrases lie under the word that fewest have.
   const rareIn = ({ parts }: Phrase) => {
     const users = parts.map((part) => [...part].reduce((sum, stem) => sum + usersOf(stem), 0))
-    return parts[users.indexOf(Math.min(...users))] ?? []
+    return parts[users.indexOf(smallestOf(users))] ?? []
   }
   const byWord = new Map<string, Phrase[]>()
   for (const phrase of phrases)
