@@ -78,14 +78,13 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const queryTerms = readTaskWords(index, kept, !read.isForeign)
   // A translated word is already the listings' own.
   const related = queryTerms.map((term) => (read.isForeign ? [] : relatedTerms(index, term)))
-  const originals = readQueryTerms(index, read.originals, false)
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
   const tasks = wish?.tasks ?? findTask(index, { written, read: read.words }, queryTerms)
   const ofTasks = taskTerms(index, tasks, wish !== null)
   const terms = [
     ...ofTasks,
     ...termsOf(index, queryTerms, related, isLong(kept)),
-    ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
+    ...originalTerms(index, read.originals),
     ...storyTerms(index, story),
   ]
   const { missing, notes: found } = queryTermNotes(queryTerms, related, index.noun)
@@ -136,6 +135,12 @@ function profileOf(index: SearchIndex, tasks: readonly string[]): PlanTerm[] {
 function wishNote({ name, tasks }: Wish): string {
   const done = listOf(tasks.map((id) => id.replaceAll('_', ' ')))
   return `Read as a wish for what does the same as “${name}” (${done}), without it.`
+}
+
+/** Words as they stood before they were translated. */
+function originalTerms(index: SearchIndex, originals: readonly Word[]): PlanTerm[] {
+  const terms = readQueryTerms(index, originals, false)
+  return terms.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part))
 }
 
 /** What is said beside the task counts less. */
