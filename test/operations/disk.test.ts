@@ -54,7 +54,7 @@ afterAll(() => {
   }
 })
 
-const forBuild = mountSmallDisk('size=16m')
+const forBuild = mountSmallDisk('size=32m')
 
 test.skipIf(forBuild === null)(
   'a build on a disk that gets full leaves the release before it',
