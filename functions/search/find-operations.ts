@@ -12,7 +12,7 @@ import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { Suggestion } from '../../src/search/query/advice.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
-import { countUnknownEffects, searchIndex } from '../../src/search/query/search-index.ts'
+import { countUnknownEffects, rankIndex, searchIndex } from '../../src/search/query/search-index.ts'
 import { toBytes } from '../http/answers.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
 import { createRowReader, orderOperations, type ReadRow } from './order-operations.ts'
@@ -50,7 +50,7 @@ export function createFindOperations({
     const read = createRowReader(index, facts)
     const rows = orderOperations(index, {
       ...{ q: query.q ?? '', end, task, facts, read },
-      found: organic.rows,
+      lists: [organic.rows, findDoing(index, requested, task)],
     })
     const others = suggested.filter(({ parameters }) => parameters.sort === undefined)
     return fitAnswer({
@@ -61,6 +61,17 @@ export function createFindOperations({
       texts: SELLER_TEXTS,
     })
   }
+}
+
+/** What does a task: by the words of the question or, where no such row has one, by trust. */
+function findDoing(
+  index: SearchIndex,
+  requested: SearchQuery,
+  task: string | null,
+): readonly RankedRow[] {
+  if (task === null) return []
+  const { rows } = rankIndex(index, { ...requested, task })
+  return rows.length > 0 ? rows : rankIndex(index, { ...requested, task, q: undefined }).rows
 }
 
 /** What `effect=` leaves out although it may do what was asked. */
@@ -95,8 +106,8 @@ function toResult({ row, relevance }: RankedRow, query: SearchQuery, read: ReadR
       ...(example !== undefined && { example }),
     },
     digest,
-    // The rows are in order already.
-    relevance: Math.round(relevance * 10) / 10,
+    // Two digits are enough to order rows.
+    relevance: Math.round(relevance * 100) / 100,
   }
 }
 

@@ -19,8 +19,8 @@ import { findPhrases } from '../../src/search/words/word-sets.ts'
 
 interface Ordering {
   q: string
-  /** What does the task comes first. */
-  found: readonly RankedRow[]
+  /** All that was found, and all that does the task. */
+  lists: readonly (readonly RankedRow[])[]
   end: number
   task: string | null
   facts: QuestionFacts | null
@@ -33,17 +33,15 @@ interface Ordering {
  */
 export function orderOperations(
   index: SearchIndex,
-  { q, found, end, task, facts, read }: Ordering,
+  { q, lists, end, task, facts, read }: Ordering,
 ) {
   const effect = findRequestedEffect(index, q)
-  const all = found.map((row) => ({ ...row, listing: listingOf(index, row.row) }))
-  const place = index.filterPlaces.get(`task:${task}`) ?? -1
-  const others = all.findIndex(({ row }) => place < 0 || !hasValue(index, place, row))
-  const count = others > 0 ? others : all.length
-  const fitting = putFittingFirst(index, all.slice(0, count), effect)
-  const named = putNamedFirst(index, { q, rows: fitting, end, effect, read })
-  const first = putCallableFirst(index, named, { effect, facts, read })
-  return spread([...first, ...all.slice(count)], read)
+  const ordered = lists.flatMap((rows) => putFittingFirst(index, rows, effect))
+  const once = new Map(ordered.map((row) => [row.row, row]))
+  const found = [...once.values()].map((row) => ({ ...row, listing: listingOf(index, row.row) }))
+  const named = putNamedFirst(index, { q, rows: found, end, effect, read })
+  const { rows, count } = putTaskFirst(index, named, task)
+  return spread(putCallableFirst(index, rows, { effect, facts, doing: count, read }), read)
 }
 
 function listingOf(index: SearchIndex, row: number): string {
@@ -156,6 +154,24 @@ function wordsOf(text: string): string[] {
 }
 
 /**
+ * Those that do the task of the question, if they are at least half as relevant as the best that
+ * does: `address to coordinates` gets what geocodes before what finds an address. `count` of them
+ * stand first.
+ */
+function putTaskFirst(
+  index: SearchIndex,
+  rows: readonly FoundRow[],
+  task: string | null,
+): { rows: readonly FoundRow[]; count: number } {
+  const place = task === null ? undefined : index.filterPlaces.get(`task:${task}`)
+  const able = rows.filter(({ row }) => place !== undefined && hasValue(index, place, row))
+  const most = largestOf(able.map(({ relevance }) => relevance))
+  const doing = able.filter(({ relevance }) => relevance >= most * MIN_FITTING)
+  const first = new Set(doing)
+  return { rows: [...doing, ...rows.filter((row) => !first.has(row))], count: doing.length }
+}
+
+/**
  * The rows in their order, except that no listing fills the first places alone, and no whole server
  * or agent is among them if one of its operations is.
  */
@@ -188,11 +204,12 @@ const READ = 24
 function putCallableFirst(
   index: SearchIndex,
   rows: readonly FoundRow[],
-  { effect, facts, read }: Wanted,
+  { effect, facts, doing, read }: Wanted,
 ): FoundRow[] {
   if (facts === null || !saysArguments(facts)) return [...rows]
-  const most = largestOf(rows.map(({ relevance }) => relevance))
-  const close = rows
+  const head = rows.slice(0, doing > 0 ? doing : rows.length)
+  const most = largestOf(head.map(({ relevance }) => relevance))
+  const close = head
     .filter(
       ({ row, relevance }) => relevance >= most * MIN_FITTING && doesRequested(index, row, effect),
     )
@@ -205,6 +222,8 @@ function putCallableFirst(
 interface Wanted {
   effect: Effect | null
   facts: QuestionFacts | null
+  /** How many rows stay first, as they do the task; 0 where none is known to. */
+  doing: number
   read: ReadRow
 }
 

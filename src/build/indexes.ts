@@ -114,7 +114,7 @@ export function toOperationDocuments(
       name: names[0] ?? document.name,
       rails: [...entry.rails],
       networks: [...entry.networks],
-      tasks: document.tasks?.filter((id) => id === entry.task),
+      tasks: entry.task === undefined ? [] : [entry.task],
       offers: offers.map(({ rail, network, min_usd }) => ({
         rail,
         ...(network !== undefined && { network }),
@@ -195,11 +195,7 @@ function toPaidFacts(listing: DerivedListing, sources: Catalogue['sources']) {
   }
 }
 
-/** Each once for every quarter of its operations and tools that does it, or a part of one. */
 function tasksOf({ surface }: DerivedListing): string[] {
-  const all = [...surface.operations, ...surface.tools]
-  const byTask = Map.groupBy(all, ({ task }) => task)
-  return [...byTask].flatMap(([task, own]) =>
-    task === undefined ? [] : Array(Math.ceil((4 * own.length) / all.length)).fill(task),
-  )
+  const done = [...surface.operations, ...surface.tools].flatMap(({ task }) => task ?? [])
+  return [...new Set(done)]
 }

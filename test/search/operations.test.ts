@@ -32,7 +32,7 @@ describe('what to call for a task', () => {
   test.each([
     ['address to coordinates', /geocod/, /reverse/],
     ['turn coordinates into an address', /reverse|regeo/, /forward/],
-    ['Adresse in Koordinaten umwandeln', /geocod|nominatim.*search/, /reverse/],
+    ['Adresse in Koordinaten umwandeln', /geocod/, /reverse/],
     ['create a github issue', /create/, /list|get/],
     ['list open issues', /list|search/, /create/],
     ['check if a wallet is sanctioned', /aml|counterparty/, /balance/],

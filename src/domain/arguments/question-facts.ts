@@ -81,7 +81,20 @@ function toWords(text: string): string[] {
 function isCode(word: string): boolean {
   return word.length <= 4 && !AMBIGUOUS.has(word)
 }
-const AMBIGUOUS = new Set('all try op near link dot ada uni ton php cad sol'.split(' '))
+const AMBIGUOUS = new Set([
+  'all',
+  'try',
+  'op',
+  'near',
+  'link',
+  'dot',
+  'ada',
+  'uni',
+  'ton',
+  'php',
+  'cad',
+  'sol',
+])
 
 function known(
   words: readonly string[],
@@ -106,9 +119,30 @@ function isTicker(word: string): boolean {
     !COIN_BY_WORD.has(plain)
   )
 }
-const NOT_TICKERS = new Set(
-  'IP URL API DNS MX TXT PDF LLM AI SMS US UK EU ID SQL NFT CVE HTML JSON CSV OCR QR'.split(' '),
-)
+const NOT_TICKERS = new Set([
+  'IP',
+  'URL',
+  'API',
+  'DNS',
+  'MX',
+  'TXT',
+  'PDF',
+  'LLM',
+  'AI',
+  'SMS',
+  'US',
+  'UK',
+  'EU',
+  'ID',
+  'SQL',
+  'NFT',
+  'CVE',
+  'HTML',
+  'JSON',
+  'CSV',
+  'OCR',
+  'QR',
+])
 
 /** Names of up to three words; a longer one hides shorter ones in it. Only capitals mark names. */
 function readPlaces(words: readonly string[]): Place[] {

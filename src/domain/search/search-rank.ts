@@ -16,7 +16,6 @@ export const TERM_WEIGHTS = {
   requested: 1,
   detail: 0.65,
   pair: 0.5,
-  task: 1,
   part: 0.3,
   related: 0.3,
   story: 0.2,

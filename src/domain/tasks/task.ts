@@ -3,7 +3,7 @@ import { findSchemaFault, findValueFault } from '../json-schema/json-schema.ts'
 import { isJsonObject, memberOf } from '../wire/json.ts'
 import { faultless, textLike } from '../wire/shapes.ts'
 
-const MAX_WORDS = 200
+const MAX_WORDS = 80
 const MAX_MEMBERS = 12
 
 /** Parameters of a plan other than the members of its input, which cannot have these names. */

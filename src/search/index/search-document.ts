@@ -13,7 +13,6 @@ import { type createListingReader, createTermNumbers } from '../words/read-listi
 import { foldText } from '../words/split-text.ts'
 import type { WordSets } from '../words/word-sets.ts'
 import { exactKeysOf } from './exact-table.ts'
-import { toTaskTerm } from './terms.ts'
 
 /**
  * The build's input to the search index, one for each listing.
@@ -46,7 +45,7 @@ const SearchDocumentSchema = v.object({
   runs: v.array(v.picklist(RUNS)),
   /** Networks it takes payment on, as CAIP-2 ids. */
   networks: v.array(v.string()),
-  /** Ids of the tasks it does, more than once of those that much of it does. */
+  /** Ids of the tasks it does. */
   tasks: v.optional(v.array(v.string())),
   /** For an operation: its offers, each judged separately; a listing is judged as a whole. */
   offers: v.optional(
@@ -153,16 +152,13 @@ function documentFields(
   document: SearchDocument,
   { taskName }: WordSets,
 ): Record<SearchField, FieldInput> {
-  const { tasks = [] } = document
   if (document.texts !== undefined) {
     const { name, labels, summary } = document.texts
     const plain = (texts: readonly string[]) => ({ texts, terms: [] })
-    return {
-      name: plain(name),
-      labels: { texts: labels, terms: tasks.map(toTaskTerm) },
-      summary: plain(summary),
-    }
+    return { name: plain(name), labels: plain(labels), summary: plain(summary) }
   }
+  // A listing is found by what its operations do, too.
+  const done = (document.tasks ?? []).map(taskName)
   const [, owner, repository] = NAMESPACED.exec(document.name) ?? []
   return {
     name: {
@@ -170,9 +166,8 @@ function documentFields(
       terms: [],
     },
     labels: {
-      // A listing is found by what its operations do, too.
-      texts: [...document.tags, ...document.categories, ...new Set(tasks.map(taskName))],
-      terms: tasks.map(toTaskTerm),
+      texts: [...document.tags, ...document.categories, ...done],
+      terms: [],
     },
     summary: { texts: [document.summary], terms: owner ? ownerTerms(owner) : [] },
   }

@@ -37,11 +37,6 @@ interface Postings {
 
 const PAIR_MARK = ' '
 
-/** What does a task is found by this, too; no word has a colon. */
-export function toTaskTerm(id: string): string {
-  return `task:${id}`
-}
-
 /** The text of a pair of terms, in either order; no word has a space. */
 export function pairText(a: string, b: string): string {
   return a < b ? a + PAIR_MARK + b : b + PAIR_MARK + a

@@ -163,13 +163,9 @@ export const lookUpWord = rememberWords(tryWord)
 
 /** The same for strings that are rarely words, and not worth caching. */
 export function tryWord(index: SearchIndex, word: string): KnownTerm {
-  return findKnown(index, index.words.stop.has(word) ? word : stemWord(word), word)
-}
-
-/** A term by its text. */
-export function findKnown(index: SearchIndex, text: string, written: string): KnownTerm {
+  const text = index.words.stop.has(word) ? word : stemWord(word)
   const number = findTerm(index.terms, text)
-  return { text, written, number, rows: rowsOf(index.terms, number) }
+  return { text, written: word, number, rows: rowsOf(index.terms, number) }
 }
 
 /** The pair of two terms as a term, in either order. */

@@ -1,7 +1,6 @@
 import { MAX_QUERY_CHARACTERS } from '../../domain/search/search-query.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
 import type { IndexNoun, KnownTerm, SearchIndex } from '../index/index-shape.ts'
-import { toTaskTerm } from '../index/terms.ts'
 import { splitText, type Word } from '../words/split-text.ts'
 import {
   type FilterPhrase,
@@ -9,11 +8,9 @@ import {
   type WordSets,
   writeOutPrices,
 } from '../words/word-sets.ts'
-import { readWish, type Wish } from './alternatives.ts'
 import { readForeign } from './foreign-words.ts'
 import {
   closestWords,
-  findKnown,
   lookUpPair,
   lookUpWord,
   type QueryTerm,
@@ -32,10 +29,8 @@ import {
 export interface QueryPlan {
   terms: readonly PlanTerm[]
   notes: readonly string[]
-  /** The task that the query names (`tasks.yaml`), or those of whom it wants alternatives to. */
-  tasks: readonly string[]
-  /** Whether only what does one of the tasks is wanted. */
-  isWish: boolean
+  /** The id of the task that the query names (`tasks.yaml`); null where it names none. */
+  task: string | null
   /** Words that sound like a filter. */
   phrases: readonly FilterPhrase[]
   /** Names of excluded sellers. */
@@ -65,82 +60,39 @@ const MAX_LISTED = 6
 
 /** Chooses terms: which words listings have, which were typos, which belong together. */
 export function planQuery(index: SearchIndex, query: string): QueryPlan {
-  const text = writeOutPrices(firstCharacters(query))
-  const wish = readWish(index, text)
-  const written = wish?.words ?? splitText(text)
+  const written = splitText(writeOutPrices(firstCharacters(query)))
   const read = readForeign(index, written)
-  const { words, excluded } = readWanted(index, joinWords(index, read.words), wish)
-  const { kept: saying, notes, phrases } = leaveOut(words, index)
-  const taken = saying.slice(0, MAX_QUERY_WORDS)
+  const { words, excluded } = findExcluded(index, joinWords(index, read.words))
+  const { kept: named, notes, phrases } = leaveOut(words, index)
+  const taken = named.slice(0, MAX_QUERY_WORDS)
   const taskWords = withoutAside(index, taken)
   const kept = belongingWords(index, taskWords, words)
   const isStory = kept.length < taskWords.length
   const queryTerms = readTaskWords(index, kept, !read.isForeign)
   // A translated word is already the listings' own.
   const related = queryTerms.map((term) => (read.isForeign ? [] : relatedTerms(index, term)))
+  const originals = readQueryTerms(index, read.originals, false)
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
-  const tasks = wish?.tasks ?? findTask(index, { written, read: read.words }, queryTerms)
-  const ofTasks = taskTerms(index, tasks, wish !== null)
   const terms = [
-    ...ofTasks,
     ...termsOf(index, queryTerms, related, isLong(kept)),
-    ...originalTerms(index, read.originals),
+    ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
     ...storyTerms(index, story),
   ]
   const { missing, notes: found } = queryTermNotes(queryTerms, related, index.noun)
   return {
-    terms: withoutRepeats(terms).slice(0, MAX_TERMS + ofTasks.length),
+    terms: withoutRepeats(terms).slice(0, MAX_TERMS),
     notes: [
-      ...(wish === null ? [...missing, ...excludedNotes(index, excluded)] : [wishNote(wish)]),
-      ...[...read.notes, ...(isStory ? [storyNote(kept, index.noun)] : notes)],
-      ...[...unreadNotes(saying.length - taken.length), ...joinNotes(read.words, kept), ...found],
-      ...(terms.length === 0 && kept.length === 0 ? [NO_WORD] : []),
+      ...[...missing, ...excludedNotes(index, excluded), ...read.notes],
+      ...(isStory ? [storyNote(kept, index.noun)] : notes),
+      ...unreadNotes(named.length - taken.length),
+      ...[...joinNotes(read.words, kept), ...found],
     ],
-    tasks,
-    isWish: wish !== null,
+    task: findTask(index, [written, read.words], queryTerms),
     phrases,
     excluded,
-    isMissing: wish === null && missing.length > 0,
+    isMissing: missing.length > 0,
     closest: () => closestTo(index, queryTerms),
   }
-}
-
-function readWanted(index: SearchIndex, words: readonly Word[], wish: Wish | null) {
-  return wish === null ? findExcluded(index, words) : { words, excluded: wish.excluded }
-}
-
-/** The tasks, and for an alternative what people say for them. */
-function taskTerms(index: SearchIndex, tasks: readonly string[], isWish: boolean): PlanTerm[] {
-  const terms = tasks.map((id) => taskTerm(index, id)).filter(({ rows }) => rows > 0)
-  return isWish ? [...profileOf(index, tasks), ...terms] : terms
-}
-
-/** What does a task holds it as a term. */
-function taskTerm(index: SearchIndex, id: string): PlanTerm {
-  const requested = index.words.taskName(id)
-  return {
-    ...findKnown(index, toTaskTerm(id), requested),
-    requested,
-    weight: TERM_WEIGHTS.task,
-  }
-}
-
-/** What people say for tasks. */
-function profileOf(index: SearchIndex, tasks: readonly string[]): PlanTerm[] {
-  const { kept } = leaveOut(splitText(tasks.flatMap(index.words.taskWords).join(' ')), index)
-  const known = readQueryTerms(index, kept, false).filter(({ unknown }) => unknown === undefined)
-  return known.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.related))
-}
-
-function wishNote({ name, tasks }: Wish): string {
-  const done = listOf(tasks.map((id) => id.replaceAll('_', ' ')))
-  return `Read as a wish for what does the same as “${name}” (${done}), without it.`
-}
-
-/** Words as they stood before they were translated. */
-function originalTerms(index: SearchIndex, originals: readonly Word[]): PlanTerm[] {
-  const terms = readQueryTerms(index, originals, false)
-  return terms.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part))
 }
 
 /** What is said beside the task counts less. */
@@ -161,17 +113,20 @@ function closestTo(index: SearchIndex, queryTerms: readonly QueryTerm[]): string
 /** The task of a query as it is written, else as it is translated, else with its slips mended. */
 function findTask(
   { words }: SearchIndex,
-  { written, read }: { written: readonly Word[]; read: readonly Word[] },
+  readings: readonly (readonly Word[])[],
   queryTerms: readonly QueryTerm[],
-): readonly string[] {
+): string | null {
+  for (const reading of readings) {
+    const task = words.taskOf(reading)
+    if (task !== null) return task
+  }
   const slips = new Map(
     queryTerms.flatMap(({ requested, repaired }) =>
       repaired === undefined ? [] : [[requested, splitText(repaired.written)] as const],
     ),
   )
-  const mended = read.flatMap((word) => slips.get(word.whole) ?? word)
-  const found = [written, read, mended].map(words.taskOf).find((task) => task !== null) ?? null
-  return found === null ? [] : [found]
+  if (slips.size === 0) return null
+  return words.taskOf((readings[1] ?? []).flatMap((word) => slips.get(word.whole) ?? word))
 }
 
 /** Words of time, degree and manner say little about a deed, but each is also part of a name. */
@@ -291,6 +246,7 @@ function queryTermNotes(
   related: readonly PlanTerm[][],
   noun: IndexNoun,
 ): { missing: string[]; notes: string[] } {
+  if (queryTerms.length === 0) return { missing: [], notes: [NO_WORD] }
   const notes = queryTerms.flatMap(({ requested, repaired, unknown }, at) => {
     if (repaired !== undefined) return [`Showing results for “${repaired.written}”.`]
     const used = related[at] ?? []

@@ -20,7 +20,7 @@ import {
 import { EXACT_KINDS, type ExactKind, findExact } from '../index/exact-table.ts'
 import type { IndexData, RowRange, SearchIndex } from '../index/index-shape.ts'
 import { firstPlace, type RangeName, readPostings } from '../index/terms.ts'
-import { bitsFor, bitsOf, intersect, passes, setBit } from './filter-rows.ts'
+import { bitsFor, bitsOf, passes, setBit } from './filter-rows.ts'
 import { keepWanted } from './long-and-excluded.ts'
 import type { PlanTerm, QueryPlan } from './plan-query.ts'
 
@@ -51,7 +51,7 @@ interface RankRequest {
 /** Scores a range's rows for a plan and takes the first ones: of each kind of exact rows, then of all others. */
 export function rankRows(index: SearchIndex, range: RowRange, request: RankRequest): RankedRows {
   const { text, plan, sort, most } = request
-  const bits = passingRows(index, range.name, plan, request.bits)
+  const bits = keepWanted(index, range.name, { excluded: plan.excluded, bits: request.bits })
   const forEachRow: ForEachRow = (tell) => scoreRows(index, range.name, plan.terms, tell)
   if (sort !== 'relevance') return rankSorted(index, forEachRow, { ...request, bits })
   const exact = exactRows(index, range, { text, bits })
@@ -84,28 +84,11 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
   return { total, rows: [...first, ...others].slice(0, most).map(toRow) }
 }
 
-/** What does one of the tasks that the query names; null where it names none, or this index has none. */
-function taskBits(index: SearchIndex, { tasks }: Pick<QueryPlan, 'tasks'>): Uint32Array | null {
-  const places = tasks.flatMap((id) => index.filterPlaces.get(`task:${id}`) ?? [])
-  if (places.length === 0) return null
-  const bits = bitsOf(index, [])
-  for (const place of places)
-    bitsFor(index, place).forEach((word, at) => {
-      bits[at] = (bits[at] ?? 0) | word
-    })
-  return bits
-}
-
-/** Without whom the query excludes, and where it wants alternatives only what does the same. */
-function passingRows(
-  index: SearchIndex,
-  range: RangeName,
-  plan: Pick<QueryPlan, 'tasks' | 'isWish' | 'excluded'>,
-  bits: Uint32Array | null,
-): Uint32Array | null {
-  const wanted = keepWanted(index, range, { excluded: plan.excluded, bits })
-  const doing = plan.isWish ? taskBits(index, plan) : null
-  return doing === null || wanted === null ? (doing ?? wanted) : intersect(doing, wanted)
+/** The listings that do the task which the query names; null where it names none, or they are operations. */
+function taskBits(index: SearchIndex, { task }: Pick<QueryPlan, 'task'>): Uint32Array | null {
+  if (task === null || index.noun !== 'listing') return null
+  const place = index.filterPlaces.get(`task:${task}`)
+  return place === undefined ? null : bitsFor(index, place)
 }
 
 /** Those that do the task come first, where they are at least half as relevant as the best row. */
@@ -120,11 +103,11 @@ function putDoingFirst(best: Float64Array, done: Float64Array, span: number): nu
 type ForEachRow = (tell: (row: number, score: number) => void) => void
 
 /** Every organic row that holds a term, as a bit set. */
-export function matchBits(index: SearchIndex, plan: QueryPlan): Uint32Array {
+export function matchBits(index: SearchIndex, { terms, excluded }: QueryPlan): Uint32Array {
   const bits = bitsOf(index, [])
-  for (const { number } of plan.terms)
+  for (const { number } of terms)
     for (const row of readPostings(index.terms, number).rows) setBit(bits, row, true)
-  return passingRows(index, 'organic', plan, bits) ?? bits
+  return keepWanted(index, 'organic', { excluded, bits }) ?? bits
 }
 
 /** The relevance of a score, in steps: those are compared and printed. */
@@ -374,7 +357,7 @@ export function explainRows(
     const kind = kindOf(exact, row)
     return {
       ...(kind !== null && { exact: kind }),
-      ...(doing !== null && passes(doing, row) && { task: plan.tasks[0] }),
+      ...(plan.task !== null && doing !== null && passes(doing, row) && { task: plan.task }),
       matched: terms
         .map(({ term, fields, score }) => ({
           term: term.requested,

@@ -19,6 +19,7 @@ import type { RowRange, SearchIndex } from '../index/index-shape.ts'
 import { readId } from '../index/load-index.ts'
 import type { RangeName } from '../index/terms.ts'
 import { type Advice, type Suggestion, suggestCategory, suggestFilters } from './advice.ts'
+import { type Alternatives, findAlternatives } from './alternatives.ts'
 import {
   allRows,
   bitsFor,
@@ -71,8 +72,7 @@ const NONE: RankedRows = { total: 0, rows: [] }
 const NO_PLAN = {
   terms: [],
   notes: [],
-  tasks: [],
-  isWish: false,
+  task: null,
   phrases: [],
   excluded: [],
   isMissing: false,
@@ -86,7 +86,12 @@ const databases = new WeakMap<SearchIndex, ListingDatabase>()
 /** Trust and Live-Tested multiply the score before the page is cut; `total` is exact. */
 export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutcome {
   const { q: text, facets, explain: isExplained } = query
-  const organic = rankIndex(index, query)
+  const others = alternativesTo(index, query)
+  const { limit, offset } = query
+  const organic =
+    others === null
+      ? rankIndex(index, query)
+      : { total: others.total, rows: others.rows.slice(offset, offset + limit) }
   const { start, end } = index.firstParty
   const firstParty =
     start === end ? NONE : rankIndex(index, { ...query, ...FIRST_PARTY_PAGE }, 'firstParty')
@@ -99,11 +104,12 @@ export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutco
     organic,
     firstParty,
     notes: [
+      ...(others === null ? [] : [alternativesNote(others)]),
       ...(organic.total > 0 || text === undefined ? plan.notes : notesOnNone(index, text, plan)),
       ...advice.notes,
       ...sortNotes(query, organic.total),
     ],
-    task: plan.tasks[0] ?? null,
+    task: plan.task,
     suggested: advice.suggested,
     ...(facets !== undefined && {
       facets: countFacets(index, query, text === undefined ? null : matchesOf(index, text, plan)),
@@ -115,6 +121,21 @@ export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutco
       },
     }),
   }
+}
+
+/** Where the query wants an alternative to a listing whose tasks are known, in its own order. */
+function alternativesTo(index: SearchIndex, query: SearchQuery): Alternatives | null {
+  const { q: text, sort = 'relevance' } = query
+  if (text === undefined || sort !== 'relevance') return null
+  return findAlternatives(index, text, {
+    bits: filterRows(index, toRowFilter(query)),
+    excludedBy: (name) => listingDatabase(index).plan(`instead of ${name}`).excluded,
+  })
+}
+
+function alternativesNote({ name, tasks }: Alternatives): string {
+  const done = tasks.map((id) => id.replaceAll('_', ' '))
+  return `Read as a wish for what does the same as “${name}” (${listOf(done)}), without it.`
 }
 
 /** Only the rows that answer a query. */

@@ -1,4 +1,3 @@
-import { smallestOf } from '../../domain/wire/json.ts'
 import { hasSingleLetter, splitText, stemWord, type Word } from './split-text.ts'
 
 /** What people say for each task: `words` of `content/tables/tasks.yaml`. */
@@ -34,60 +33,14 @@ const DIRECTIONS: Readonly<Record<string, string>> = {
   from: 'of',
 }
 const SKIPPED = new Set(
-  'a an the my our your this that these those some any me us it is are http https www'.split(' '),
+  'a an the my our your this that these those some any me us it is are'.split(' '),
 )
-/** Words of one line stand for each other. */
-const ALIKE = `
-image picture photo photograph pic
-email mail
-find search look lookup get fetch show locate
-make create generate produce
-website site
-company firm corporation enterprise startup
-person somebody someone human people
-buy purchase
-movie film
-hotel accommodation
-car vehicle automobile
-phone telephone
-shop store
-house home apartment flat property
-job vacancy
-delete remove
-database db
-parcel package shipment
-price cost
-stock share
-euro eur
-dollar usd
-pound gbp
-yen jpy
-bitcoin btc
-ethereum eth
-crypto cryptocurrency
-video clip
-bicycle bike
-llm gpt chatgpt
-convert change transform turn
-flight fly
-pr pull_request
-internet web online
-`
-const CANONICAL: ReadonlyMap<string, string> = new Map(
-  ALIKE.trim()
-    .split('\n')
-    .flatMap((line) => {
-      const [first = '', ...others] = line.split(' ').map(stemWord)
-      return others.map((other) => [other, first] as const)
-    }),
-)
-const PLAIN = /^\p{ASCII}*$/u
 /** Other words that may stand between two of a phrase: `take a full page screenshot`. */
 const MAX_BETWEEN = 3
 /** What each of them takes off: less than a word counts. */
 const OTHER_WORD = 0.1
-/** What the verb counts more, where a phrase begins with it as the question does. */
-const AT_THE_START = 1
+
+export type TaskReader = ReturnType<typeof createTaskReader>
 
 /**
  * Reads which task a text names: the longest phrase of the table whose words it has in that order,
@@ -95,39 +48,26 @@ const AT_THE_START = 1
  * verb stands there: `translate a weather report` wants a translation.
  */
 export function createTaskReader(tasks: readonly TaskWords[]) {
-  const read = tasks.flatMap(({ id, words }) => words.map((text) => toPhrase(id, text)))
-  const unspaced = read.filter((phrase) => 'pieces' in phrase)
-  const phrases = read.filter((phrase) => 'parts' in phrase)
-  const using = new Map<string, Set<string>>()
-  for (const { task, parts } of phrases)
-    for (const stem of parts.flatMap((part) => [...part]))
-      using.set(stem, (using.get(stem) ?? new Set()).add(task))
-  const usersOf = (stem: string) => using.get(stem)?.size ?? 1
-  /** A word of one task alone counts 1, one that all have in common 0. */
-  const weightOf = (stem: string) => 1 - Math.log(usersOf(stem)) / Math.log(tasks.length + 1)
-  // Phrases lie under the word that fewest have.
-  const rareIn = ({ parts }: Phrase) => {
-    const users = parts.map((part) => [...part].reduce((sum, stem) => sum + usersOf(stem), 0))
-    return parts[users.indexOf(smallestOf(users))] ?? []
-  }
-  const byWord = new Map<string, Phrase[]>()
-  for (const phrase of phrases)
-    for (const stem of rareIn(phrase)) {
-      const own = byWord.get(stem) ?? []
-      if (own.length === 0) byWord.set(stem, own)
-      own.push(phrase)
+  const phrases = new Map<string, Phrase[]>()
+  const unspaced: UnspacedPhrase[] = []
+  for (const { id, words } of tasks)
+    for (const text of words) {
+      const phrase = toPhrase(id, text)
+      if ('pieces' in phrase) unspaced.push(phrase)
+      else
+        for (const stem of phrase.parts[0] ?? [])
+          phrases.set(stem, [...(phrases.get(stem) ?? []), phrase])
     }
   /** @param opens whether a word may stand before the verb: `please find me …` */
   return (words: readonly Word[], opens: (word: string) => boolean): string | null => {
     const stems = words.flatMap(toStems)
     const first = stems.findIndex(({ text }) => !opens(text))
-    const named: NamedTask[] = []
-    for (const phrase of new Set(stems.flatMap(({ stem }) => byWord.get(stem) ?? [])))
-      for (const at of stems.keys()) {
-        const score = matchPhrase(phrase, stems, { start: at, weightOf })
-        const start = Number(at <= first) * AT_THE_START
-        if (score !== null) named.push({ task: phrase.task, score: score + start, at })
-      }
+    const named = stems.flatMap(({ stem }, at) =>
+      (phrases.get(stem) ?? []).flatMap((phrase): NamedTask[] => {
+        const score = matchPhrase(phrase, stems, at)
+        return score === 0 ? [] : [{ task: phrase.task, score: score + Number(at <= first), at }]
+      }),
+    )
     const run = words.flatMap(({ style, whole }) => (style === 'unspaced' ? whole : [])).join(' ')
     if (run !== '') for (const phrase of unspaced) addUnspaced(named, phrase, run)
     const [best] = named.sort((a, b) => b.score - a.score || a.at - b.at)
@@ -136,13 +76,12 @@ export function createTaskReader(tasks: readonly TaskWords[]) {
 }
 
 function toPhrase(task: string, text: string): Phrase | UnspacedPhrase {
-  const words = PLAIN.test(text) ? [] : splitText(text.replaceAll('|', '_'))
+  const words = splitText(text.replaceAll('|', '_'))
   const isUnspaced = words.some(({ style }) => style === 'unspaced')
   if (isUnspaced) return { task, pieces: words.map(({ whole }) => whole) }
   const parts = text.split(/\s+/).flatMap((part) => {
     if (!part.includes('|')) return stemsOf(part).map((stem) => new Set([stem]))
-    const stems = part.split('|').flatMap((word) => stemsOf(word).slice(0, 1))
-    return stems.length === 0 ? [] : [new Set(stems)]
+    return [new Set(part.split('|').flatMap((word) => stemsOf(word).slice(0, 1)))]
   })
   return { task, parts }
 }
@@ -151,10 +90,6 @@ function stemsOf(text: string): string[] {
   return splitText(text)
     .flatMap(toStems)
     .map(({ stem }) => stem)
-}
-
-function canonical(stem: string): string {
-  return CANONICAL.get(stem) ?? stem
 }
 
 /** A joined word by its parts: `text-to-speech` is three, `e-mail` one. */
@@ -166,27 +101,20 @@ function toStems(word: Word): { text: string; stem: string }[] {
   const texts = isOne ? [whole] : parts
   return texts.flatMap((text) => {
     if (SKIPPED.has(text)) return []
-    return { text, stem: canonical(DIRECTIONS[text] ?? stemWord(text)) }
+    return { text, stem: DIRECTIONS[text] ?? stemWord(text) }
   })
 }
 
-/** What the words of a phrase count that begins at a place, others between them taken off; null where it does not. */
-function matchPhrase(
-  { parts }: Phrase,
-  stems: readonly { stem: string }[],
-  { start, weightOf }: { start: number; weightOf: (stem: string) => number },
-): number | null {
-  let next = start
-  let score = 0
-  for (const [place, part] of parts.entries()) {
-    const end = place === 0 ? start + 1 : next + 1 + MAX_BETWEEN
-    const from = next
-    while (next < end && !part.has(stems[next]?.stem ?? '')) next += 1
-    if (next === end) return null
-    score += weightOf(stems[next]?.stem ?? '') - (next - from) * OTHER_WORD
-    next += 1
+/** How many words of the text a phrase takes from a place on, others between them counted off; 0 where it is not there. */
+function matchPhrase({ parts }: Phrase, stems: readonly { stem: string }[], start: number): number {
+  let at = start
+  for (const part of parts.slice(1)) {
+    const next = stems.slice(at + 1, at + 2 + MAX_BETWEEN).findIndex(({ stem }) => part.has(stem))
+    if (next < 0) return 0
+    at += 1 + next
   }
-  return score
+  const others = at - start + 1 - parts.length
+  return parts.length - others * OTHER_WORD
 }
 
 /** As many words as pieces of two letters each. */

@@ -2,10 +2,11 @@ import type { ForeignWords, SearchWords } from '../../domain/derived/query-words
 import { NETWORK_NAMES, toNetworkId } from '../../domain/listing/networks.ts'
 import { EFFECTS, type Effect } from '../../domain/wire/vocabulary.ts'
 import { foldText, splitText, stemWord, type Word } from './split-text.ts'
-import { createTaskReader } from './task-words.ts'
+import { createTaskReader, type TaskReader } from './task-words.ts'
 
 export type WordSets = ReturnType<typeof createWordSets>
 
+const NONE: readonly Related[] = []
 /** Lists of words that may stand before the verb of a task. */
 const OPENING = ['stop', 'generic', 'filler'] as const
 
@@ -17,58 +18,67 @@ interface Related {
 
 /** The table of words (`content/tables/search-words.yaml`) as analysis and queries look things up. */
 export function createWordSets(words: SearchWords) {
-  const related = whenNeeded(() => relatedWords(words))
-  const everyday = whenNeeded(() => everydayWords(words))
-  const effects = whenNeeded(
-    () => new Map(EFFECTS.flatMap((effect) => words.effects[effect].map((verb) => [verb, effect]))),
-  )
-  const readTask = whenNeeded(() => createTaskReader(words.tasks))
-  const tasks = whenNeeded(() => new Map(words.tasks.map((task) => [task.id, task])))
-  const likes = whenNeeded(() => tasksByName(words))
+  // Made when the first query asks: a start needn't wait for them.
+  let related: ReadonlyMap<string, readonly Related[]> | undefined
+  let everyday: ReadonlySet<string> | undefined
+  let lexicons: Lexicons | undefined
+  let effects: ReadonlyMap<string, Effect> | undefined
+  let readTask: TaskReader | undefined
+  let names: ReadonlyMap<string, string> | undefined
+  let likes: ReadonlyMap<string, readonly string[]> | undefined
   const isOpening = (word: string) => OPENING.some((name) => words[name].includes(word))
   return {
-    foreign: whenNeeded(() => shareLexicons(words.foreign)),
+    foreign: () => {
+      lexicons ??= shareLexicons(words.foreign)
+      return lexicons
+    },
     stop: new Set(words.stop),
     generic: new Set(words.generic),
     filler: new Set(words.filler),
     aside: new Set(words.aside),
     /** Whether a word is not a typo, whether or not a listing has it. */
-    isEveryday: (word: string): boolean => everyday().has(word),
+    isEveryday: (word: string): boolean => {
+      everyday ??= everydayWords(words)
+      return everyday.has(word)
+    },
     phrases: createPhraseTable(words.filters),
     excluding: {
       sure: new Set(words.excluding.sure),
       pattern: excludingPattern(words.excluding),
     },
     /** The id of the task that words name, see `createTaskReader`; null where they name none. */
-    taskOf: (query: readonly Word[]): string | null => readTask()(query, isOpening),
+    taskOf: (stated: readonly Word[]): string | null => {
+      readTask ??= createTaskReader(words.tasks)
+      return readTask(stated, isOpening)
+    },
     /** The effect of a call that a query names by this word. */
-    effectOf: (word: string): Effect | null => effects().get(word) ?? null,
+    effectOf: (word: string): Effect | null => {
+      effects ??= new Map(
+        EFFECTS.flatMap((effect) => words.effects[effect].map((verb) => [verb, effect] as const)),
+      )
+      return effects.get(word) ?? null
+    },
     isWeakVerb: (word: string): boolean => words.effects.weak.includes(word),
     /** What listings that do a task are found by, too; its id where the table has no such task. */
-    taskName: (id: string): string => tasks().get(id)?.name ?? id.replaceAll('_', ' '),
-    /** What people say for a task. */
-    taskWords: (id: string): readonly string[] => tasks().get(id)?.words ?? [],
+    taskName: (id: string): string => {
+      names ??= new Map(words.tasks.map((task) => [task.id, task.name]))
+      return names.get(id) ?? id.replaceAll('_', ' ')
+    },
     /** Whether a word only stands around a task: `please`, `I need an`. */
     isOpening,
     /** The tasks that somebody is known for, by `like` of the table. */
-    tasksLike: (name: string): readonly string[] => likes().get(toName(name)) ?? [],
+    tasksLike: (name: string): readonly string[] => {
+      likes ??= tasksByName(words)
+      return likes.get(toName(name)) ?? []
+    },
     /** Words listings may use where a query has this one. */
-    relatedTo: (word: string): readonly string[] => [
-      ...new Set(
-        related()
-          .get(stemWord(word))
-          ?.flatMap(({ meant }) => meant),
-      ),
-    ],
-  }
-}
-
-/** Made when the first query needs it: a start needn't wait. */
-function whenNeeded<Made>(make: () => Made): () => Made {
-  let made: Made | undefined
-  return () => {
-    made ??= make()
-    return made
+    relatedTo: (word: string): readonly string[] => {
+      related ??= relatedWords(words)
+      const rows = related.get(stemWord(word)) ?? NONE
+      return rows.length > 1
+        ? [...new Set(rows.flatMap(({ meant }) => meant))]
+        : (rows[0]?.meant ?? [])
+    },
   }
 }
 
@@ -83,7 +93,7 @@ function tasksByName({ tasks }: SearchWords): Map<string, string[]> {
 /** `Booking.com` is said as `booking` too. */
 function toName(text: string): string {
   return foldText(text)
-    .replace(/^the |\.(?:com|io|ai|dev|org)$/g, '')
+    .replace(/\.(?:com|io|ai|dev|org)$/, '')
     .replace(/[\s.-]+/g, '')
 }
 
