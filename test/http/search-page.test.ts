@@ -10,7 +10,7 @@ afterAll(() => waypost.close())
 /** Pages of the listings found, in order, as the page links them. */
 async function onThePage(query: string): Promise<string[]> {
   const html = await (await fetch(`${waypost.url}/search?${query}`)).text()
-  const links = [...html.matchAll(/<a[^>]*class="hit-name"[^>]*>/g)]
+  const links = [...html.matchAll(/<a[^>]*class="[^"]*\bhit-name\b[^>]*>/g)]
   return links.map(([tag]) => /href="([^"]+)"/.exec(tag)?.[1] ?? '').filter((path) => path !== '')
 }
 
