@@ -73,7 +73,7 @@ function createChanges(parts: Pick<Parts, 'problem' | 'limits' | 'config' | 'rel
   return createCountedGet(parts, read, CACHING)
 }
 
-/** @returns null where the log does not hold everything that was asked for. */
+/** @returns null where the log does not hold everything that was requested. */
 async function readChanges(
   log: ChangeLog,
   { since, limit }: ChangesQuery,

@@ -3,7 +3,7 @@ import { isDiskFull, OperatorError } from '../../src/domain/wire/problems.ts'
 import { type Config, parseConfig } from './config.ts'
 import { createLog, type Log } from './log.ts'
 
-/** A command that was used wrongly (2), or asked for its help (0). */
+/** A command that was used wrongly (2), or with `--help` (0). */
 export class UsageError extends OperatorError {
   override name = 'UsageError'
   readonly exitCode: 0 | 2
@@ -40,7 +40,7 @@ export function runCommand(command: (config: Config, log: Log) => Promise<string
   })
 }
 
-/** Aborted when the command is asked to end. */
+/** Aborted when the command must end. */
 export function untilStopped(): AbortSignal {
   const stop = new AbortController()
   process.once('SIGTERM', () => stop.abort()).once('SIGINT', () => stop.abort())

@@ -89,7 +89,7 @@ export async function askOperations(
     const finding = await ask(other)
     if (deadline.aborted) break
     others.push({ operation: other.operation, finding })
-    // It asked to be left alone, or our own network failed: the rest waits for another run.
+    // It wants to be left alone, or our own network failed: the rest waits for another run.
     if (finding.outcome === 'unknown') break
   }
   const waits = others.flatMap(({ finding }) => finding.retryAfterS ?? [])

@@ -37,7 +37,7 @@ import { readSignIn } from './sign-in.ts'
 interface McpTarget {
   url: string
   client: Fetcher
-  /** Its listing says that calls are paid: tools that only read are asked for their terms. */
+  /** Its listing says that calls are paid: tools that only read are called unpaid, for their terms. */
   isPaid?: boolean | undefined
   /** Milliseconds since the epoch. */
   now: () => number

@@ -174,7 +174,7 @@ async function runProbes(options: ProbeRunOptions) {
   const lanes = [...Map.groupBy(plans, hostOf).values()]
   const enterAddress = createAddressGate()
   const buffer = createSilenceBuffer<ProbePlan>(onResult)
-  /** `heldBack` were left out because their host asked to be left alone. */
+  /** `heldBack` were left out because their host wants to be left alone. */
   const tally = { probed: 0, heldBack: 0 }
   let isOver = false
   const ask = async (lane: ProbePlan[], plan: ProbePlan) => {
@@ -184,7 +184,7 @@ async function runProbes(options: ProbeRunOptions) {
       const finding = await probeHandshake(plan.handshake, client, now).finally(leave)
       tally.probed += 1
       await buffer.hear(plan, finding, now())
-      // It asked to be left alone: its other plans wait for another run.
+      // It wants to be left alone: its other plans wait for another run.
       if ((finding.retryAfterS ?? 0) > 0) tally.heldBack += lane.splice(0).length
     } else leave()
     if (lane.length > 0) lanes.push(lane)

@@ -113,7 +113,7 @@ function readInstant(text: string | undefined): number | undefined {
   return at
 }
 
-/** Answers about one server; a removed one is found when asked for. */
+/** Answers about one server; a removed one is found when requested. */
 function ofServer(answer: (row: RegistryRow, version: string) => Answered): Answer {
   return (servers, { pathname, search }) => {
     // As in /v0.1/servers/com.example%2Fweather/versions/latest.

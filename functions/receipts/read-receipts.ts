@@ -59,7 +59,7 @@ export async function readJudgedCalls(
 
 /**
  * The complete days of receipts, oldest first, each with the sorted hashes of its receipts and a
- * signature: a receipt that is taken back later is missed by whoever has the file.
+ * signature: a receipt that is taken back later is missed by anybody who has the file.
  *
  * Known limit: a server whose clock is more than an hour behind writes receipts of days that are
  * complete here.

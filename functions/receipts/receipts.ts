@@ -58,7 +58,7 @@ export function openReceipts(parts: { store: Store; clock: Clock; log: Log }) {
     hasWaitedSince: waiting.hasWaitedSince,
     /**
      * Looks for the payments of those that wait. Of calls that carried the same one, the earliest gets
-     * a receipt: whoever copies it from the chain comes later.
+     * a receipt: anybody who copies it from the chain comes later.
      */
     async findPayments(): Promise<void> {
       for (const { authorization, transaction, at } of await findSettled(store, waiting.list())) {

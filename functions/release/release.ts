@@ -81,7 +81,7 @@ export function findGone({ gone, listings }: Release, path: string): Gone | null
   return null
 }
 
-/** Made when the first unknown id of a release is asked for. */
+/** Made when the first unknown id of a release is requested. */
 const finders = new WeakMap<Release['listings'], ReturnType<typeof createNearestIds>>()
 
 /** What is said of an id that no listing has. */

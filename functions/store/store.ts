@@ -271,7 +271,7 @@ export function createSharedCounters(
 
 /** A store slower than this must not delay a search or a redirect (milliseconds). */
 const COUNTER_PATIENCE_MS = 1_000
-/** A slow store is not asked again for this long: a sign-in counts five times (milliseconds). */
+/** A slow store gets no request for this long: a sign-in counts five times (milliseconds). */
 const REST_MS = 2_000
 
 /**

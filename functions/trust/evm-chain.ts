@@ -25,7 +25,7 @@ export type Topics = readonly (string | null | readonly string[])[]
 /** A chain as its node reports it. Contradictory answers throw `RpcError`. */
 export type EvmChain = Awaited<ReturnType<typeof openEvmChain>>
 
-/** Some nodes include the block's time in its logs; the others are asked for it. */
+/** Some nodes include the block's time in its logs; from the others it is requested. */
 export interface TimedLog extends EvmLog {
   at: number | null
 }
@@ -153,7 +153,7 @@ interface Requested {
   to: number
 }
 
-/** A node that answers something other than was asked is not trusted at all. */
+/** A node that answers something other than was requested is not trusted at all. */
 function checkLogs(logs: TimedLog[], requested: Requested): TimedLog[] {
   const wanted = requested.topics.map((topic) =>
     topic === null ? null : new Set(typeof topic === 'string' ? [topic] : topic),

@@ -400,7 +400,7 @@ function createList() {
   let tries: 'none' | 'shorter' | 'long' = 'none'
   const list = {
     most: MOST_WALLETS,
-    /** Longest list asked for in the range at hand. */
+    /** Longest list requested in the range at hand. */
     widest: 0,
     tryShorter(): boolean {
       if (tries === 'none' && list.widest > USUAL_WALLETS) {

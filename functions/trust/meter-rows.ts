@@ -64,7 +64,7 @@ export interface ChainTally {
   read: number
 }
 
-/** The run was asked to end, or another process took its job. What was written stays. */
+/** The run must end, or another process took its job. What was written stays. */
 export class MeterStopped extends Error {
   override name = 'MeterStopped'
 }

@@ -29,7 +29,7 @@ type PackageLimits = typeof PACKAGE_LIMITS
 
 const LAST_WORDS_MS = 2000
 
-/** How often a program is restarted with the settings that it asked for on exit. */
+/** How often a program is restarted with the settings that it named on exit. */
 const MAX_STARTS = 4
 
 /** A program that asks the system for its user must get an answer. */

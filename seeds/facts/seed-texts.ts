@@ -25,7 +25,7 @@ export interface SeedTexts {
  * A name and a summary from foreign words.
  *
  * @param names a seller's names, best first; the first with words in it is used
- * @param said a seller's own descriptions, likewise
+ * @param stated a seller's own descriptions, likewise
  */
 export function toSeedTexts(
   names: readonly (string | null | undefined)[],

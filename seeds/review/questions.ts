@@ -140,7 +140,7 @@ async function findDrafts(contentDir: string, id: string): Promise<string[]> {
   return names.filter((name) => name.startsWith(`${id}.`) && name.endsWith('.md')).sort()
 }
 
-/** Decisions, so that the same question is not asked again. */
+/** Decisions, so that no question comes twice. */
 const SETTLED_FILE = `${FOLDER}/settled.json`
 const SettledSchema = v.record(
   v.string(),

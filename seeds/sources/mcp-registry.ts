@@ -103,7 +103,7 @@ function findPage(server: RegistryServer, entries: readonly InvokeEntry[], rules
 }
 
 /**
- * The registry gives a name to whoever proves its domain, or the account on GitHub.
+ * The registry gives a name to anybody who proves its domain, or the account on GitHub.
  *
  * @example pageOfOwner('com.example/weather') → 'https://example.com'
  */

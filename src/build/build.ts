@@ -46,7 +46,7 @@ export interface BuildSettings extends Settings {
    */
   readLedger(payeesOf: (facts: OwnerFacts) => readonly LedgerPayee[]): Promise<LedgerFacts>
   /**
-   * For the development server, which renders pages when they are asked for: a build makes none, and
+   * For the development server, which renders pages when they are requested: a build makes none, and
    * says as soon as they can be rendered from which folder. It has its final name when the build ends.
    */
   onData?: (folder: string) => void
@@ -129,7 +129,7 @@ interface Parts {
   stage: (name: string) => void
 }
 
-/** Reads the content when it is first asked for, and prints what is wrong with it. */
+/** Reads the content when it is first requested, and prints what is wrong with it. */
 function createContentReader({ contentDir, allowPrivate, asOf, log }: BuildSettings) {
   let known: Content | undefined
   const read = (): Content => {

@@ -49,7 +49,7 @@ export interface Catalogue {
   trustPayees: TrustPayees
   /** The newest payments of the window by listing id, counted or not. */
   paid: ReadonlyMap<string, readonly LedgerPayment[]>
-  /** Listings whose seller asked for removal: only sellers' routes still know them. */
+  /** Listings whose seller requested removal: only sellers' routes still know them. */
   optedOut: OptedOutListing[]
   pages: ComparePage[]
   tables: Tables

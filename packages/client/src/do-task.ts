@@ -120,7 +120,7 @@ const ASK_TIMEOUT = 20_000
 const PAID_TIMEOUT = 120_000
 
 /**
- * The first seller of the plan is asked for its price without payment, paid within the budget, and
+ * The first seller of the plan gets a request without payment, is paid within the budget, and
  * its answer checked against the task's contract; where it fails or asks more than the plan says,
  * the next one has its turn. A refusal of the directory's own relay ends the run.
  *

@@ -39,7 +39,7 @@ export interface CallReply {
    * with a WaypostError where it is too long, too slow or breaks off.
    */
   response: Response
-  /** The seller's x402 terms, where it asked for payment by them. */
+  /** The seller's x402 terms, where it requested payment by them. */
   terms?: PaymentTerms
   /** The payment that was sent along; the receipt says whether it settled. */
   paid?: Pick<Quote, 'rail' | 'usd' | 'payee'>

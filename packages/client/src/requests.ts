@@ -210,7 +210,7 @@ function isProblem(value: unknown): value is Problem {
 }
 
 /**
- * Milliseconds before the next try: what the service asked for, else exponential with full jitter,
+ * Milliseconds before the next try: what the service requested, else exponential with full jitter,
  * so that clients that failed together don't come back together.
  *
  * @param tries made so far

@@ -93,7 +93,7 @@ export type OperationFacts = v.InferOutput<typeof OperationSchema>
 let known: Record<string, OperationFacts> | undefined
 
 /**
- * By the names of the route table, in the order of the document. Read when it is first asked for: a
+ * By the names of the route table, in the order of the document. Read when it is first requested: a
  * build that finds its release current needs none.
  *
  * @throws Error that names the row and what would be right

@@ -75,7 +75,7 @@ function coinOn(chain: string) {
 /**
  * Asks the wallet for one signature.
  *
- * @param asked one in which `findPayFault` finds none
+ * @param offer one in which `findPayFault` finds none
  * @returns the header that pays the offer
  * @throws the wallet's error, for instance when the person refuses
  */

@@ -26,7 +26,7 @@ export interface DescribedApi {
   title: string | null
   description: string | null
   operations: Operation[]
-  /** CAIP-10 of whoever the document wants paid. */
+  /** CAIP-10 of the payee that the document names. */
   payees: string[]
   /** Words that stand where a payee should. */
   placeholder?: string

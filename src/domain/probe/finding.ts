@@ -76,7 +76,7 @@ export interface Finding {
   others?: OtherAnswer[]
   /** Where to get a token, from the seller's own metadata. */
   signIn?: SignIn
-  /** How long the seller asked to be left alone, in seconds. */
+  /** How long the seller wants to be left alone, in seconds. */
   retryAfterS?: number
   failure?: ProbeFailure
   /** By the operation's declared answer; only the verdict is kept. */

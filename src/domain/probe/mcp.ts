@@ -65,7 +65,7 @@ export function judgeBrokenSession(finding: Finding, { id }: McpSession): Findin
   return toFinding({ ...finding, saw, isMeant: true, faults: [{ what: saw, change }] })
 }
 
-/** @param asked terms that tools answered an unpaid call with, by name */
+/** @param requested terms that tools answered an unpaid call with, by name */
 export function toMcpFinding(
   info: McpServerInfo,
   { values, cut }: Pick<ListedTools, 'values' | 'cut'>,
@@ -213,7 +213,7 @@ export async function listTools(
   return cursor === undefined ? { values } : { values, cut: `more than ${MAX_PAGES} pages` }
 }
 
-/** Tools asked for their terms in one probe. */
+/** Tools that are called for their terms in one probe. */
 const MAX_REQUESTED = 3
 
 /**

@@ -50,7 +50,7 @@ interface ResourceMetadata {
  * RFC 9728 §3.3: metadata of another resource is not used. As in MCP clients, one for the whole
  * origin, or for a path above the address, also applies to the address.
  *
- * @param asked the address that was called
+ * @param requested the address that was called
  */
 export function readResourceMetadata(
   text: string,

@@ -209,7 +209,7 @@ export function toCandidate(plan: ProbePlan, evidence: Pick<Evidence, 'probes' |
   const times = probes.map(({ at }) => Date.parse(at))
   const lastAt = times.length === 0 ? null : largestOf(times)
   const last = probes.filter(({ at }) => Date.parse(at) === lastAt)
-  // Any of its operations may have asked for it, each at its own time.
+  // Any of its operations may have wanted that, each at its own time.
   const answers = (seen?.operations ?? []).flatMap(({ seen: answer }) =>
     answer === undefined ? [] : [{ ...answer, at: answer.at ?? seen?.at ?? '' }],
   )

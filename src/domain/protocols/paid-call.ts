@@ -7,7 +7,7 @@ import { parseJson, toCanonicalJson } from '../wire/json.ts'
 export const PAYMENT_META = 'x402/payment'
 export const RECEIPT_META = 'x402/payment-response'
 
-/** Of a 402, unpacked: no terms are longer, and whoever reads them for a caller reads no more. */
+/** Of a 402, unpacked: no terms are longer, and anybody who reads them for a caller reads no more. */
 export const MAX_TERMS_BYTES = 256 * 1024
 
 const PaymentSchema = v.looseObject({ x402Version: v.picklist([1, 2]) })

@@ -13,7 +13,7 @@ import { collapseOperations, completeOperations, uniteOperations } from './unite
  * people wrote is complete, and sources only fill in its elements; lists of sources are merged by
  * what identifies their elements. A guess never wins over a known fact.
  *
- * @param said the sources' facts, in the order of precedence
+ * @param stated the sources' facts, in the order of precedence
  */
 export function joinFacts(written: WrittenFacts, stated: readonly SourceFacts[]): WrittenFacts {
   const [first, ...others] = stated
@@ -87,7 +87,7 @@ function withOthers(own: ListingFacts['sources'], others: ListingFacts['sources'
   return [...own, ...others.filter(({ source }) => !named.has(source))]
 }
 
-/** The facts of several sources on one service. @param said in the order of precedence */
+/** The facts of several sources on one service. @param stated in the order of precedence */
 export function uniteFacts(stated: readonly SourceFacts[]): SourceFacts {
   const http = stated.flatMap((facts) => facts.http ?? [])
   const collapsed = collapseOperations(uniteOperations(http))
@@ -156,7 +156,7 @@ export const PEOPLE = 'people'
 /** Facts that add up, so that each source may contribute some of them. */
 const UNITED: ReadonlySet<SourceField> = new Set(['http', 'invoke', 'discovery', 'sources'])
 
-/** @param said in the order of precedence */
+/** @param stated in the order of precedence */
 export function toOrigins(
   written: WrittenFacts,
   stated: readonly { importer: string; facts: SourceFacts }[],

@@ -53,7 +53,7 @@ const MAX_QUERY_WORDS = 128
 const MAX_TERMS = 96
 /** Guessing does not help a query with more typos than this. */
 const MAX_REPAIRS = 4
-/** Words of a long query that name its deed, which come before its inputs and outputs. */
+/** Words of a long query that name its task, which come before its inputs and outputs. */
 const LEADING_WORDS = 3
 const NO_WORD = 'The query has no word to search for.'
 const MAX_LISTED = 6
@@ -129,13 +129,13 @@ function findTask(
   return words.taskOf((readings[1] ?? []).flatMap((word) => slips.get(word.whole) ?? word))
 }
 
-/** Words of time, degree and manner say little about a deed, but each is also part of a name. */
+/** Words of time, degree and manner say little about a task, but each is also part of a name. */
 function withoutAside({ words: { aside } }: SearchIndex, words: readonly Word[]) {
   const taskWords = words.filter(({ whole }) => !aside.has(whole))
   return taskWords.length > 0 ? taskWords : words
 }
 
-/** In a long query the words after its first ones count as details of its deed. */
+/** In a long query the words after its first ones count as details of its task. */
 function readTaskWords(index: SearchIndex, kept: readonly Word[], mayRepair: boolean): QueryTerm[] {
   const queryTerms = readQueryTerms(index, kept, mayRepair)
   if (!isLong(kept)) return queryTerms
