@@ -93,7 +93,7 @@ export function createAddressLookup(
     const failure = failed.get(host)
     if (failure !== undefined && failure.until > now()) throw failure.error
     failed.delete(host)
-    const requested =
+    const lookUp =
       underWay.get(host) ??
       ask(host, servers, limits)
         .catch((error: unknown) => {
@@ -101,8 +101,8 @@ export function createAddressLookup(
           throw error
         })
         .finally(() => underWay.delete(host))
-    underWay.set(host, requested)
-    return requested
+    underWay.set(host, lookUp)
+    return lookUp
   }
 }
 
@@ -154,13 +154,11 @@ function createAgreedTxt(servers: readonly string[] | undefined): Resolver['txt'
   })
   const needed = Math.min(QUORUM, resolvers.length)
   return async (host) => {
-    const requested = await Promise.allSettled(
-      resolvers.map((resolver) => txtOrNone(resolver, host)),
-    )
-    const answers = requested
+    const results = await Promise.allSettled(resolvers.map((resolver) => txtOrNone(resolver, host)))
+    const answers = results
       .filter((answer) => answer.status === 'fulfilled')
       .map(({ value }) => value)
-    const failure = requested.find((answer) => answer.status === 'rejected')
+    const failure = results.find((answer) => answer.status === 'rejected')
     if (answers.length < needed && failure !== undefined) throw failure.reason
     const byText = new Map(answers.flat().map((record) => [record.join(''), record]))
     const hasRecord = (answer: string[][], text: string) =>

@@ -139,7 +139,7 @@ async function post(
   { id, headers, body }: McpMessage,
 ): Promise<Posted> {
   const readEvents = createEventReader()
-  const requested = await client.fetch({
+  const reply = await client.fetch({
     method: 'POST',
     url,
     body,
@@ -147,8 +147,8 @@ async function post(
     isEnough: (piece) =>
       id !== null && readEvents(piece).some(({ data }) => parseRpcReply(data, id) !== null),
   })
-  if (!requested.answered) return requested
-  const { answer } = requested
+  if (!reply.answered) return reply
+  const { answer } = reply
   const texts =
     mediaTypeOf(answer) === EVENT_TYPE
       ? createEventReader()(`${answer.body}\n\n`).map(({ data }) => data)

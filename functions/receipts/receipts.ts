@@ -78,7 +78,11 @@ export function openReceipts(parts: { store: Store; clock: Clock; log: Log }) {
 
 const TIME_BYTES = 6
 
-/** An id that begins with the time of its call: rows are inserted in their order. @param random 16 bytes, written into */
+/**
+ * An id that begins with the time of its call: rows are inserted in their order.
+ *
+ * @param random 16 bytes; the time is written into them
+ */
 export function toReceiptId(at: number, random: Buffer): string {
   random.writeUIntBE(at, 0, TIME_BYTES)
   return random.toString('base64url')
@@ -197,10 +201,10 @@ function createWaitingCalls(clock: Clock) {
       if (all.size <= WAITING.ofClient) return
       const ofClient = [...all].filter((call) => call.client === client)
       if (ofClient.length > WAITING.ofClient) drop(ofClient[0])
-      const byListing = Map.groupBy(all, listingOf)
-      const own = byListing.get(receipt.receipt.listing_id) ?? []
-      if (own.length > WAITING.ofListing) dropFrom(own)
-      if (all.size > WAITING.inAll) dropFrom(largestOf(byListing))
+      if (all.size <= WAITING.ofListing) return
+      const ofListing = [...all].filter((call) => listingOf(call) === receipt.receipt.listing_id)
+      if (ofListing.length > WAITING.ofListing) dropFrom(ofListing)
+      if (all.size > WAITING.inAll) dropFrom(largestOf(Map.groupBy(all, listingOf)))
     },
     list(): NewReceipt[] {
       dropExpired()

@@ -6,8 +6,9 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
  *
  * Security model: compressing a secret together with text that an attacker chooses reveals it to
  * anybody who sees the size of the answer (BREACH, https://breachattack.com). Answers that hold
- * something only their reader may know are not compressed: the server asks for it where neither the
- * path nor `isSecret` of its row says so, and all that set a cookie stay as they are. The relay bypasses this entirely: its bytes are the seller's.
+ * something only their reader may know are not compressed: those of seller paths and of rows with
+ * `isSecret`, for which the server does not call this, and all that set a cookie. The relay bypasses
+ * this entirely: its bytes are the seller's.
  *
  * Known limitations: the work is done on the thread that serves, so an answer above `MAX_BYTES` is
  * sent as it is.

@@ -2,6 +2,7 @@ import { createReadStream, readFileSync, type Stats, statSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { fileHeaders } from '../../src/domain/delivery/file-headers.ts'
+import { codeOf } from '../../src/domain/wire/problems.ts'
 import { findContentType, isCopied, isDumpCopy } from '../../src/domain/wire/static-file.ts'
 import { acceptsEncoding } from '../server/compress-answers.ts'
 import type { ReportFailure } from '../server/node-answers.ts'
@@ -162,7 +163,7 @@ function ifThere<Read>(read: () => Read): Read | null {
   try {
     return read()
   } catch (error) {
-    if (error instanceof Error && /^(?:ENOENT|ENAMETOOLONG)\b/.test(error.message)) return null
+    if (['ENOENT', 'ENAMETOOLONG'].includes(codeOf(error))) return null
     throw error
   }
 }

@@ -104,11 +104,11 @@ function openPostgresStore(url: string, log: Log): Store {
 function boundQueries(client: pg.Client): void {
   const { query } = client
   const bounded = (...given: unknown[]): unknown => {
-    const requested: unknown = Reflect.apply(query, client, given)
-    if (!(requested instanceof Promise)) return requested
+    const result: unknown = Reflect.apply(query, client, given)
+    if (!(result instanceof Promise)) return result
     return askStore(async (patienceMs) => {
-      if (patienceMs === undefined) return requested
-      return within(patienceMs, requested).catch((error: unknown) => {
+      if (patienceMs === undefined) return result
+      return within(patienceMs, result).catch((error: unknown) => {
         if (codeOf(error) === 'ETIMEOUT') client.end().catch(() => undefined)
         throw error
       })

@@ -110,7 +110,7 @@ export async function* inPages<Table extends keyof Tables, Row extends object>(
     if (last === undefined || page.length < size) return
     const ended = sql.join(columns.map((column) => last[column]))
     page = await rows
-      // Said again for databases that find no index for the whole.
+      // Repeated for databases that find no index for the whole.
       .where(sql<boolean>`${sql.ref(columns[0])} >= ${last[columns[0]]}`)
       .where(sql<boolean>`(${place}) > (${ended})`)
       .execute()

@@ -7,7 +7,6 @@ import {
 } from '../../src/domain/listing/listing-facts.ts'
 import { isListingId } from '../../src/domain/listing/listing-text.ts'
 import { normalizePayout } from '../../src/domain/listing/networks.ts'
-import { eachOnce } from '../../src/domain/listing/offers.ts'
 import { withAsciiHosts } from '../../src/domain/listing/target-url.ts'
 import { findOperationFaults } from '../../src/domain/operation/operation-faults.ts'
 import { marksOf } from '../../src/domain/sources/listing-marks.ts'
@@ -18,7 +17,7 @@ import {
   type NamedPayee,
   type SourceField,
 } from '../../src/domain/sources/source-row.ts'
-import { isJsonObject } from '../../src/domain/wire/json.ts'
+import { eachOnce, isJsonObject } from '../../src/domain/wire/json.ts'
 import type { IdPrefix } from '../../src/domain/wire/vocabulary.ts'
 import { type createTaskFinder, toPathName } from '../../src/search/words/operation-tasks.ts'
 import { addressSlug } from '../text/address-slug.ts'

@@ -10,8 +10,7 @@ import {
   sampleAddress,
 } from '../../src/domain/listing/invoke.ts'
 import { findTextFault } from '../../src/domain/listing/listing-text.ts'
-import { eachOnce } from '../../src/domain/listing/offers.ts'
-import { isJsonObject, memberOf } from '../../src/domain/wire/json.ts'
+import { eachOnce, isJsonObject, memberOf } from '../../src/domain/wire/json.ts'
 import {
   PACKAGE_REGISTRIES,
   PACKAGE_TRANSPORTS,

@@ -7,9 +7,8 @@ import {
   PayloadSchema,
   placeholdersOf,
 } from '../listing/listing-facts.ts'
-import { eachOnce } from '../listing/offers.ts'
 import { findOperationFaults } from '../operation/operation-faults.ts'
-import { isJsonObject, memberOf, present } from '../wire/json.ts'
+import { eachOnce, isJsonObject, memberOf, present } from '../wire/json.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 import { readPaymentInfo, readPriceWords, type StatedPayment } from './payment-info.ts'
 import { firstValid } from './x402-shapes.ts'
@@ -58,7 +57,7 @@ export function readOpenApi(document: unknown, address: string): DescribedApi | 
     return whole === null ? [] : [{ operation: whole, payment }]
   })
   const info = toObject(document.info)
-  const about = { title: textOf(info.title), description: textOf(info.description) }
+  const about = { title: lineOf(info.title), description: lineOf(info.description) }
   return toDescribedApi(
     about,
     sound,
@@ -113,7 +112,7 @@ function readPath(path: string, item: Record<string, unknown>, source: Source): 
     const params = [...listOf(reported.parameters), ...shared].flatMap((each) =>
       readParam(dereference(each, document), document),
     )
-    const description = textOf(reported.summary) ?? textOf(reported.description) ?? undefined
+    const description = lineOf(reported.summary) ?? lineOf(reported.description) ?? undefined
     const body = method === 'GET' ? undefined : readBody(reported.requestBody, document)
     const payment = readPaymentInfo(paymentInfoOf(reported, `${method} ${path}`, document))
     const { offers, price } = payment
@@ -152,7 +151,7 @@ function readSentence(
 ) {
   const paid = memberOf(responses, '402') ?? null
   if (paid === null) return undefined
-  const [named, stated, requested] = [
+  const [named, stated, ofAnswer] = [
     summary,
     description,
     dereference(paid, document).description,
@@ -161,7 +160,7 @@ function readSentence(
   const sentences = `${named}\n${stated}`.split(/(?<=[.!?])\s+|\n+/)
   const costs = [...sentences.filter((each) => OF_COST.test(each)), ...behind]
   const reported = costs.flatMap(toCosts)
-  return toCallPrice(reported.length > 0 ? reported : toCosts(requested ?? ''))
+  return toCallPrice(reported.length > 0 ? reported : toCosts(ofAnswer ?? ''))
 }
 
 const MAX_STATED = 5000
@@ -247,7 +246,7 @@ function readParam(param: Record<string, unknown>, document: unknown): Params {
   const { name, in: place } = param
   if (typeof name !== 'string' || (place !== 'query' && place !== 'path' && place !== 'header'))
     return []
-  const description = textOf(param.description) ?? undefined
+  const description = lineOf(param.description) ?? undefined
   const own = isJsonObject(param.schema) ? inlineSchema(param.schema, document) : {}
   const [named] = Object.values(toObject(param.examples))
   const example = param.example ?? dereference(named, document).value ?? own.example ?? own.default
@@ -358,7 +357,7 @@ function toObject(value: unknown): Record<string, unknown> {
 }
 
 /** One line of a seller's words, cut. */
-export function textOf(value: unknown): string | null {
+export function lineOf(value: unknown): string | null {
   if (typeof value !== 'string') return null
   const line = value.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+|\s+/gu, ' ').trim()
   return line === '' ? null : [...line].slice(0, MAX_TEXT).join('').trim()

@@ -1,8 +1,8 @@
 import type { Operation } from '../listing/listing-facts.ts'
 import { isTestNetwork, toPayout } from '../listing/networks.ts'
-import { eachOnce, type Offer, toPrice } from '../listing/offers.ts'
+import { type Offer, toPrice } from '../listing/offers.ts'
 import { TEMPO_CHAIN_ID, toCaip2, usdAssetOf } from '../settlement/usd-assets.ts'
-import { isJsonObject, largestOf, memberOf, present, smallestOf } from '../wire/json.ts'
+import { eachOnce, isJsonObject, largestOf, memberOf, present, smallestOf } from '../wire/json.ts'
 import { HTTP_METHODS, RAILS, type Rail } from '../wire/vocabulary.ts'
 import {
   coinDecimals,

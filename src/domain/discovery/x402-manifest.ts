@@ -1,14 +1,13 @@
 import * as v from 'valibot'
 import { type Operation, type Param, ParamSchema, PayloadSchema } from '../listing/listing-facts.ts'
-import { eachOnce } from '../listing/offers.ts'
 import { toOperationKey } from '../operation/is-at-address.ts'
-import { isJsonObject, memberOf, present } from '../wire/json.ts'
+import { eachOnce, isJsonObject, memberOf, present } from '../wire/json.ts'
 import { HTTP_METHODS, type HttpMethod } from '../wire/vocabulary.ts'
 import {
   type Described,
   type DescribedApi,
   firstSound,
-  textOf,
+  lineOf,
   toCallPrice,
   toCosts,
   toDescribedApi,
@@ -46,7 +45,7 @@ export function readX402Manifest(document: unknown, address: string): DescribedA
   const once = eachOnce(read, ({ operation }) => toOperationKey(operation))
   const payments = [readPayment({}, shared), ...read.map(({ payment }) => payment)]
   const about = [document, document.service, document.publisher].filter(isJsonObject)
-  const first = (name: string) => about.flatMap((each) => textOf(each[name]) ?? []).at(0) ?? null
+  const first = (name: string) => about.flatMap((each) => lineOf(each[name]) ?? []).at(0) ?? null
   const titled = { title: first('name') ?? first('serviceName'), description: first('description') }
   const api = toDescribedApi(titled, once, payments)
   return { ...api, truncated: api.truncated || entries.length > MAX_ENTRIES }
@@ -179,8 +178,8 @@ function readEntry(value: unknown, base: string): Entry | null {
   const { path, names } = toTemplate(isPath ? base.replace(/\/$/, '') + text : text)
   const input = readX402Input({ ...body, accepts: [body.accepts ?? []].flat() })
   const stated = verb ?? body.method ?? [body.httpMethods].flat()[0] ?? input.method
-  const requested = String(stated ?? '').toUpperCase()
-  const method = HTTP_METHODS.find((known) => known === requested) ?? null
+  const name = String(stated ?? '').toUpperCase()
+  const method = HTTP_METHODS.find((known) => known === name) ?? null
   return { method, url: path, place: names, body, input }
 }
 
@@ -217,7 +216,7 @@ function toOperation(given: Given): Operation | null {
   const others = [entry.resource, entry.metadata, way].map((each) => memberOf(each, 'description'))
   const description =
     [entry.description, ...others, entry.summary, entry.desc]
-      .map(textOf)
+      .map(lineOf)
       .find((each) => each !== null) ?? undefined
   const inPath = place.map(
     (name): Param => ({

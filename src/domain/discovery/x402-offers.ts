@@ -128,8 +128,8 @@ export function priceUnits(amount: string, decimals: number): number | PriceFaul
   const decimal = `${digits.slice(0, point)}.${digits.slice(point)}`
   const usd = Number(decimal.replace(/\.$/, ''))
   if (usd <= MAX_CALL_USD) return usd
-  const requested = `${amount} units at ${decimals} decimals are $${decimal.replace(/\.?0*$/, '')} a call`
-  return { ...faultOf('price_too_high', `${requested}; expected at most $${MAX_CALL_USD}`), usd }
+  const words = `${amount} units at ${decimals} decimals are $${decimal.replace(/\.?0*$/, '')} a call`
+  return { ...faultOf('price_too_high', `${words}; expected at most $${MAX_CALL_USD}`), usd }
 }
 
 export function unknownCoin(asset: string, place = ''): PriceFault {

@@ -60,8 +60,3 @@ export function toPrice(
 export function offersOf(operations: readonly Pick<Operation, 'offers'>[]): Offer[] {
   return operations.flatMap(({ offers = [] }) => offers)
 }
-
-/** The first of each name, in their order. */
-export function eachOnce<Item>(items: readonly Item[], nameOf: (item: Item) => string): Item[] {
-  return [...Map.groupBy(items, nameOf).values()].flatMap(([first]) => first ?? [])
-}

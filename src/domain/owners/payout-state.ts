@@ -1,7 +1,6 @@
 import { normalizePayout } from '../listing/networks.ts'
-import { eachOnce } from '../listing/offers.ts'
 import type { LedgerPayee } from '../trust/ledger-facts.ts'
-import { largestOf } from '../wire/json.ts'
+import { eachOnce, largestOf } from '../wire/json.ts'
 
 /** The known payouts of a listing, CAIP-10. */
 export interface PayoutFacts {

@@ -50,10 +50,9 @@ export function judgeOffer(offered: Offered, { payee, max_usd: most }: Expectati
 export function readOffer(offer: unknown, rules = { allowTestCoins: true }): Offered {
   const read = (name: string) => (isJsonObject(offer) ? offer[name] : undefined)
   const network = toCaip2(String(read('network')))
-  const requested = [read('amount'), read('maxAmountRequired')].filter((each) => each !== undefined)
-  const isComplete =
-    requested.length > 0 && requested.every((each) => /^\d{1,30}$/.test(String(each)))
-  const [least, most = least] = requested.map(Number).sort((a, b) => a - b)
+  const amounts = [read('amount'), read('maxAmountRequired')].filter((each) => each !== undefined)
+  const isComplete = amounts.length > 0 && amounts.every((each) => /^\d{1,30}$/.test(String(each)))
+  const [least, most = least] = amounts.map(Number).sort((a, b) => a - b)
   return {
     payee: toPayout(network, String(read('payTo'))),
     usd: isComplete ? toUsd(network, String(read('asset')), String(most), rules) : null,

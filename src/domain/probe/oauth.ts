@@ -57,16 +57,16 @@ export function readResourceMetadata(
   requested: string,
   rules: UrlRules,
 ): ResourceMetadata | null {
-  const reported = parseBounded(text)
-  if (reported === null || typeof reported.resource !== 'string') return null
-  if (!isFor(reported.resource, requested)) return null
-  const servers = Array.isArray(reported.authorization_servers)
-    ? reported.authorization_servers
+  const metadata = parseBounded(text)
+  if (metadata === null || typeof metadata.resource !== 'string') return null
+  if (!isFor(metadata.resource, requested)) return null
+  const servers = Array.isArray(metadata.authorization_servers)
+    ? metadata.authorization_servers
     : []
   const usable = servers.filter((each) => isUsable(each, rules)).slice(0, MAX_SERVERS)
-  const scopes = toNames(reported.scopes_supported)
+  const scopes = toNames(metadata.scopes_supported)
   return {
-    resource: reported.resource,
+    resource: metadata.resource,
     authorization_servers: usable,
     ...present({ scopes_supported: scopes }),
   }
@@ -78,20 +78,20 @@ export function readServerMetadata(
   issuer: string,
   rules: UrlRules,
 ): Partial<SignIn> | null {
-  const reported = parseBounded(text)
-  if (reported === null || typeof reported.issuer !== 'string') return null
-  if (!isSameAddress(reported.issuer, issuer)) return null
-  const { client_id_metadata_document_supported: byDocument } = reported
+  const metadata = parseBounded(text)
+  if (metadata === null || typeof metadata.issuer !== 'string') return null
+  if (!isSameAddress(metadata.issuer, issuer)) return null
+  const { client_id_metadata_document_supported: byDocument } = metadata
   return present({
     ...Object.fromEntries(
       ENDPOINTS.flatMap((name) => {
-        const url = reported[name]
+        const url = metadata[name]
         return isUsable(url, rules) ? [[name, url]] : []
       }),
     ),
     client_id_metadata_document_supported: typeof byDocument === 'boolean' ? byDocument : undefined,
-    grant_types_supported: toNames(reported.grant_types_supported),
-    code_challenge_methods_supported: toNames(reported.code_challenge_methods_supported),
+    grant_types_supported: toNames(metadata.grant_types_supported),
+    code_challenge_methods_supported: toNames(metadata.code_challenge_methods_supported),
   })
 }
 
@@ -132,9 +132,9 @@ function toNames(value: unknown): string[] | undefined {
 }
 
 function isFor(resource: string, requested: string): boolean {
-  const [reported, called] = [URL.parse(resource), URL.parse(requested)]
-  if (reported === null || called === null || reported.origin !== called.origin) return false
-  const above = reported.pathname.endsWith('/') ? reported.pathname : `${reported.pathname}/`
+  const [its, called] = [URL.parse(resource), URL.parse(requested)]
+  if (its === null || called === null || its.origin !== called.origin) return false
+  const above = its.pathname.endsWith('/') ? its.pathname : `${its.pathname}/`
   return `${called.pathname}/`.startsWith(above)
 }
 

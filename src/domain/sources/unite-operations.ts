@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { createOperationSchema, type Operation, placeholdersOf } from '../listing/listing-facts.ts'
-import { eachOnce, type Offer, offersOf, pricingOf, toPrice } from '../listing/offers.ts'
+import { type Offer, offersOf, pricingOf, toPrice } from '../listing/offers.ts'
 import type { Pricing } from '../listing/pricing.ts'
+import { eachOnce } from '../wire/json.ts'
 import { ASSUMABLE } from '../wire/vocabulary.ts'
 import { operationMark } from './listing-marks.ts'
 

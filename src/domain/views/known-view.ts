@@ -101,8 +101,8 @@ function toAnswers(listing: DerivedListing, sources: Sources): KnownFact {
     return { known: isRunning, text, as_of, source: OWN_EVIDENCE }
   }
   const read = evidence.interface
-  const requested = listing.probes.length > 0 ? 'no result of a probe' : 'not probed'
-  const missing = runsLocallyOnly(facts) ? 'we have not run it' : requested
+  const unprobed = listing.probes.length > 0 ? 'no result of a probe' : 'not probed'
+  const missing = runsLocallyOnly(facts) ? 'we have not run it' : unprobed
   if (read === undefined || read.from === 'catalog') return { known: false, text: `${missing} yet` }
   const text = `${missing} yet, its own description was read on ${toDay(read.at)}`
   return { known: false, text, as_of: read.at.slice(0, 10) }

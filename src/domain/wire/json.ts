@@ -139,3 +139,8 @@ export function compareText(a: string, b: string): number {
   if (a === b) return 0
   return a < b ? -1 : 1
 }
+
+/** The first of each name, in their order. */
+export function eachOnce<Item>(items: readonly Item[], nameOf: (item: Item) => string): Item[] {
+  return [...Map.groupBy(items, nameOf).values()].flatMap(([first]) => first ?? [])
+}

@@ -27,7 +27,7 @@ const MOST_ROWS = 1 << 15
 const ASKING = { each: 0.3, most: 12, fade: 0.2, words: 4 }
 const NAME_OR_LABELS = 0b011
 
-interface Reported {
+interface TellingWord {
   word: Word
   /** Meaningless words right before it. */
   before: number
@@ -49,13 +49,13 @@ export function belongingWords(
   all: readonly Word[],
 ): readonly Word[] {
   if (!isLong(kept)) return kept
-  const reported = readReported(index, kept, all)
-  if (reported.length === 0 || reported.length > DENSE * all.length) return kept
+  const telling = readTelling(index, kept, all)
+  if (telling.length === 0 || telling.length > DENSE * all.length) return kept
   const looked = Math.min(index.organicRows, MOST_ROWS)
-  const requested = requestedFor(reported)
-  const scores = reported.map((one, at) => {
+  const requested = afterAsking(telling)
+  const scores = telling.map((one, at) => {
     const first = Math.max(0, at - SPAN)
-    const bonds = reported.slice(first, at + SPAN + 1).map((other, place) => {
+    const bonds = telling.slice(first, at + SPAN + 1).map((other, place) => {
       const distance = Math.abs(first + place - at)
       return distance === 0 ? LEAST.bond : bondOf(one.rows, other.rows, looked) / distance
     })
@@ -65,7 +65,7 @@ export function belongingWords(
   const start = sums.indexOf(largestOf(sums, 0))
   const span = scores.slice(start, start + SPAN)
   const best = largestOf(span, 0)
-  const strong = reported
+  const strong = telling
     .slice(start, start + SPAN)
     .filter((_, at) => (span[at] ?? 0) >= STRONG * best)
   return [...new Map(strong.map(({ word }) => [word.whole, word])).values()]
@@ -76,8 +76,12 @@ export function isLong(words: readonly Word[]): boolean {
 }
 
 /** The words that some listing has, in their order. */
-function readReported(index: SearchIndex, kept: readonly Word[], all: readonly Word[]): Reported[] {
-  const known = new Map<string, Pick<Reported, 'rows' | 'named'>>()
+function readTelling(
+  index: SearchIndex,
+  kept: readonly Word[],
+  all: readonly Word[],
+): TellingWord[] {
+  const known = new Map<string, Pick<TellingWord, 'rows' | 'named'>>()
   const read = ({ whole }: Word) => {
     const { rows, codes } = readPostings(index.terms, lookUpWord(index, whole).number)
     const named = codes.filter(
@@ -89,24 +93,24 @@ function readReported(index: SearchIndex, kept: readonly Word[], all: readonly W
     return found
   }
   const saying = new Set(kept)
-  const reported: Reported[] = []
+  const telling: TellingWord[] = []
   let before = 0
   for (const word of all) {
     before += 1
     if (!saying.has(word)) continue
     const found = known.get(word.whole) ?? read(word)
-    if (found.rows.length > 0) reported.push({ word, before: before - 1, ...found })
+    if (found.rows.length > 0) telling.push({ word, before: before - 1, ...found })
     before = 0
   }
-  return reported
+  return telling
 }
 
 /** How much more each word counts because of the words before it. */
-function requestedFor(reported: readonly Reported[]): number[] {
+function afterAsking(telling: readonly TellingWord[]): number[] {
   const { each, most, fade, words } = ASKING
-  return reported.map((_, at) => {
+  return telling.map((_, at) => {
     const first = Math.max(0, at - words + 1)
-    const runs = reported
+    const runs = telling
       .slice(first, at + 1)
       .map(({ before }, place) => Math.min(before, most) * (1 - fade * (at - first - place)))
     return 1 + each * largestOf(runs, 0)
@@ -128,8 +132,8 @@ function bondOf(a: Uint32Array, b: Uint32Array, looked: number): number {
     if (difference >= 0) other += 1
   }
   if (both < MIN_MEETINGS || both === looked) return 0
-  const reported = Math.log((both * looked) / (a.length * b.length))
-  return Math.max(0, reported / -Math.log(both / looked))
+  const bond = Math.log((both * looked) / (a.length * b.length))
+  return Math.max(0, bond / -Math.log(both / looked))
 }
 
 /** `without` may precede anything: before a name it asks for others. */
