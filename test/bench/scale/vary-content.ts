@@ -3,7 +3,9 @@ import { basename, dirname, join } from 'node:path'
 
 const OWN = join(import.meta.dirname, '../../../content')
 /** Of listings that stand on it, each has a copy on another host. */
-const ADDRESS = /(https?:\/\/)(?=[a-z])/g
+const ADDRESS = /(https?:\/\/)(?=[a-z\d])/g
+/** Of listings that are a package, each copy is another one. */
+const PACKAGE = /(?<=^ {4}registry: .*\n {4}identifier: "?)[^\s"]+/gm
 
 /**
  * Writes the project's own content to a folder, with as many listings as are wanted: a part of its own,
@@ -41,5 +43,7 @@ function toCopy(text: string, round: number): string {
   const sourced = /^sources:/m.test(text)
     ? named
     : named.replace(/^url: (.*)$/m, '$&\nsources: [{ source: vendor_docs, ref: $1 }]')
-  return sourced.replace(ADDRESS, `$1s${round}.`)
+  return sourced
+    .replace(ADDRESS, `$1s${round}.`)
+    .replace(PACKAGE, (name) => `${name}-s${round}`)
 }
