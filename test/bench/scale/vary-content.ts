@@ -43,7 +43,5 @@ function toCopy(text: string, round: number): string {
   const sourced = /^sources:/m.test(text)
     ? named
     : named.replace(/^url: (.*)$/m, '$&\nsources: [{ source: vendor_docs, ref: $1 }]')
-  return sourced
-    .replace(ADDRESS, `$1s${round}.`)
-    .replace(PACKAGE, (name) => `${name}-s${round}`)
+  return sourced.replace(ADDRESS, `$1s${round}.`).replace(PACKAGE, (name) => `${name}-s${round}`)
 }
