@@ -22,9 +22,8 @@ import {
   RECEIPT_SECRET_HEADER,
   WITNESS_HEADER,
 } from '../../src/domain/receipts/receipt.ts'
-import { decodePayments } from '../../src/domain/relay/payment-decodes.ts'
+import { decodePayments, readSettledTransaction } from '../../src/domain/relay/payment-decodes.ts'
 import { carriesPayment, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
-import { readSettledTransaction } from '../../src/domain/settlement/settlement.ts'
 import { receiptPath } from '../../src/domain/wire/links.ts'
 import { codeOf } from '../../src/domain/wire/problems.ts'
 import type { Clock } from '../ports/clock.ts'

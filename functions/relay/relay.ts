@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { readSettledTransaction } from '../../src/domain/relay/payment-decodes.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
-import { readSettledTransaction } from '../../src/domain/settlement/settlement.ts'
 import { CALL_PREFIX } from '../../src/domain/wire/links.ts'
 import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import type { Feature, Hints, Parts, Usage } from '../features/feature.ts'

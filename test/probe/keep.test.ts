@@ -5,10 +5,11 @@ import { toProbeSignals } from '../../src/domain/derived/derived-listing.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import { toDriftNotices } from '../../src/domain/probe/drift.ts'
 import type { Finding, PaymentTerm } from '../../src/domain/probe/finding.ts'
-import { combineEvidence, mergeFinding, toHandshakesView } from '../../src/domain/probe/merge.ts'
+import { combineEvidence, mergeFinding } from '../../src/domain/probe/merge.ts'
 import type { ProbePlan } from '../../src/domain/probe/plan.ts'
 import { orderByNeed, planProbe, toCandidate } from '../../src/domain/probe/plan.ts'
 import { type Evidence, EvidenceSchema, type Probe } from '../../src/domain/trust/evidence.ts'
+import { toHandshakesView } from '../../src/domain/views/known-view.ts'
 import { PROBE_OUTCOMES } from '../../src/domain/wire/vocabulary.ts'
 
 const PAYEE = `eip155:8453:0x${'11'.repeat(20)}`

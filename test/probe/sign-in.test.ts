@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
+import { withSeenSignIn } from '../../src/domain/derived/derived-listing.ts'
 import { registrationOf } from '../../src/domain/listing/auth.ts'
 import { mergeFinding } from '../../src/domain/probe/merge.ts'
 import {
@@ -10,7 +11,6 @@ import {
   toResourceMetadataUrls,
   toServerMetadataUrls,
 } from '../../src/domain/probe/oauth.ts'
-import { withSeenSignIn } from '../../src/domain/trust/access.ts'
 import { createTestClient, type Site, startSite } from './probe-world.ts'
 
 const closing: (() => unknown)[] = []

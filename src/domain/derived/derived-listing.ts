@@ -1,16 +1,17 @@
 import * as v from 'valibot'
+import { type Auth, createSignInSchema } from '../listing/auth.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
+import { normalizePayout } from '../listing/networks.ts'
 import { offersOf, pricingOf } from '../listing/offers.ts'
 import { railsOf } from '../listing/pricing.ts'
 import { findHostForgery } from '../listing/shown-host.ts'
 import { BASE_URL_PLACEHOLDER, findUrlFault, type UrlRules } from '../listing/target-url.ts'
-import { type Surface, toSurface } from '../operation/surface.ts'
+import { type Surface, type SurfaceOperation, toSurface } from '../operation/surface.ts'
 import type { PayoutState } from '../owners/payout-state.ts'
-import { payeesOf, toDigest } from '../pins/pins.ts'
+import { toDigest } from '../pins/pins.ts'
 import { toSuspicionNotice } from '../probe/mcp.ts'
 import { DELIVERS, type Delivered, earnsDelivers } from '../receipts/delivered.ts'
-import { withSeenSignIn } from '../trust/access.ts'
 import type { PastFacts } from '../trust/age.ts'
 import {
   type Evidence,
@@ -19,7 +20,7 @@ import {
   type Probe,
   type Signals,
 } from '../trust/evidence.ts'
-import type { Notice } from '../trust/interface.ts'
+import type { Interface, Notice } from '../trust/interface.ts'
 import type { ListingScore } from '../trust/score-listings.ts'
 import { judgeTrust, TRUST, type TrustVerdict } from '../trust/trust.ts'
 import { HOUR_MS } from '../wire/dates.ts'
@@ -148,6 +149,24 @@ export function deriveListing(
   }
 }
 
+/** @param isRotating the seller names another address each time: then its payee is not a fact */
+export function payeesOf(
+  { payout = [] }: Pick<ListingFacts, 'payout'>,
+  { operations }: { operations: readonly Pick<SurfaceOperation, 'seen'>[] },
+  read: Pick<Interface, 'payouts'> | undefined,
+  isRotating: boolean,
+): string[] {
+  const [newest] = (read?.payouts ?? [])
+    .map(({ seen_at }) => seen_at)
+    .sort()
+    .reverse()
+  const requested = operations.flatMap(({ seen }) => seen?.pay_to ?? [])
+  // Where no operation has its payee, such as an MCP server's, the last probe does.
+  const last = (read?.payouts ?? []).filter(({ seen_at }) => seen_at === newest)
+  const named = requested.length > 0 ? requested : last.map(({ payout }) => payout)
+  return [...new Set([...payout, ...(isRotating ? [] : named)].map(normalizePayout))].sort()
+}
+
 /** Every output is made from a derived listing: foreign text is cleaned here once for all of them. */
 function cleaned(given: DeriveInput) {
   const { facts, description, evidence, past, notices = [] } = given
@@ -221,6 +240,22 @@ function completeFacts(
 ): ListingFacts {
   const placed = placeAt(baseUrl, facts)
   return { ...placed, auth: withSeenSignIn(placed.auth, evidence, rules) }
+}
+
+/**
+ * People's facts on the sign-in win, member by member; a server with metadata requires OAuth,
+ * whether or not anybody recorded that. Another kind of access named by people stays as it is.
+ */
+export function withSeenSignIn(
+  auth: Auth,
+  { sign_in }: Pick<Evidence, 'sign_in'>,
+  rules: UrlRules,
+): Auth {
+  if (sign_in === undefined || (auth.type !== 'oauth' && auth.type !== 'unknown')) return auth
+  const { at: _at, ...seen } = sign_in
+  const written = auth.type === 'oauth' ? auth.sign_in : undefined
+  const joined = v.safeParse(createSignInSchema(rules), { ...seen, ...written })
+  return joined.success ? { ...auth, type: 'oauth', sign_in: joined.output } : auth
 }
 
 /** A server costs what its paid tools do, where nobody says otherwise. */

@@ -9,9 +9,9 @@ import {
 } from '../listing/listing-facts.ts'
 import { findOperationFaults } from '../operation/operation-faults.ts'
 import { eachOnce, isJsonObject, memberOf, present } from '../wire/json.ts'
+import { firstValid } from '../wire/shapes.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 import { readPaymentInfo, readPriceWords, type StatedPayment } from './payment-info.ts'
-import { firstValid } from './x402-shapes.ts'
 
 /** Limits of a listing's evidence; a longer description is cut and marked as such. */
 const MAX_OPERATIONS = 100

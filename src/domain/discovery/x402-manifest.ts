@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { type Operation, type Param, ParamSchema, PayloadSchema } from '../listing/listing-facts.ts'
 import { toOperationKey } from '../operation/is-at-address.ts'
 import { eachOnce, isJsonObject, memberOf, present } from '../wire/json.ts'
+import { firstValid } from '../wire/shapes.ts'
 import { HTTP_METHODS, type HttpMethod } from '../wire/vocabulary.ts'
 import {
   type Described,
@@ -13,7 +14,7 @@ import {
   toDescribedApi,
 } from './openapi.ts'
 import { payeesOf, readPaymentInfo, type StatedPayment } from './payment-info.ts'
-import { firstValid, readX402Input, readX402Output } from './x402-shapes.ts'
+import { readX402Input, readX402Output } from './x402-shapes.ts'
 
 const MAX_ENTRIES = 500
 const MAX_PARAMS = 30

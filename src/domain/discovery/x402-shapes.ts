@@ -1,7 +1,7 @@
-import * as v from 'valibot'
 import { findValueFault, isWithin } from '../json-schema/json-schema.ts'
 import { type Operation, ParamSchema, PayloadSchema } from '../listing/listing-facts.ts'
 import { isJsonObject, memberOf, present } from '../wire/json.ts'
+import { firstValid } from '../wire/shapes.ts'
 
 /** From bazaar of x402 version 2, `outputSchema` of 1; invalid parts are left out. */
 type X402Input = Pick<Operation, 'params' | 'body'>
@@ -93,18 +93,6 @@ function toObjectSchema(fields: Record<string, unknown>): Record<string, unknown
     ),
     ...(required.length > 0 && { required }),
   }
-}
-
-/** The most complete of several valid readings. */
-export function firstValid<Schema extends v.GenericSchema>(
-  schema: Schema,
-  readings: readonly unknown[],
-): v.InferOutput<Schema>[] {
-  for (const reading of readings) {
-    const parsed = v.safeParse(schema, reading)
-    if (parsed.success) return [parsed.output]
-  }
-  return []
 }
 
 function toRecord(value: unknown): Record<string, unknown> {

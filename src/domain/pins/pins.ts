@@ -4,12 +4,10 @@ import * as v from 'valibot'
 import type { InvokeEntry } from '../listing/invoke.ts'
 import type { ListingFacts, Operation, Skill } from '../listing/listing-facts.ts'
 import { ID_PATTERN } from '../listing/listing-text.ts'
-import { chainOf, normalizePayout } from '../listing/networks.ts'
+import { chainOf } from '../listing/networks.ts'
 import { NetworkSchema, type Pricing } from '../listing/pricing.ts'
 import { toOperationKey } from '../operation/is-at-address.ts'
-import type { SurfaceOperation } from '../operation/surface.ts'
 import { toBase64Url } from '../relay/base64-json.ts'
-import type { Interface } from '../trust/interface.ts'
 import { parseJson, toCanonicalJson } from '../wire/json.ts'
 import { readOffer } from './expectation.ts'
 
@@ -221,24 +219,6 @@ export function toFactsOfCall(facts: CallerFacts, call: string): CallerFacts {
     tools: facts.tools.filter(({ name }) => name === call),
     skills: facts.skills.filter(({ id }) => id === call),
   }
-}
-
-/** @param isRotating the seller names another address each time: then its payee is not a fact */
-export function payeesOf(
-  { payout = [] }: Pick<ListingFacts, 'payout'>,
-  { operations }: { operations: readonly Pick<SurfaceOperation, 'seen'>[] },
-  read: Pick<Interface, 'payouts'> | undefined,
-  isRotating: boolean,
-): string[] {
-  const [newest] = (read?.payouts ?? [])
-    .map(({ seen_at }) => seen_at)
-    .sort()
-    .reverse()
-  const requested = operations.flatMap(({ seen }) => seen?.pay_to ?? [])
-  // Where no operation has its payee, such as an MCP server's, the last probe does.
-  const last = (read?.payouts ?? []).filter(({ seen_at }) => seen_at === newest)
-  const named = requested.length > 0 ? requested : last.map(({ payout }) => payout)
-  return [...new Set([...payout, ...(isRotating ? [] : named)].map(normalizePayout))].sort()
 }
 
 function toCalled(entry: Called): object[] {

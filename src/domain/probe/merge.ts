@@ -6,9 +6,7 @@ import { newestSignIn } from '../trust/access.ts'
 import { type Evidence, type Probe, ProbeSchema } from '../trust/evidence.ts'
 import { type Interface, InterfaceSchema, type SeenOperation } from '../trust/interface.ts'
 import { MAX_PAY_TO, type SeenAnswer } from '../trust/seen-answer.ts'
-import { DAY_MS } from '../wire/dates.ts'
 import { present } from '../wire/json.ts'
-import { isUp } from '../wire/vocabulary.ts'
 import { addDrift } from './drift.ts'
 import { type Finding, KEEP_MS, type PaymentTerm, type Sight } from './finding.ts'
 import type { ProbePlan } from './plan.ts'
@@ -230,40 +228,4 @@ function withoutTime({ seen, ...operation }: SeenOperation, at: string): SeenOpe
   if (seen?.at !== at) return seen === undefined ? operation : { ...operation, seen }
   const { at: _, ...rest } = seen
   return { ...operation, seen: rest }
-}
-
-const RECENT = 10
-const STRIP_DAYS = 30
-
-export type HandshakesView = NonNullable<ReturnType<typeof toHandshakesView>>
-
-/**
- * The last ones, newest first; and 30 days, oldest first, up to the newest probe's. `up` counts
- * answers of the service, including requests for credentials; failures of nobody's fault don't.
- */
-export function toHandshakesView(probes: readonly Probe[]) {
-  const sorted = probes.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
-  const [newest] = sorted
-  if (newest === undefined) return null
-  const counted = sorted.filter(isTelling)
-  const byDay = Map.groupBy(counted, ({ at }) => at.slice(0, 10))
-  const days = Array.from({ length: STRIP_DAYS }, (_, at) => {
-    const moment = Date.parse(newest.at) - (STRIP_DAYS - 1 - at) * DAY_MS
-    const date = new Date(moment).toISOString().slice(0, 10)
-    const there = byDay.get(date) ?? []
-    const up = there.filter(isUp)
-    return { date, probes: there.length, up: up.length }
-  })
-  return { recent: sorted.slice(0, RECENT), days }
-}
-
-/** The outcome of the newest probe that says something about the service. */
-export function newestOutcome(probes: readonly Probe[]): Probe['outcome'] | undefined {
-  const sorted = probes.filter(isTelling).sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
-  return sorted[0]?.outcome
-}
-
-/** Failures of nobody's fault say nothing. */
-function isTelling({ outcome }: Probe): boolean {
-  return outcome !== 'unknown' && outcome !== 'unprobeable'
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
-import { judgePolicy, type Policy } from '../derived/policy.ts'
+import type { Policy } from '../derived/policy.ts'
 import { type Gone, toGoneText } from '../derived/tombstone.ts'
 import type { InvokeEntry, Setting } from '../listing/invoke.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
@@ -214,4 +214,40 @@ function toInput({ name, description, required, secret, choices, ...setting }: S
     ...{ name, ...present({ description }), isRequired: required, isSecret: secret },
     ...present(value),
   }
+}
+
+export interface PolicyView extends Pick<Policy, 'id' | 'name' | 'note'> {
+  servers: { id: string; name: string /** Empty for one that is in. */; reasons: string[] }[]
+}
+
+/** @returns why a server is out, in the terms of the policy; empty for one that is in. */
+export function judgePolicy(policy: Policy, listing: DerivedListing): string[] {
+  const { min_trust, verified, no_notices, allow } = policy
+  const score = trustScoreOf(listing.trust)
+  const { notices } = listing
+  const isProved = listing.tiers.earned.some((tier) => tier === 'verified')
+  return [
+    ...(allow !== undefined && !allow.includes(listing.id) ? ['not on the list'] : []),
+    ...(min_trust !== undefined && (score ?? -1) < min_trust
+      ? [score === null ? 'no trust score' : `trust ${score}, below ${min_trust}`]
+      : []),
+    ...(verified && !isProved ? ['not claimed with proof of its domain'] : []),
+    ...(no_notices && notices.length > 0
+      ? [`open: ${notices.map((one) => one.id).join(', ')}`]
+      : []),
+  ]
+}
+
+/** Every MCP server under a policy, allowed ones first. */
+export function toPolicyView(policy: Policy, listings: readonly DerivedListing[]): PolicyView {
+  const { id, name, note } = policy
+  const servers = listings
+    .filter(({ facts }) => facts.kind === 'mcp_server')
+    .map((listing) => ({
+      id: listing.id,
+      name: listing.facts.name,
+      reasons: judgePolicy(policy, listing),
+    }))
+  servers.sort((a, b) => Number(a.reasons.length > 0) - Number(b.reasons.length > 0))
+  return { id, name, note, servers }
 }

@@ -5,7 +5,9 @@ import type { Switches } from '../derived/switches.ts'
 import { runsLocallyOnly } from '../listing/invoke.ts'
 import { toShownHost } from '../listing/shown-host.ts'
 import { toSumText } from '../operation/price-text.ts'
-import { dayOfUse, OWN_EVIDENCE, type ReportedUse } from '../trust/evidence.ts'
+import { dayOfUse, OWN_EVIDENCE, type Probe, type ReportedUse } from '../trust/evidence.ts'
+import { DAY_MS } from '../wire/dates.ts'
+import { isUp } from '../wire/vocabulary.ts'
 
 /** What is known on one question about a listing, or that it is not known: never an empty line. */
 const KnownFactSchema = v.object({
@@ -403,4 +405,40 @@ function toSpan(from: string, to: string, month: keyof typeof FORMATS = 'long'):
     .replaceAll('\u2009', ' ')
     .replace(/^(\d+) – /, '$1–')
     .replaceAll('Sept ', 'Sep ')
+}
+
+const RECENT = 10
+const STRIP_DAYS = 30
+
+export type HandshakesView = NonNullable<ReturnType<typeof toHandshakesView>>
+
+/**
+ * The last ones, newest first; and 30 days, oldest first, up to the newest probe's. `up` counts
+ * answers of the service, including requests for credentials; failures of nobody's fault don't.
+ */
+export function toHandshakesView(probes: readonly Probe[]) {
+  const sorted = probes.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
+  const [newest] = sorted
+  if (newest === undefined) return null
+  const counted = sorted.filter(isTelling)
+  const byDay = Map.groupBy(counted, ({ at }) => at.slice(0, 10))
+  const days = Array.from({ length: STRIP_DAYS }, (_, at) => {
+    const moment = Date.parse(newest.at) - (STRIP_DAYS - 1 - at) * DAY_MS
+    const date = new Date(moment).toISOString().slice(0, 10)
+    const there = byDay.get(date) ?? []
+    const up = there.filter(isUp)
+    return { date, probes: there.length, up: up.length }
+  })
+  return { recent: sorted.slice(0, RECENT), days }
+}
+
+/** The outcome of the newest probe that says something about the service. */
+export function newestOutcome(probes: readonly Probe[]): Probe['outcome'] | undefined {
+  const sorted = probes.filter(isTelling).sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
+  return sorted[0]?.outcome
+}
+
+/** Failures of nobody's fault say nothing. */
+function isTelling({ outcome }: Probe): boolean {
+  return outcome !== 'unknown' && outcome !== 'unprobeable'
 }

@@ -57,6 +57,18 @@ export function faultless<Value>(findFault: (value: Value) => string | null) {
   })
 }
 
+/** The most complete of several valid readings. */
+export function firstValid<Schema extends v.GenericSchema>(
+  schema: Schema,
+  readings: readonly unknown[],
+): v.InferOutput<Schema>[] {
+  for (const reading of readings) {
+    const parsed = v.safeParse(schema, reading)
+    if (parsed.success) return [parsed.output]
+  }
+  return []
+}
+
 type Schema = Record<string, unknown>
 const AnySchema = v.record(v.string(), v.unknown())
 const SchemaListSchema = v.array(AnySchema)
