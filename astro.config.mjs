@@ -1,7 +1,7 @@
 import node from '@astrojs/node'
 import { defineConfig, passthroughImageService } from 'astro/config'
 import { renderChanged } from './src/build/astro-build.ts'
-import { ON_DEMAND_PAGES } from './src/domain/wire/route-table.ts'
+import { ON_DEMAND_PAGES } from './src/domain/wire/routes.ts'
 
 const pages = {
   name: 'pages',

@@ -3,28 +3,26 @@ import { openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CompareView } from './domain/compare/compare-view.ts'
 import type { Tables } from './domain/derived/tables.ts'
-import type { Gone } from './domain/derived/tombstone.ts'
 import type { KitView } from './domain/kit/kit-view.ts'
+import type { Gone } from './domain/listing/listing-states.ts'
 import type { TaskPage } from './domain/plans/task-plan.ts'
 import type { PolicyView } from './domain/protocols/registry-entry.ts'
+import type { NotListed } from './domain/sellers/not-listed.ts'
 import type { Ages } from './domain/trust/age.ts'
-import type { Day, Drift, Probe } from './domain/trust/evidence.ts'
-import type { Interface } from './domain/trust/interface.ts'
+import type { Day, Drift, Interface, Probe } from './domain/trust/evidence.ts'
 import type { LedgerPayment } from './domain/trust/ledger-facts.ts'
-import type { NotListed } from './domain/unlisted/not-listed.ts'
 import type { HandshakesView } from './domain/views/known-view.ts'
-import type { ListingBrief } from './domain/views/listing-brief.ts'
-import type { ListingView } from './domain/views/listing-view.ts'
-import type { MarketReportsView } from './domain/views/market-view.ts'
+import type { ListingBrief, ListingView } from './domain/views/listing-view.ts'
 import type {
   BusinessModelView,
   CategoriesView,
+  MarketReportsView,
   RoadmapView,
   SourcesView,
+  StatsView,
 } from './domain/views/reference-views.ts'
-import type { StatsView } from './domain/views/stats-view.ts'
-import type { TrustMethodView } from './domain/views/trust-method-view.ts'
-import { ROUTES } from './domain/wire/route-table.ts'
+import type { TrustMethodView } from './domain/views/trust-view.ts'
+import { ROUTES } from './domain/wire/routes.ts'
 
 /** One step from zero to the score; the points of all steps add up to it. */
 export interface ScorePart {

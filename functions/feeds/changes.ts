@@ -3,6 +3,8 @@ import { join, resolve } from 'node:path'
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import { type Feed, renderAtomFeed, toJsonFeed } from '../../src/components/feeds/atom-feed.ts'
+import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
+import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import {
   type Change,
   ChangeSchema,
@@ -13,14 +15,11 @@ import {
   LogHeadSchema,
   parseCursor,
   toCursorText,
-} from '../../src/domain/changes/change-log.ts'
-import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
-import type { SearchQuery } from '../../src/domain/search/search-query.ts'
-import { InstantSchema } from '../../src/domain/wire/dates.ts'
+} from '../../src/domain/sellers/change-log.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
-import { pagePath } from '../../src/domain/wire/links.ts'
 import { codeOf } from '../../src/domain/wire/problems.ts'
-import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { pagePath, ROUTES } from '../../src/domain/wire/routes.ts'
+import { InstantSchema } from '../../src/domain/wire/shapes.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { readId } from '../../src/search/index/load-index.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import * as v from 'valibot'
 import { findUrlFault, withAsciiHosts } from '../../src/domain/listing/target-url.ts'
-import { ReceiptIdSchema } from '../../src/domain/receipts/receipt.ts'
+import { ReceiptIdSchema } from '../../src/domain/relay/receipt.ts'
 import {
   lengthOf,
   MIN_TEXT_LENGTH,
@@ -15,9 +15,8 @@ import {
   type ReportTaken,
   type ReportView,
   reportStatePath,
-} from '../../src/domain/reports/report.ts'
-import { pagePath } from '../../src/domain/wire/links.ts'
-import { ON_DEMAND_PAGES } from '../../src/domain/wire/route-table.ts'
+} from '../../src/domain/sellers/report.ts'
+import { ON_DEMAND_PAGES, pagePath } from '../../src/domain/wire/routes.ts'
 import type { Feature, Parts, StoreRoute } from '../features/feature.ts'
 import { countForm, orRefused, readSent, refuseField } from '../features/form.ts'
 import { createStoreRoute } from '../features/routes.ts'

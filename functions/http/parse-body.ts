@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
-import { findNearestName } from '../../src/domain/wire/nearest-name.ts'
+import { findNearestName } from '../../src/domain/wire/text.ts'
 import { type InputError, refuse } from './answers.ts'
 
 export type ObjectSchema = v.GenericSchema & { entries: v.ObjectEntries }

@@ -4,8 +4,11 @@ import { networkInterfaces } from 'node:os'
 import { connect as openTls } from 'node:tls'
 import type { buildConnector } from 'undici'
 import type { PrivateTargets } from '../../src/domain/listing/target-url.ts'
-import { type AddressReason, judgeAddress } from '../../src/domain/relay/address-verdict.ts'
-import { parseIpAddress } from '../../src/domain/wire/ip-address.ts'
+import {
+  type AddressReason,
+  judgeAddress,
+  parseIpAddress,
+} from '../../src/domain/listing/target-url.ts'
 import type { Config } from '../ports/config.ts'
 import type { ResolvedAddress, Resolver } from './resolver.ts'
 

@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { Agent, type Dispatcher, request } from 'undici'
 import type { ProbeAnswer, ProbeFailure, ProbeReply } from '../../src/domain/probe/finding.ts'
-import { MAX_TERMS_BYTES } from '../../src/domain/protocols/paid-call.ts'
+import { MAX_TERMS_BYTES } from '../../src/domain/relay/payments.ts'
 import { codeOf } from '../../src/domain/wire/problems.ts'
 import type { Config } from '../ports/config.ts'
 import {

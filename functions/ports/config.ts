@@ -1,10 +1,9 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import * as v from 'valibot'
-import { GITHUB_ISSUER } from '../../src/domain/owners/claim-rules.ts'
-import { CalendarDateSchema } from '../../src/domain/wire/dates.ts'
+import { GITHUB_ISSUER } from '../../src/domain/sellers/claim-rules.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
-import { textLike } from '../../src/domain/wire/shapes.ts'
+import { CalendarDateSchema, textLike } from '../../src/domain/wire/shapes.ts'
 
 /** The environment, parsed once. One error names every bad variable; no secret is printed. */
 export type Config = v.InferOutput<typeof ConfigSchema>

@@ -1,8 +1,12 @@
-import { type AgentCard, CARD_PATHS, readAgentCard } from '../../src/domain/discovery/agent-card.ts'
-import { type DescribedApi, readOpenApi } from '../../src/domain/discovery/openapi.ts'
-import { readX402Manifest } from '../../src/domain/discovery/x402-manifest.ts'
-import { OF_SERVER_CARDS } from '../../src/domain/probe/a2a.ts'
-import { AGENT_CARD_TYPE } from '../../src/domain/protocols/ard-entry.ts'
+import {
+  type AgentCard,
+  CARD_PATHS,
+  OF_SERVER_CARDS,
+  readAgentCard,
+} from '../../src/domain/probe/a2a.ts'
+import { AGENT_CARD_TYPE } from '../../src/domain/protocols/cards.ts'
+import { type DescribedApi, readOpenApi } from '../../src/domain/sources/openapi.ts'
+import { readX402Manifest } from '../../src/domain/sources/x402-manifest.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import type { DiscoveryFile } from '../../src/domain/wire/vocabulary.ts'
 import type { Fetcher } from '../net/http-client.ts'

@@ -1,6 +1,4 @@
 import { parse } from 'tldts'
-import { judgeHeard } from '../../src/domain/lint/lint.ts'
-import { withDocument } from '../../src/domain/lint/seller-document.ts'
 import { judgeCard } from '../../src/domain/probe/a2a.ts'
 import {
   type Finding,
@@ -10,6 +8,7 @@ import {
 } from '../../src/domain/probe/finding.ts'
 import type { Handshake, OtherRequest } from '../../src/domain/probe/plan.ts'
 import { judgeHttp, judgePayment } from '../../src/domain/probe/x402.ts'
+import { judgeHeard, withDocument } from '../../src/domain/sellers/lint.ts'
 import { largestOf } from '../../src/domain/wire/json.ts'
 import type { Rail } from '../../src/domain/wire/vocabulary.ts'
 import type { Fetcher } from '../net/http-client.ts'

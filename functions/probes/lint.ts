@@ -1,7 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { H3Event } from 'h3'
-import type { DeclaredRow } from '../../src/domain/derived/declared-call.ts'
-import { CARD_PATHS } from '../../src/domain/discovery/agent-card.ts'
+import type { DeclaredRow } from '../../src/domain/derived/derived-listing.ts'
+import {
+  findHostForgery,
+  findUrlFault,
+  withAsciiHosts,
+} from '../../src/domain/listing/target-url.ts'
+import { CARD_PATHS } from '../../src/domain/probe/a2a.ts'
+import {
+  type Finding,
+  type ProbeProtocol,
+  type ProbeReply,
+  toHeadText,
+  toInertLine,
+} from '../../src/domain/probe/finding.ts'
+import { mergeFinding, toDriftSentence } from '../../src/domain/probe/merge.ts'
+import type { Handshake, ProbePlan } from '../../src/domain/probe/plan.ts'
 import {
   type CheckAnswer,
   chooseFinding,
@@ -11,20 +25,8 @@ import {
   type LintReport,
   type RequestedStep,
   toLintReport,
-} from '../../src/domain/lint/lint.ts'
-import { findHostForgery } from '../../src/domain/listing/shown-host.ts'
-import { findUrlFault, withAsciiHosts } from '../../src/domain/listing/target-url.ts'
-import { toDriftSentence } from '../../src/domain/probe/drift.ts'
-import {
-  type Finding,
-  type ProbeProtocol,
-  type ProbeReply,
-  toHeadText,
-  toInertLine,
-} from '../../src/domain/probe/finding.ts'
-import { mergeFinding } from '../../src/domain/probe/merge.ts'
-import type { Handshake, ProbePlan } from '../../src/domain/probe/plan.ts'
-import type { NotListedReason } from '../../src/domain/unlisted/not-listed.ts'
+} from '../../src/domain/sellers/lint.ts'
+import type { NotListedReason } from '../../src/domain/sellers/not-listed.ts'
 import type { Refused } from '../../src/domain/wire/problems.ts'
 import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
 import type { Handler, Parts } from '../features/feature.ts'

@@ -1,5 +1,5 @@
 import type { ProbePlan } from '../../src/domain/probe/plan.ts'
-import { HOUR_MS } from '../../src/domain/wire/dates.ts'
+import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
 import type { Parts } from '../features/feature.ts'
 import { createHttpClient, type HttpClient } from '../net/http-client.ts'
 import { createJobQueue, HOLD_MS, type JobQueue } from '../store/jobs.ts'

@@ -1,4 +1,4 @@
-import type { SignIn } from '../../src/domain/listing/auth.ts'
+import type { SignIn } from '../../src/domain/listing/invoke.ts'
 import {
   readResourceMetadata,
   readServerMetadata,

@@ -9,7 +9,7 @@ import {
   fitsFilter,
   parseUrn,
   toArdEntry,
-} from '../../src/domain/protocols/ard-entry.ts'
+} from '../../src/domain/protocols/cards.ts'
 import type { Handler } from '../features/feature.ts'
 import { publicJson } from '../http/answers.ts'
 import { createDirectory, type Directory, type DirectoryParts, findIds } from './directory.ts'

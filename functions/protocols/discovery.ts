@@ -1,6 +1,6 @@
-import type { ResourceRow } from '../../src/domain/protocols/discovery-resource.ts'
+import type { ResourceRow } from '../../src/domain/protocols/registry-entry.ts'
 import { MAX_OFFSET, MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-query.ts'
-import { toCaip2 } from '../../src/domain/settlement/usd-assets.ts'
+import { toCaip2 } from '../../src/domain/trust/payments.ts'
 import { type DirectoryParts, findIds } from './directory.ts'
 import {
   createReadEndpoint,

@@ -5,7 +5,7 @@ import inject from 'light-my-request'
 import * as v from 'valibot'
 import { type FilledCall, fillCall } from '../../src/domain/kit/filled-call.ts'
 import { isListingId } from '../../src/domain/listing/listing-text.ts'
-import { EXPECT_HEADER, type Expectation, toExpectText } from '../../src/domain/pins/expectation.ts'
+import { CallToolInput, findToolHeaderFault } from '../../src/domain/protocols/tool-inputs.ts'
 import {
   MPP_CREDENTIAL_META,
   MPP_RECEIPT_META,
@@ -18,16 +18,16 @@ import {
   readReceipt,
   toMppHeader,
   toPaymentHeader,
-} from '../../src/domain/protocols/paid-call.ts'
-import { CallToolInput, findToolHeaderFault } from '../../src/domain/protocols/tool-inputs.ts'
+} from '../../src/domain/relay/payments.ts'
+import { EXPECT_HEADER, type Expectation, toExpectText } from '../../src/domain/relay/pins.ts'
 import {
   RECEIPT_HEADER,
   RECEIPT_META_KEY,
   RECEIPT_SECRET_HEADER,
-} from '../../src/domain/receipts/receipt.ts'
+} from '../../src/domain/relay/receipt.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
-import { callPath } from '../../src/domain/wire/links.ts'
+import { callPath } from '../../src/domain/wire/routes.ts'
 import {
   optionally as described,
   SELLER_TEXTS,

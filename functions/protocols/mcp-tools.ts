@@ -2,12 +2,12 @@ import type { CallToolResult, McpServer, ToolAnnotations } from '@modelcontextpr
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { CompareRowSchema } from '../../src/domain/compare/compare-view.ts'
-import type { Switches } from '../../src/domain/derived/switches.ts'
+import type { Switches } from '../../src/domain/derived/tables.ts'
 import {
   type CompactKit,
   CompactKitSchema,
   toCompactKit,
-} from '../../src/domain/kit/compact-kit.ts'
+} from '../../src/domain/kit/found-operations.ts'
 import { TaskPlanSchema } from '../../src/domain/plans/task-plan.ts'
 import {
   KitCardSchema,

@@ -9,7 +9,7 @@ import {
   toTaskMarkdown,
 } from '../../src/domain/protocols/directory-documents.ts'
 import type { CategoriesView } from '../../src/domain/views/reference-views.ts'
-import { SHORT_CACHE } from '../../src/domain/wire/site-headers.ts'
+import { SHORT_CACHE } from '../../src/domain/wire/published-files.ts'
 import type { Handler, Parts } from '../features/feature.ts'
 import { ANY_ORIGIN, UNCACHED } from '../http/answers.ts'
 import type { Relay } from '../relay/relay.ts'

@@ -1,20 +1,20 @@
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
-import { createPaymentMarks, isInTime } from '../../src/domain/receipts/delivered.ts'
+import { createPaymentMarks, isInTime } from '../../src/domain/relay/delivered.ts'
 import {
   type Receipt,
   type ReceiptDay,
   ReceiptSchema,
   toSignedDay,
-} from '../../src/domain/receipts/receipt.ts'
+} from '../../src/domain/relay/receipt.ts'
 import type {
   DayOfReceipts,
   JudgedCall,
   LedgerPayment,
 } from '../../src/domain/trust/ledger-facts.ts'
-import { DAY_MS } from '../../src/domain/wire/dates.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
-import { RETENTION } from '../../src/domain/wire/retention.ts'
+import { DAY_MS } from '../../src/domain/wire/shapes.ts'
+import { RETENTION } from '../../src/domain/wire/vocabulary.ts'
 import { inPages, type ReportTable, type Store, type Tables } from '../store/store.ts'
 import { createSigner, DAY_CLOSES_MS } from './receipts.ts'
 

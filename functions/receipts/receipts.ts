@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, hash, hkdfSync, sign } from 'node:cr
 import { ed25519 } from '@noble/curves/ed25519.js'
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import { isInTime } from '../../src/domain/receipts/delivered.ts'
+import { isInTime } from '../../src/domain/relay/delivered.ts'
 import {
   type Receipt,
   ReceiptIdSchema,
@@ -10,7 +10,7 @@ import {
   ReceiptSchema,
   type ReceiptView,
   toSignedReceipt,
-} from '../../src/domain/receipts/receipt.ts'
+} from '../../src/domain/relay/receipt.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import type { Parts } from '../features/feature.ts'
 import { countAgainst, createStoreRoute } from '../features/routes.ts'

@@ -1,26 +1,28 @@
 import type { IncomingMessage } from 'node:http'
-import { type Gone, toGoneText } from '../../src/domain/derived/tombstone.ts'
-import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
+import type { LiveListing } from '../../src/domain/listing/listing-states.ts'
+import { type Gone, toGoneText } from '../../src/domain/listing/listing-states.ts'
+import {
+  parseCallQuery,
+  parseCallTarget,
+  toRelayInfoView,
+} from '../../src/domain/relay/call-target.ts'
+import { MAX_TERMS_BYTES } from '../../src/domain/relay/payments.ts'
 import {
   type Difference,
   type Expectation,
   judgePayment,
   parseExpectation,
   toSentences,
-} from '../../src/domain/pins/expectation.ts'
-import { MAX_TERMS_BYTES } from '../../src/domain/protocols/paid-call.ts'
-import { parseCallQuery, parseCallTarget } from '../../src/domain/relay/call-target.ts'
-import { toRelayInfoView } from '../../src/domain/relay/relay-info-view.ts'
+} from '../../src/domain/relay/pins.ts'
 import {
   EXPOSED_HEADERS,
   findPaymentHeaderFault,
   PROXY_NAME,
 } from '../../src/domain/relay/relayed-headers.ts'
-import { CALL_PREFIX } from '../../src/domain/wire/links.ts'
 import { codeOf, PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
-import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { toTransportHeaders } from '../../src/domain/wire/published-files.ts'
+import { CALL_PREFIX, ROUTES } from '../../src/domain/wire/routes.ts'
 import { toWireNames } from '../../src/domain/wire/shapes.ts'
-import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
 import type { MakeProblem, ProblemOptions } from '../http/answers.ts'
 import {
   AddressRefusedError,

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import type { Expectation } from '../../src/domain/pins/expectation.ts'
-import { judgeTerms } from '../../src/domain/pins/expectation.ts'
-import { MAX_TERMS_BYTES } from '../../src/domain/protocols/paid-call.ts'
-import { decodePayments } from '../../src/domain/relay/payment-decodes.ts'
+import { decodePayments, MAX_TERMS_BYTES } from '../../src/domain/relay/payments.ts'
+import type { Expectation } from '../../src/domain/relay/pins.ts'
+import { judgeTerms } from '../../src/domain/relay/pins.ts'
 import {
   carriesPayment,
   toCallerHeaders,

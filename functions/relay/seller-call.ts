@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
+import type { LiveListing } from '../../src/domain/listing/listing-states.ts'
 import { toWireHeaders, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
 import { dialGuarded, type GuardOptions, requestOver } from '../net/guard.ts'
 import { CallAborted, type RelayLimits } from './call-plan.ts'

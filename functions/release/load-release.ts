@@ -3,10 +3,13 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as pause } from 'node:timers/promises'
 import * as v from 'valibot'
-import { type ReleaseFile, ReleaseFileSchema } from '../../src/domain/derived/release-file.ts'
-import { GoneSchema } from '../../src/domain/derived/tombstone.ts'
-import { LiveListingSchema, OptedOutListingSchema } from '../../src/domain/listing/live-listing.ts'
-import { createFindNotListed } from '../../src/domain/unlisted/not-listed.ts'
+import { type ReleaseFile, ReleaseFileSchema } from '../../src/domain/derived/tables.ts'
+import {
+  GoneSchema,
+  LiveListingSchema,
+  OptedOutListingSchema,
+} from '../../src/domain/listing/listing-states.ts'
+import { createFindNotListed } from '../../src/domain/sellers/not-listed.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { PAGE_HEADERS } from '../../src/domain/wire/site-headers.ts'
+import { PAGE_HEADERS } from '../../src/domain/wire/published-files.ts'
 import type { MakeProblem } from '../http/answers.ts'
 import type { Config } from '../ports/config.ts'
 import { createFairQueue } from '../server/budget.ts'

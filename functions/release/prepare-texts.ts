@@ -1,4 +1,4 @@
-import type { ReleaseFile } from '../../src/domain/derived/release-file.ts'
+import type { ReleaseFile } from '../../src/domain/derived/tables.ts'
 import { multiplierOf, NO_TRUST } from '../../src/search/index/columns.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { findId } from '../../src/search/index/load-index.ts'

@@ -1,5 +1,5 @@
 import { readQuestionFacts } from '../../src/domain/arguments/question-facts.ts'
-import { MAX_OFFERS } from '../../src/domain/kit/found-operation.ts'
+import { MAX_OFFERS } from '../../src/domain/kit/found-operations.ts'
 import { BYTES_A_CALL, fitCalls, sizeOf } from '../../src/domain/search/fitted-lists.ts'
 import {
   type ParameterProblem,
@@ -7,8 +7,8 @@ import {
 } from '../../src/domain/search/search-parameters.ts'
 import { OPERATIONS_ENDPOINT, type SearchQuery } from '../../src/domain/search/search-query.ts'
 import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
-import { cutText } from '../../src/domain/wire/cut-text.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
+import { cutText } from '../../src/domain/wire/text.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { Suggestion } from '../../src/search/query/advice.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'

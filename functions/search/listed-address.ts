@@ -1,6 +1,6 @@
 import { toAsciiAddress } from '../../src/domain/listing/target-url.ts'
-import { isPublicName, ownerAt, type SharedHosts } from '../../src/domain/owners/claim-rules.ts'
-import { type NotListedReason, toAddressNote } from '../../src/domain/unlisted/not-listed.ts'
+import { isPublicName, ownerAt, type SharedHosts } from '../../src/domain/sellers/claim-rules.ts'
+import { type NotListedReason, toAddressNote } from '../../src/domain/sellers/not-listed.ts'
 import { findExact } from '../../src/search/index/exact-table.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { findId } from '../../src/search/index/load-index.ts'

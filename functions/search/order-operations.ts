@@ -5,7 +5,7 @@ import {
   type ShownExample,
 } from '../../src/domain/arguments/fill-arguments.ts'
 import { type QuestionFacts, saysArguments } from '../../src/domain/arguments/question-facts.ts'
-import type { FoundOperation } from '../../src/domain/kit/found-operation.ts'
+import type { FoundOperation } from '../../src/domain/kit/found-operations.ts'
 import { MIN_FITTING } from '../../src/domain/search/search-rank.ts'
 import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
 import { largestOf } from '../../src/domain/wire/json.ts'

@@ -1,4 +1,4 @@
-import { NETWORK_NAMES, toNetworkId } from '../../src/domain/listing/networks.ts'
+import { NETWORK_NAMES, toNetworkId } from '../../src/domain/listing/pricing.ts'
 import {
   MAX_PLAN_ROWS,
   PLAN_ROWS,
@@ -8,7 +8,7 @@ import {
 } from '../../src/domain/plans/task-plan.ts'
 import { membersOf, PLAN_PARAMETERS, type Task } from '../../src/domain/tasks/task.ts'
 import { readTaskInput } from '../../src/domain/tasks/task-input.ts'
-import { findNearestName } from '../../src/domain/wire/nearest-name.ts'
+import { findNearestName } from '../../src/domain/wire/text.ts'
 import { RAILS } from '../../src/domain/wire/vocabulary.ts'
 import type { Handler, Parts } from '../features/feature.ts'
 import { createCountedGet } from '../features/routes.ts'

@@ -5,9 +5,9 @@ import {
   isProvedAt,
   judgeClaim,
   readClaimHost,
-} from '../../src/domain/owners/claim-rules.ts'
+} from '../../src/domain/sellers/claim-rules.ts'
 import type { ClaimChecked, ClaimCheckResult } from '../../src/domain/views/seller-views.ts'
-import { HOUR_MS } from '../../src/domain/wire/dates.ts'
+import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
 import type { ClaimMethod, ClaimState } from '../../src/domain/wire/vocabulary.ts'
 import type { Ledger, MailQueue, Parts } from '../features/feature.ts'
 import { countAgainst, createStoreRoute } from '../features/routes.ts'

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import * as v from 'valibot'
-import type { OptedOutListing } from '../../src/domain/listing/live-listing.ts'
-import { type ClaimRules, isProvedAt, judgeClaim } from '../../src/domain/owners/claim-rules.ts'
+import type { OptedOutListing } from '../../src/domain/listing/listing-states.ts'
+import { type ClaimRules, isProvedAt, judgeClaim } from '../../src/domain/sellers/claim-rules.ts'
 import {
   ClaimBodySchema,
   ClaimCheckResultSchema,
@@ -10,9 +10,9 @@ import {
   type ClaimView,
   OptOutBodySchema,
 } from '../../src/domain/views/seller-views.ts'
-import { HOUR_MS } from '../../src/domain/wire/dates.ts'
 import { parseJson, smallestOf } from '../../src/domain/wire/json.ts'
-import { RETENTION } from '../../src/domain/wire/retention.ts'
+import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
+import { RETENTION } from '../../src/domain/wire/vocabulary.ts'
 import type { Parts } from '../features/feature.ts'
 import { refuse } from '../http/answers.ts'
 import type { ObjectSchema } from '../http/parse-body.ts'

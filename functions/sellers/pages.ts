@@ -4,15 +4,14 @@ import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import type {
   DashboardPage,
   Found,
+  Me,
   Outcome,
   SignedInPage,
   SignInPage,
-} from '../../src/domain/views/seller-pages.ts'
-import type { Me } from '../../src/domain/views/seller-views.ts'
-import { DAY_MS } from '../../src/domain/wire/dates.ts'
-import { listingPath } from '../../src/domain/wire/links.ts'
-import { RETENTION } from '../../src/domain/wire/retention.ts'
-import { ON_DEMAND_PAGES } from '../../src/domain/wire/route-table.ts'
+} from '../../src/domain/views/seller-views.ts'
+import { listingPath, ON_DEMAND_PAGES } from '../../src/domain/wire/routes.ts'
+import { DAY_MS } from '../../src/domain/wire/shapes.ts'
+import { RETENTION } from '../../src/domain/wire/vocabulary.ts'
 import type { Feature, Parts } from '../features/feature.ts'
 import { orRefused, readSent } from '../features/form.ts'
 import { withStore } from '../features/routes.ts'

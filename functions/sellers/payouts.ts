@@ -4,8 +4,8 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import type { Kysely } from 'kysely'
 import * as v from 'valibot'
-import { normalizePayout } from '../../src/domain/listing/networks.ts'
-import { decodeBase58 } from '../../src/domain/settlement/solana-payments.ts'
+import { normalizePayout } from '../../src/domain/listing/pricing.ts'
+import { decodeBase58 } from '../../src/domain/trust/solana-payments.ts'
 import {
   type KnownPayout,
   PayoutBodySchema,
@@ -13,7 +13,7 @@ import {
   type PayoutChecked,
   type PayoutState,
 } from '../../src/domain/views/seller-views.ts'
-import { HOUR_MS } from '../../src/domain/wire/dates.ts'
+import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
 import type { Parts } from '../features/feature.ts'
 import type { Release } from '../release/release.ts'
 import type { ClaimTable, PayoutProofTable, Tables } from '../store/store.ts'

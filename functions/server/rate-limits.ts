@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIPv4, type Socket } from 'node:net'
 import type { H3Event } from 'h3'
-import { parseIpAddress } from '../../src/domain/wire/ip-address.ts'
+import { parseIpAddress } from '../../src/domain/listing/target-url.ts'
 import { type MakeProblem, refuse } from '../http/answers.ts'
 import { type Config, type RateLimit, USUAL_LIMITS } from '../ports/config.ts'
 

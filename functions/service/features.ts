@@ -1,5 +1,5 @@
-import { HOUR_MS, MINUTE_MS } from '../../src/domain/wire/dates.ts'
-import { ON_DEMAND_PAGES, ROUTES } from '../../src/domain/wire/route-table.ts'
+import { ON_DEMAND_PAGES, ROUTES } from '../../src/domain/wire/routes.ts'
+import { HOUR_MS, MINUTE_MS } from '../../src/domain/wire/shapes.ts'
 import { createGo } from '../clicks/go.ts'
 import { applyRetention } from '../clicks/retention.ts'
 import type { Feature, Parts, Routes } from '../features/feature.ts'

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { RETENTION } from '../../src/domain/wire/retention.ts'
+import { RETENTION } from '../../src/domain/wire/vocabulary.ts'
 import type { ClickTally } from '../features/feature.ts'
 import { listVerdicts } from '../net/guard.ts'
 import type { Clock } from '../ports/clock.ts'

@@ -1,9 +1,13 @@
 import { createReadStream, readFileSync, type Stats, statSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
-import { fileHeaders } from '../../src/domain/delivery/file-headers.ts'
 import { codeOf } from '../../src/domain/wire/problems.ts'
-import { findContentType, isCopied, isDumpCopy } from '../../src/domain/wire/static-file.ts'
+import {
+  fileHeaders,
+  findContentType,
+  isCopied,
+  isDumpCopy,
+} from '../../src/domain/wire/published-files.ts'
 import { acceptsEncoding } from '../server/compress-answers.ts'
 import type { ReportFailure } from '../server/node-answers.ts'
 import { sendResponse } from '../server/node-answers.ts'

@@ -1,7 +1,7 @@
 import { type Kysely, PostgresAdapter, type QueryExecutorProvider, sql } from 'kysely'
-import type { REPORT_STATES, ReportKind } from '../../src/domain/reports/report.ts'
-import type { CountedScheme } from '../../src/domain/settlement/schemes/schemes.ts'
-import { DAY_MS } from '../../src/domain/wire/dates.ts'
+import type { REPORT_STATES, ReportKind } from '../../src/domain/sellers/report.ts'
+import type { CountedScheme } from '../../src/domain/trust/payments.ts'
+import { DAY_MS } from '../../src/domain/wire/shapes.ts'
 import type { ClaimMethod, ClaimState, ClickSource } from '../../src/domain/wire/vocabulary.ts'
 
 /** A column as a migration creates it, with the type of its values for the queries. */

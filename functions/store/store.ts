@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHash } from 'node:crypto'
 import { CompiledQuery, type Kysely, type SelectQueryBuilder, sql } from 'kysely'
-import { HOUR_MS } from '../../src/domain/wire/dates.ts'
 import { codeOf } from '../../src/domain/wire/problems.ts'
+import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import { type Clock, within } from '../ports/clock.ts'
 import {

@@ -7,8 +7,8 @@ import {
   LogSchema,
   QuantitySchema,
   toAddress,
-} from '../../src/domain/settlement/schemes/evm-log.ts'
-import type { Transfer } from '../../src/domain/settlement/settlement.ts'
+} from '../../src/domain/trust/evm-payments.ts'
+import type { Transfer } from '../../src/domain/trust/payments.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { createOperatorClient, type Fetcher } from '../net/http-client.ts'
 

@@ -1,22 +1,21 @@
-import { authorizationMarkOf } from '../../src/domain/receipts/delivered.ts'
-import { AUTHORIZATION_USED_TOPIC, eip3009 } from '../../src/domain/settlement/schemes/eip3009.ts'
-import type { EvmRule, ShownPayment } from '../../src/domain/settlement/schemes/evm-log.ts'
+import { authorizationMarkOf } from '../../src/domain/relay/delivered.ts'
+import type { EvmRule, ShownPayment } from '../../src/domain/trust/evm-payments.ts'
 import {
+  AUTHORIZATION_USED_TOPIC,
   amountOf,
   DEPOSIT_PLACES,
-  TRANSFER_TOPIC,
-  toAddress,
-  toTopic,
-} from '../../src/domain/settlement/schemes/evm-log.ts'
-import { permit2 } from '../../src/domain/settlement/schemes/permit2.ts'
-import {
+  eip3009,
   isTempo,
   MEMO_TRANSFER_TOPIC,
   markOfRealm,
+  permit2,
   readRealmOf,
+  TRANSFER_TOPIC,
   tempoCharge,
-} from '../../src/domain/settlement/schemes/tempo-charge.ts'
-import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
+  toAddress,
+  toTopic,
+} from '../../src/domain/trust/evm-payments.ts'
+import type { Settlement, Transfer } from '../../src/domain/trust/payments.ts'
 import type { MeterCursorTable } from '../store/store.ts'
 import {
   type Block,

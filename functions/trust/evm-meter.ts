@@ -1,8 +1,8 @@
-import { amountOf, TRANSFER_TOPIC, toAddress } from '../../src/domain/settlement/schemes/evm-log.ts'
-import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
-import { WASH } from '../../src/domain/wash/wash.ts'
-import { DAY_MS } from '../../src/domain/wire/dates.ts'
+import { amountOf, TRANSFER_TOPIC, toAddress } from '../../src/domain/trust/evm-payments.ts'
+import type { Settlement, Transfer } from '../../src/domain/trust/payments.ts'
+import { WASH } from '../../src/domain/trust/wash.ts'
 import { largestOf, smallestOf } from '../../src/domain/wire/json.ts'
+import { DAY_MS } from '../../src/domain/wire/shapes.ts'
 import { inPieces, type MeterCursorTable, type MeterPayerTable } from '../store/store.ts'
 import {
   type Block,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
+import type { LiveListing } from '../../src/domain/listing/listing-states.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { Store } from '../store/store.ts'

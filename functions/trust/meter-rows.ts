@@ -1,25 +1,22 @@
 import { hash } from 'node:crypto'
 import type { Kysely, Selectable, Transaction } from 'kysely'
-import { normalizePayout } from '../../src/domain/listing/networks.ts'
-import type { CountedScheme } from '../../src/domain/settlement/schemes/schemes.ts'
-import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
-import { type UsdAsset, usdAssetOf } from '../../src/domain/settlement/usd-assets.ts'
-import {
-  judgePayments,
-  type MeteredPayment,
-  type SeenPayment,
-  toMeteredPayment,
-} from '../../src/domain/trust/judge-payments.ts'
+import { normalizePayout } from '../../src/domain/listing/pricing.ts'
 import {
   createPayeeLookup,
+  judgePayments,
   type LedgerPayee,
+  type MeteredPayment,
   NO_PAYMENT_FACTS,
   type PaymentFacts,
+  type SeenPayment,
+  toMeteredPayment,
 } from '../../src/domain/trust/ledger-facts.ts'
+import type { CountedScheme, Settlement, Transfer } from '../../src/domain/trust/payments.ts'
+import { type UsdAsset, usdAssetOf } from '../../src/domain/trust/payments.ts'
 import { HISTORY_MS } from '../../src/domain/trust/score-listings.ts'
 import { windowEnd } from '../../src/domain/trust/trust.ts'
-import { WASH } from '../../src/domain/wash/wash.ts'
-import { DAY_MS } from '../../src/domain/wire/dates.ts'
+import { WASH } from '../../src/domain/trust/wash.ts'
+import { DAY_MS } from '../../src/domain/wire/shapes.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
+import type { Settlement, Transfer } from '../../src/domain/trust/payments.ts'
 import {
   listSignatures,
   type ParsedTransaction,
@@ -8,7 +8,7 @@ import {
   readTransaction,
   type Signature,
   tokenAccountOf,
-} from '../../src/domain/settlement/solana-payments.ts'
+} from '../../src/domain/trust/solana-payments.ts'
 import { inPieces, type MeterCursorTable } from '../store/store.ts'
 import { RpcError } from './evm-chain.ts'
 import {

@@ -16,18 +16,18 @@ import {
 import { hasLedger } from '../../functions/store/sqlite.ts'
 import { toPrintable } from '../../src/content/faults.ts'
 import { type Content, readContent } from '../../src/content/read.ts'
+import type { Gone } from '../../src/domain/listing/listing-states.ts'
+import { toPriceText } from '../../src/domain/listing/price-text.ts'
+import { normalizePayout } from '../../src/domain/listing/pricing.ts'
+import { toDriftNotices } from '../../src/domain/probe/merge.ts'
+import { type ProbePlan, planProbe } from '../../src/domain/probe/plan.ts'
 import {
   type ContentHash,
   ContentHashSchema,
   type Difference,
   describeChange,
   findDifferences,
-} from '../../src/domain/changes/change-log.ts'
-import type { Gone } from '../../src/domain/derived/tombstone.ts'
-import { normalizePayout } from '../../src/domain/listing/networks.ts'
-import { toPriceText } from '../../src/domain/operation/price-text.ts'
-import { toDriftNotices } from '../../src/domain/probe/drift.ts'
-import { type ProbePlan, planProbe } from '../../src/domain/probe/plan.ts'
+} from '../../src/domain/sellers/change-log.ts'
 import type { Evidence } from '../../src/domain/trust/evidence.ts'
 import { newestOutcome, toUseSentences } from '../../src/domain/views/known-view.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'

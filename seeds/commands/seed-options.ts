@@ -1,5 +1,5 @@
 import { readCommandLine, wrongCommand } from '../../functions/ports/run-main.ts'
-import { isOnCalendar } from '../../src/domain/wire/dates.ts'
+import { isOnCalendar } from '../../src/domain/wire/shapes.ts'
 import { SOURCE_IDS, SOURCES } from '../sources/sources.ts'
 
 export type SeedOptions = ReturnType<typeof readSeedOptions>

@@ -1,16 +1,16 @@
 import * as v from 'valibot'
 import type { FoundSeller } from '../../functions/probes/find-seller.ts'
-import type { SourceRow } from '../../src/domain/derived/source-table.ts'
+import type { SourceRow } from '../../src/domain/derived/tables.ts'
 import {
   createListingFactsSchema,
   type ListingFacts,
 } from '../../src/domain/listing/listing-facts.ts'
 import { isListingId } from '../../src/domain/listing/listing-text.ts'
-import { normalizePayout } from '../../src/domain/listing/networks.ts'
+import { findOperationFaults } from '../../src/domain/listing/operation.ts'
+import { normalizePayout } from '../../src/domain/listing/pricing.ts'
 import { withAsciiHosts } from '../../src/domain/listing/target-url.ts'
-import { findOperationFaults } from '../../src/domain/operation/operation-faults.ts'
-import { marksOf } from '../../src/domain/sources/listing-marks.ts'
-import type { SkillFacts } from '../../src/domain/sources/skill-facts.ts'
+import { marksOf } from '../../src/domain/sources/place-rows.ts'
+import type { SkillFacts } from '../../src/domain/sources/source-row.ts'
 import {
   type Deprecated,
   MAX_PAYEES,

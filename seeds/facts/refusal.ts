@@ -1,11 +1,11 @@
-import { toTemplate } from '../../src/domain/discovery/x402-manifest.ts'
 import {
   findUrlFault,
   isIpHost,
   isPlaceholderHost,
   isTunnelHost,
+  judgeAddress,
 } from '../../src/domain/listing/target-url.ts'
-import { judgeAddress } from '../../src/domain/relay/address-verdict.ts'
+import { toTemplate } from '../../src/domain/sources/x402-manifest.ts'
 
 /**
  * Why something a source published is not imported. Closed list: a refusal is counted under one of

@@ -5,8 +5,8 @@ import {
   MAX_SUMMARY_LENGTH,
   MAX_TAG_LENGTH,
 } from '../../src/domain/listing/listing-text.ts'
-import { cutText } from '../../src/domain/wire/cut-text.ts'
 import { isJsonObject } from '../../src/domain/wire/json.ts'
+import { cutText } from '../../src/domain/wire/text.ts'
 import { findInstruction, toPlainText } from '../text/plain-text.ts'
 import { type Fault, faultOf } from './refusal.ts'
 

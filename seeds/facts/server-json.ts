@@ -1,7 +1,8 @@
 import * as v from 'valibot'
-import type { SourceRow } from '../../src/domain/derived/source-table.ts'
-import { type Auth, FIELD_NAME } from '../../src/domain/listing/auth.ts'
+import type { SourceRow } from '../../src/domain/derived/tables.ts'
 import {
+  type Auth,
+  FIELD_NAME,
   findIdentifierFault,
   type InvokeEntry,
   isCallersHost,

@@ -2,10 +2,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { sourceFileOf } from '../../src/content/read.ts'
 import { listingIdOf } from '../../src/domain/listing/listing-text.ts'
-import { toWithdrawnNotice } from '../../src/domain/sources/join-evidence.ts'
-import { uniteFacts } from '../../src/domain/sources/join-facts.ts'
-import { describeSkill } from '../../src/domain/sources/skill-facts.ts'
-import { type NamedRow, renderSourceFile } from '../../src/domain/sources/source-row.ts'
+import { toWithdrawnNotice, uniteFacts } from '../../src/domain/sources/join-rows.ts'
+import {
+  describeSkill,
+  type NamedRow,
+  renderSourceFile,
+} from '../../src/domain/sources/source-row.ts'
 import {
   type ContentWriter,
   evidenceFileOf,

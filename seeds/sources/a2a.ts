@@ -1,4 +1,4 @@
-import { type AgentCard, readAgentCard } from '../../src/domain/discovery/agent-card.ts'
+import { type AgentCard, readAgentCard } from '../../src/domain/probe/a2a.ts'
 import { readSkills } from '../../src/domain/probe/mcp.ts'
 import { isJsonObject, present } from '../../src/domain/wire/json.ts'
 import type { MapRules, SeedSource } from '../facts/map-rows.ts'

@@ -1,10 +1,10 @@
 import type { FoundSeller } from '../../functions/probes/find-seller.ts'
 import { readSignIn } from '../../functions/probes/sign-in.ts'
-import type { SignIn } from '../../src/domain/listing/auth.ts'
+import type { SignIn } from '../../src/domain/listing/invoke.ts'
 import { defaultAddress } from '../../src/domain/listing/invoke.ts'
-import { offersOf, pricingOf } from '../../src/domain/listing/offers.ts'
+import { offersOf, pricingOf } from '../../src/domain/listing/operation.ts'
 import { readTools, toToolFacts } from '../../src/domain/probe/mcp.ts'
-import { uniteOperations } from '../../src/domain/sources/unite-operations.ts'
+import { uniteOperations } from '../../src/domain/sources/join-rows.ts'
 import { isJsonObject } from '../../src/domain/wire/json.ts'
 import type { Kind } from '../../src/domain/wire/vocabulary.ts'
 import type {

@@ -4,7 +4,7 @@ import {
   SKILL_SHAPES,
   SKILL_SOURCE,
   type SkillFacts,
-} from '../../src/domain/sources/skill-facts.ts'
+} from '../../src/domain/sources/source-row.ts'
 import { isJsonObject, memberOf, parseJson } from '../../src/domain/wire/json.ts'
 import type { ListedFacts, MapRules, SeedSource, SellerReader } from '../facts/map-rows.ts'
 import { chooseRows, type MappedSeed, mapReported, refuse, type Seed } from '../facts/map-rows.ts'

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { readPaidEntry } from '../../src/domain/discovery/x402-manifest.ts'
 import type { Operation } from '../../src/domain/listing/listing-facts.ts'
-import { offersOf, pricingOf } from '../../src/domain/listing/offers.ts'
-import { originOf } from '../../src/domain/sources/listing-marks.ts'
-import { collapseOperations } from '../../src/domain/sources/unite-operations.ts'
+import { offersOf, pricingOf } from '../../src/domain/listing/operation.ts'
+import { collapseOperations } from '../../src/domain/sources/join-rows.ts'
+import { originOf } from '../../src/domain/sources/place-rows.ts'
+import { readPaidEntry } from '../../src/domain/sources/x402-manifest.ts'
 import { largestOf } from '../../src/domain/wire/json.ts'
 import type { ChosenSeeds, MapRules, Seed, SeedSource } from '../facts/map-rows.ts'
 import {

@@ -1,11 +1,10 @@
 import * as v from 'valibot'
-import { readPaymentInfo } from '../../src/domain/discovery/payment-info.ts'
-import { MAX_CALL_USD } from '../../src/domain/discovery/x402-offers.ts'
-import { isTestNetwork } from '../../src/domain/listing/networks.ts'
-import { offersOf, pricingOf } from '../../src/domain/listing/offers.ts'
-import { toCaip2 } from '../../src/domain/settlement/usd-assets.ts'
-import { originOf } from '../../src/domain/sources/listing-marks.ts'
+import { offersOf, pricingOf } from '../../src/domain/listing/operation.ts'
+import { isTestNetwork } from '../../src/domain/listing/pricing.ts'
+import { MAX_CALL_USD, readPaymentInfo } from '../../src/domain/sources/payment-info.ts'
+import { originOf } from '../../src/domain/sources/place-rows.ts'
 import { MeasuredSchema, SignalsSchema } from '../../src/domain/trust/evidence.ts'
+import { toCaip2 } from '../../src/domain/trust/payments.ts'
 import type { MapRules, SeedSource } from '../facts/map-rows.ts'
 import {
   chooseRows,

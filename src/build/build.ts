@@ -8,7 +8,7 @@ import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import { readPayees } from '../derive/payouts.ts'
 import type { LedgerFacts, LedgerPayee, OwnerFacts } from '../domain/trust/ledger-facts.ts'
 import { OperatorError } from '../domain/wire/problems.ts'
-import { isDumpCopy } from '../domain/wire/static-file.ts'
+import { isDumpCopy } from '../domain/wire/published-files.ts'
 import { collectGarbage } from './astro-build.ts'
 import { recordChanges } from './changes.ts'
 import {

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import { type Gone, GoneSchema } from '../domain/listing/listing-states.ts'
 import {
   type ContentHash,
   ContentHashSchema,
@@ -20,8 +21,7 @@ import {
   type LogHead,
   LogHeadSchema,
   type LogPart,
-} from '../domain/changes/change-log.ts'
-import { type Gone, GoneSchema } from '../domain/derived/tombstone.ts'
+} from '../domain/sellers/change-log.ts'
 import { parseJson } from '../domain/wire/json.ts'
 
 /** Folder of the log in `OUT_DIR`. */

@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync 
 import { dirname, join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { findContentType, isCopied } from '../domain/wire/static-file.ts'
+import { findContentType, isCopied } from '../domain/wire/published-files.ts'
 
 /** A file of a release: its bytes, where they lie, or that the release before has it. */
 export interface FolderJob {

@@ -17,9 +17,9 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import * as v from 'valibot'
-import { isHashed } from '../domain/delivery/file-headers.ts'
-import { type ReleaseFile, ReleaseFileSchema } from '../domain/derived/release-file.ts'
+import { type ReleaseFile, ReleaseFileSchema } from '../domain/derived/tables.ts'
 import { parseJson } from '../domain/wire/json.ts'
+import { isHashed } from '../domain/wire/published-files.ts'
 import type { FolderAnswer, FolderJob, FolderWork } from './folder-thread.ts'
 
 /**

@@ -1,27 +1,28 @@
 import {
+  BADGE_HEADERS,
+  DATA_HEADERS,
   fileHeaders,
+  findContentType,
+  findTypeByExtension,
   HOME_LINK,
   isHashed,
+  LONG_CACHE,
+  PAGE_HEADERS,
+  SHORT_CACHE,
   type TypedFile,
-} from '../domain/delivery/file-headers.ts'
-import { SECURITY_PATH } from '../domain/wire/links.ts'
-import { PAGES_WITH_MARKDOWN, PROTOCOL_ENDPOINTS } from '../domain/wire/protocol-table.ts'
+  toTransportHeaders,
+  toUrlPath,
+} from '../domain/wire/published-files.ts'
 import {
   CHOSEN_PAGE,
   FUNCTION_WITH_QUERY,
   KIT_PATTERN,
   ON_DEMAND_PAGES,
+  PAGES_WITH_MARKDOWN,
+  PROTOCOL_ENDPOINTS,
   ROUTES,
-} from '../domain/wire/route-table.ts'
-import {
-  BADGE_HEADERS,
-  DATA_HEADERS,
-  LONG_CACHE,
-  PAGE_HEADERS,
-  SHORT_CACHE,
-  toTransportHeaders,
-} from '../domain/wire/site-headers.ts'
-import { findContentType, findTypeByExtension, toUrlPath } from '../domain/wire/static-file.ts'
+  SECURITY_PATH,
+} from '../domain/wire/routes.ts'
 
 /** Headers a host adds itself, or sends only where an answer depends on the request. */
 const LEFT_TO_HOST = new Set(['content-type', 'vary'])

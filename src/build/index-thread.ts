@@ -1,6 +1,6 @@
 import { deserialize } from 'node:v8'
 import { parentPort } from 'node:worker_threads'
-import type { SearchWords } from '../domain/derived/query-words.ts'
+import type { SearchWords } from '../domain/derived/tables.ts'
 import { createDocumentReader, joinReadings } from '../search/index/build-index.ts'
 import type { ReadDocument, SearchDocument } from '../search/index/search-document.ts'
 

@@ -12,29 +12,37 @@ import { toScoreParts } from '../components/evidence/score-fall.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { renderDescription } from '../derive/description.ts'
 import { createSimilarFinder, digestSimilarity } from '../derive/similar.ts'
-import type { ContentHash } from '../domain/changes/change-log.ts'
 import { toCompareRow } from '../domain/compare/compare-view.ts'
-import { toDeclaredRows } from '../domain/derived/declared-call.ts'
 import type { DerivedListing } from '../domain/derived/derived-listing.ts'
+import { toDeclaredRows } from '../domain/derived/derived-listing.ts'
+import { toOperationEntries } from '../domain/kit/found-operations.ts'
 import { toKitView } from '../domain/kit/kit-view.ts'
-import { toOperationEntries } from '../domain/kit/operation-entries.ts'
-import type { LiveListing } from '../domain/listing/live-listing.ts'
-import { toPriceText } from '../domain/operation/price-text.ts'
+import type { LiveListing } from '../domain/listing/listing-states.ts'
+import { toPriceText } from '../domain/listing/price-text.ts'
 import { type OfferOfTask, toTaskOffers } from '../domain/plans/task-plan.ts'
 import { toTaskSellers } from '../domain/plans/task-seller.ts'
 import { planProbe } from '../domain/probe/plan.ts'
-import { toArdRow } from '../domain/protocols/ard-entry.ts'
-import { toResourceRows } from '../domain/protocols/discovery-resource.ts'
-import { toRegistryRows } from '../domain/protocols/registry-entry.ts'
+import { toArdRow } from '../domain/protocols/cards.ts'
+import { toRegistryRows, toResourceRows } from '../domain/protocols/registry-entry.ts'
+import type { ContentHash } from '../domain/sellers/change-log.ts'
 import { toTask } from '../domain/tasks/task.ts'
 import type { LedgerPayment } from '../domain/trust/ledger-facts.ts'
-import { toBadgeEndpoint, toBadgeView } from '../domain/views/badge-view.ts'
 import { newestOutcome, toHandshakesView, toKnownSentence } from '../domain/views/known-view.ts'
-import { toListingBrief } from '../domain/views/listing-brief.ts'
-import { toListingView } from '../domain/views/listing-view.ts'
-import type { DumpFacts } from '../domain/views/stats-view.ts'
-import { badgeDataPath, badgePath, kitPath, listingPath, markPath } from '../domain/wire/links.ts'
-import { ROUTES } from '../domain/wire/route-table.ts'
+import {
+  toBadgeEndpoint,
+  toBadgeView,
+  toListingBrief,
+  toListingView,
+} from '../domain/views/listing-view.ts'
+import type { DumpFacts } from '../domain/views/reference-views.ts'
+import {
+  badgeDataPath,
+  badgePath,
+  kitPath,
+  listingPath,
+  markPath,
+  ROUTES,
+} from '../domain/wire/routes.ts'
 import type { Folder } from './folder.ts'
 import type { Indexes } from './indexes.ts'
 import { type PageSearch, toSearchPage } from './page-search.ts'

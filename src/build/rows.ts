@@ -10,7 +10,7 @@ import {
   type TrustPayees,
   toPublishedPayment,
 } from '../domain/trust/ledger-facts.ts'
-import { ROUTES } from '../domain/wire/route-table.ts'
+import { ROUTES } from '../domain/wire/routes.ts'
 import type { Folder } from './folder.ts'
 
 /** Rows that are compressed and written at once (bytes). */

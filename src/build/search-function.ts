@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { build, stop } from 'esbuild'
-import type { ReleaseFile } from '../domain/derived/release-file.ts'
+import type { ReleaseFile } from '../domain/derived/tables.ts'
 import type { Folder } from './folder.ts'
 import type { SearchIndexes } from './indexes.ts'
 import { digestCode, PROJECT } from './inputs.ts'

@@ -4,8 +4,8 @@ import { stringify } from 'yaml'
 import { type CompiledSite, OPENAPI } from '../compiled.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { toCompareList } from '../domain/compare/compare-view.ts'
-import { isSwitchedOff } from '../domain/derived/switches.ts'
-import { toFirstCall } from '../domain/kit/first-call.ts'
+import { isSwitchedOff } from '../domain/derived/tables.ts'
+import { toFirstCall } from '../domain/kit/filled-call.ts'
 import { toKitView } from '../domain/kit/kit-view.ts'
 import { toTaskView } from '../domain/plans/task-plan.ts'
 import { toAgentCard, toOwnServerCard } from '../domain/protocols/cards.ts'
@@ -16,8 +16,12 @@ import {
   toLlmsText,
 } from '../domain/protocols/directory-documents.ts'
 import { toTrustView } from '../domain/views/trust-view.ts'
-import { PROTOCOL_ENDPOINTS, type StaticProtocolId } from '../domain/wire/protocol-table.ts'
-import { ROUTES, type StaticRouteId } from '../domain/wire/route-table.ts'
+import {
+  PROTOCOL_ENDPOINTS,
+  ROUTES,
+  type StaticProtocolId,
+  type StaticRouteId,
+} from '../domain/wire/routes.ts'
 import { drawCard, toDrawingKey } from './cards/draw-card.ts'
 import { toLinkCards } from './cards/link-cards.ts'
 import type { Folder } from './folder.ts'

@@ -3,22 +3,24 @@ import { createRequire } from 'node:module'
 import type { CompiledSite } from '../compiled.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { toCompareView } from '../domain/compare/compare-view.ts'
-import type { ReleaseFile, SearchChoices } from '../domain/derived/release-file.ts'
+import type { ReleaseFile, SearchChoices } from '../domain/derived/tables.ts'
 import { type OfferOfTask, toTaskPages } from '../domain/plans/task-plan.ts'
 import { toPolicyView } from '../domain/protocols/registry-entry.ts'
+import { toOtherHosts, withoutListed } from '../domain/sellers/not-listed.ts'
 import type { TrustLedgerFacts } from '../domain/trust/ledger-facts.ts'
-import { toOtherHosts, withoutListed } from '../domain/unlisted/not-listed.ts'
-import { toMarketReportsView } from '../domain/views/market-view.ts'
 import {
   type CategoriesView,
+  type DumpFacts,
   type SourcesView,
+  type StatsView,
   toBusinessModelView,
   toCategoriesView,
+  toMarketReportsView,
   toRoadmapView,
   toSourcesView,
+  toStatsView,
 } from '../domain/views/reference-views.ts'
-import { type DumpFacts, type StatsView, toStatsView } from '../domain/views/stats-view.ts'
-import { toTrustMethodView } from '../domain/views/trust-method-view.ts'
+import { toTrustMethodView } from '../domain/views/trust-view.ts'
 
 /** Every view of the site except those of single listings. */
 export function toCompiledSite(

@@ -1,28 +1,27 @@
-import { followMoves, type Tombstone } from '../domain/derived/tombstone.ts'
 import { findInvokeGaps } from '../domain/listing/invoke.ts'
+import { followMoves, type Tombstone } from '../domain/listing/listing-states.ts'
 import { prefixesFor } from '../domain/listing/listing-text.ts'
-import { normalizePayout } from '../domain/listing/networks.ts'
-import { isPaid } from '../domain/listing/pricing.ts'
+import { findOperationFaults } from '../domain/listing/operation.ts'
+import { isPaid, normalizePayout } from '../domain/listing/pricing.ts'
 import {
   BASE_URL_PLACEHOLDER,
   isPlaceholderHost,
   isTunnelHost,
 } from '../domain/listing/target-url.ts'
-import { findOperationFaults } from '../domain/operation/operation-faults.ts'
 import {
   findHostOwner,
   hostOf,
   isOnSiteOf,
   ownerAt,
   type SharedHosts,
-} from '../domain/owners/claim-rules.ts'
+} from '../domain/sellers/claim-rules.ts'
 import { findMapFaults } from '../domain/tasks/map-faults.ts'
 import { toTask } from '../domain/tasks/task.ts'
 import { AGE_LIMITS, ageOf } from '../domain/trust/age.ts'
 import type { Evidence } from '../domain/trust/evidence.ts'
 import { isKnownEndpoint } from '../domain/views/reference-views.ts'
-import { DAY_MS } from '../domain/wire/dates.ts'
-import { findNearestName } from '../domain/wire/nearest-name.ts'
+import { DAY_MS } from '../domain/wire/shapes.ts'
+import { findNearestName } from '../domain/wire/text.ts'
 import { type Fault, faultOf, toField } from './faults.ts'
 import { type PartialFacts, type PartialListing, parseFrontMatter } from './listing-file.ts'
 import type { ComparePage, PartialTables } from './tables.ts'

@@ -1,6 +1,5 @@
 import type * as v from 'valibot'
-import { cutAt } from '../domain/wire/cut-text.ts'
-import { findNearestName } from '../domain/wire/nearest-name.ts'
+import { cutAt, findNearestName } from '../domain/wire/text.ts'
 
 /** One schema issue as a maintainer needs it: where in the data, and what would be right. */
 export interface SchemaFault {

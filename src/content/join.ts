@@ -1,17 +1,18 @@
-import type { Tombstone } from '../domain/derived/tombstone.ts'
 import type { ListingFacts } from '../domain/listing/listing-facts.ts'
+import type { Tombstone } from '../domain/listing/listing-states.ts'
 import {
   joinEvidence,
+  type Origins,
   toDeprecatedNotices,
+  toOrigins,
   toWithdrawnNotice,
-} from '../domain/sources/join-evidence.ts'
-import { type Origins, toOrigins } from '../domain/sources/join-facts.ts'
+} from '../domain/sources/join-rows.ts'
 import { placeRows } from '../domain/sources/place-rows.ts'
 import { type NamedRow, orderRows, type SourceFile } from '../domain/sources/source-row.ts'
 import { hasPrices, type PastPrices, splitPrices } from '../domain/trust/age.ts'
 import type { Evidence } from '../domain/trust/evidence.ts'
 import type { Stated } from '../domain/views/listing-view.ts'
-import type { RowDays } from '../domain/views/stats-view.ts'
+import type { RowDays } from '../domain/views/reference-views.ts'
 import { readMoves } from './check.ts'
 import type { Fault } from './faults.ts'
 import {

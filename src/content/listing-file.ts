@@ -12,7 +12,7 @@ import {
 } from '../domain/listing/listing-facts.ts'
 import { findTextFault, isListingId } from '../domain/listing/listing-text.ts'
 import { type UrlRules, withAsciiHosts } from '../domain/listing/target-url.ts'
-import { joinFacts } from '../domain/sources/join-facts.ts'
+import { joinFacts } from '../domain/sources/join-rows.ts'
 import type { NamedRow, SourceFacts } from '../domain/sources/source-row.ts'
 import { ListingViewSchema } from '../domain/views/listing-view.ts'
 import { ID_PREFIXES } from '../domain/wire/vocabulary.ts'

@@ -1,23 +1,24 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
 import { CompareFactsSchema } from '../domain/compare/compare-view.ts'
-import { MarketSeriesSchema } from '../domain/derived/market-series.ts'
-import { PolicySchema } from '../domain/derived/policy.ts'
-import { ForeignWordsSchema, SearchWordsSchema } from '../domain/derived/query-words.ts'
-import { SourceRowSchema } from '../domain/derived/source-table.ts'
 import {
   AlsoSearchSchema,
   CategoryRowSchema,
+  ForeignWordsSchema,
+  MarketSeriesSchema,
+  MarkSchema,
+  PolicySchema,
   RoadmapRowSchema,
+  SearchWordsSchema,
   SiteTextsSchema,
+  SourceRowSchema,
 } from '../domain/derived/tables.ts'
-import { IndependentOperatorSchema } from '../domain/independence/weigh-buyer.ts'
 import { createWrittenFactsSchema, type ListingFacts } from '../domain/listing/listing-facts.ts'
-import { MarkSchema } from '../domain/listing/marks.ts'
-import { SharedHostsSchema } from '../domain/owners/claim-rules.ts'
+import { SharedHostsSchema } from '../domain/sellers/claim-rules.ts'
+import { NotListedSchema } from '../domain/sellers/not-listed.ts'
 import { TaskRowSchema } from '../domain/tasks/task.ts'
 import { EvidenceSchema } from '../domain/trust/evidence.ts'
-import { NotListedSchema } from '../domain/unlisted/not-listed.ts'
+import { IndependentOperatorSchema } from '../domain/trust/score-listings.ts'
 
 /** The help an editor shows for a field of a listing. */
 const LISTING_HELP: Record<keyof ListingFacts, string> = {

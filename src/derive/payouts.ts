@@ -1,16 +1,15 @@
 import type { ListingFile } from '../content/listing-file.ts'
 import type { Content } from '../content/read.ts'
-import { chainOf, normalizePayout } from '../domain/listing/networks.ts'
+import { chainOf, normalizePayout } from '../domain/listing/pricing.ts'
 import { BASE_URL_PLACEHOLDER } from '../domain/listing/target-url.ts'
-import { hostOf, isOnSiteOf, isProvedAt, ownerAt } from '../domain/owners/claim-rules.ts'
+import { hostOf, isOnSiteOf, isProvedAt, ownerAt } from '../domain/sellers/claim-rules.ts'
 import {
   judgePayouts,
   listPayees,
   type PayoutFacts,
   type PayoutState,
-} from '../domain/owners/payout-state.ts'
-import type { Evidence } from '../domain/trust/evidence.ts'
-import type { Notice } from '../domain/trust/interface.ts'
+} from '../domain/sellers/payout-state.ts'
+import type { Evidence, Notice } from '../domain/trust/evidence.ts'
 import type { LedgerFacts, LedgerPayee } from '../domain/trust/ledger-facts.ts'
 
 /** The host of a listing of the content. */

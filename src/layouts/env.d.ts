@@ -8,7 +8,7 @@ declare namespace App {
       page: 'submitted' | 'typing',
     ) => import('../domain/search/search-response.ts').PageAnswer
     /** Filter values of the search page with their counts. */
-    searchChoices?: import('../domain/derived/release-file.ts').SearchChoices
+    searchChoices?: import('../domain/derived/tables.ts').SearchChoices
     /** Names and texts of the directory; pages made at build read them from the catalogue. */
     texts: import('../domain/derived/tables.ts').SiteTexts
     /** `BASE_URL`, as in `texts`: the code of the pages is the same for every address. */
@@ -16,12 +16,12 @@ declare namespace App {
     /** Listings the query names, side by side; absent where no function serves the page. */
     chosen?: import('../components/compare/chosen-listings.ts').ChosenListings | undefined
     /** The outcome of a report, or the empty form; absent where no function serves the page. */
-    reported?: import('../domain/reports/report.ts').ReportPage | undefined
+    reported?: import('../domain/sellers/report.ts').ReportPage | undefined
     /** The linter's report on the address in the query; absent without functions. */
-    checked?: import('../domain/lint/lint.ts').CheckAnswer | undefined
+    checked?: import('../domain/sellers/lint.ts').CheckAnswer | undefined
     /** What a seller sees of their listings, or that nobody is signed in; absent where no function serves the page. */
-    dashboard?: import('../domain/views/seller-pages.ts').DashboardPage | undefined
+    dashboard?: import('../domain/views/seller-views.ts').DashboardPage | undefined
     /** The sign-in form of sellers, or its outcome; absent without functions. */
-    signIn?: import('../domain/views/seller-pages.ts').SignInPage | undefined
+    signIn?: import('../domain/views/seller-views.ts').SignInPage | undefined
   }
 }

@@ -22,7 +22,7 @@ import { createSearchRoutes, createShownRows } from '../../functions/search/sear
 import { createRateLimits } from '../../functions/server/rate-limits.ts'
 import { createWaypostServer } from '../../functions/service/server.ts'
 import type { Store } from '../../functions/store/store.ts'
-import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { ROUTES } from '../../src/domain/wire/routes.ts'
 
 const [file = '', mode = 'served', queries] = process.argv.slice(2)
 const started = performance.now()

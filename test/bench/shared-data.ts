@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { readTables } from '../../src/content/tables.ts'
-import type { SearchWords } from '../../src/domain/derived/query-words.ts'
+import type { SearchWords } from '../../src/domain/derived/tables.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { domainFact } from '../support/shared-hosts.ts'
 

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PAGE_CSP } from '../../src/domain/wire/site-headers.ts'
+import { PAGE_CSP } from '../../src/domain/wire/published-files.ts'
 import { type Demo, readSignInPath, startDemo } from '../support/demo.ts'
 import { IS_LONG } from '../support/long.ts'
 import {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { recordChanges } from '../../src/build/changes.ts'
-import type { Change, LogHead } from '../../src/domain/changes/change-log.ts'
+import type { Change, LogHead } from '../../src/domain/sellers/change-log.ts'
 import { putSmallRelease } from '../support/small-release.ts'
 
 let outDir: string

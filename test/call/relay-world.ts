@@ -9,8 +9,7 @@ import { RELAY_LIMITS, type RelayLimits } from '../../functions/relay/call-plan.
 import { createRelay, type RelayParts } from '../../functions/relay/relay.ts'
 import type { CallObserver } from '../../functions/relay/seller-call.ts'
 import { createRateLimits } from '../../functions/server/rate-limits.ts'
-import type { Gone } from '../../src/domain/derived/tombstone.ts'
-import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
+import type { Gone, LiveListing } from '../../src/domain/listing/listing-states.ts'
 
 /** A relay on a real socket, with the listings a test asks for. Everything is on loopback. */
 export interface RelayWorld {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { toAddLinks } from '../../src/domain/kit/add-to-client.ts'
-import { toMcpSnippets } from '../../src/domain/kit/kit-mcp-snippets.ts'
+import { toAddLinks, toMcpSnippets } from '../../src/domain/kit/client-setup.ts'
 
 const toLinks = (
   url: string,

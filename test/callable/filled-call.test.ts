@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fillCall } from '../../src/domain/kit/filled-call.ts'
-import { chooseOperation, toKitOperations } from '../../src/domain/kit/kit-operations.ts'
+import { chooseOperation, toKitOperations } from '../../src/domain/kit/kit-entries.ts'
 import { toListing } from '../domain/listing-samples.ts'
 
 const RELAY = 'https://waypost.example/api/v1/call/x402.one'

@@ -5,7 +5,7 @@ import {
   findSchemaFault,
   findValueFault,
   toPlaceholder,
-} from '../../src/domain/json-schema/json-schema.ts'
+} from '../../src/domain/listing/json-schema.ts'
 
 describe('a schema in content', () => {
   test.each([

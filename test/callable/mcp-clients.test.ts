@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { toKitInvoke } from '../../src/domain/kit/kit-invoke.ts'
-import { toMcpSnippets } from '../../src/domain/kit/kit-mcp-snippets.ts'
+import { toMcpSnippets } from '../../src/domain/kit/client-setup.ts'
+import { toKitInvoke } from '../../src/domain/kit/kit-entries.ts'
 import { toFacts } from '../domain/listing-samples.ts'
 
 const run = promisify(execFile)

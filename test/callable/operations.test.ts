@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
-import { toExampleRequest } from '../../src/domain/operation/example-request.ts'
-import { findOperationFaults } from '../../src/domain/operation/operation-faults.ts'
+import { findOperationFaults, toExampleRequest } from '../../src/domain/listing/operation.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import {
   findFactFaults,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { toCallRows } from '../../src/components/calls/call-rows.ts'
-import { toFoundHttp } from '../../src/domain/kit/found-operation.ts'
-import { toKitOperations } from '../../src/domain/kit/kit-operations.ts'
-import { toOutputFields } from '../../src/domain/operation/output-fields.ts'
+import { toFoundHttp } from '../../src/domain/kit/found-operations.ts'
+import { toKitOperations } from '../../src/domain/kit/kit-entries.ts'
+import { toOutputFields } from '../../src/domain/listing/operation.ts'
 import { SAMPLE_FACTS, toListing } from '../domain/listing-samples.ts'
 
 const JSON_TYPE = 'application/json'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { MCP_CLIENTS } from '../../src/domain/kit/kit-mcp-snippets.ts'
+import { MCP_CLIENTS } from '../../src/domain/kit/client-setup.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { toListingMarkdown } from '../../src/domain/protocols/directory-documents.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'

@@ -13,7 +13,7 @@ import {
 } from '../../functions/receipts/receipts.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/store.ts'
-import { saltedHash, toSignedReceipt } from '../../src/domain/receipts/receipt.ts'
+import { saltedHash, toSignedReceipt } from '../../src/domain/relay/receipt.ts'
 import { listen } from '../call/relay-world.ts'
 import { aReceipt } from '../receipts/receipt-samples.ts'
 import { silentLog } from '../support/stores.ts'

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Store } from '../../functions/store/store.ts'
-import { COUNTED_SCHEMES } from '../../src/domain/settlement/schemes/schemes.ts'
+import { COUNTED_SCHEMES } from '../../src/domain/trust/payments.ts'
 
 /** What was paid in the demonstration, and what is disputed there; times are ages, as in the rest. */
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))

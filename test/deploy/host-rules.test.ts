@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { fileHeaders } from '../../src/domain/delivery/file-headers.ts'
-import { toUrlPath } from '../../src/domain/wire/static-file.ts'
+import { fileHeaders, toUrlPath } from '../../src/domain/wire/published-files.ts'
 import { FILES, RELEASE_DIR } from './released-files.ts'
 
 const read = (name: string) => readFileSync(join(RELEASE_DIR, 'deploy', name), 'utf8')

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { toUrlPath } from '../../src/domain/wire/static-file.ts'
+import { toUrlPath } from '../../src/domain/wire/published-files.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { hasBrotli, hasNginx, startNginx } from './nginx.ts'
 import { FILES } from './released-files.ts'

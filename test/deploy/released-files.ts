@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { listFiles } from '../../src/build/folder.ts'
-import { findContentType, isDumpCopy } from '../../src/domain/wire/static-file.ts'
+import { findContentType, isDumpCopy } from '../../src/domain/wire/published-files.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { readFixtureName } from '../support/fixture-release.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { readOpenApi } from '../../src/domain/discovery/openapi.ts'
-import { readPaymentInfo } from '../../src/domain/discovery/payment-info.ts'
+import { readOpenApi } from '../../src/domain/sources/openapi.ts'
+import { readPaymentInfo } from '../../src/domain/sources/payment-info.ts'
 
 interface Case {
   case: string

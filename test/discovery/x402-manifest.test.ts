@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { readX402Manifest } from '../../src/domain/discovery/x402-manifest.ts'
+import { readX402Manifest } from '../../src/domain/sources/x402-manifest.ts'
 
 interface Case {
   case: string

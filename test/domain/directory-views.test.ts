@@ -1,25 +1,27 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { LIVE_TESTED } from '../../src/domain/derived/derived-listing.ts'
-import { attributionOf } from '../../src/domain/derived/source-table.ts'
-import { VOUCHING } from '../../src/domain/independence/weigh-buyer.ts'
+import { attributionOf } from '../../src/domain/derived/tables.ts'
+import { VOUCHING } from '../../src/domain/trust/score-listings.ts'
 import { scoreTrust, TRUST } from '../../src/domain/trust/trust.ts'
-import { MarketReportsSchema, toMarketReportsView } from '../../src/domain/views/market-view.ts'
+import { WASH, WASH_FLAGS } from '../../src/domain/trust/wash.ts'
 import {
   BusinessModelSchema,
   CategoriesSchema,
   isKnownEndpoint,
+  MarketReportsSchema,
   RoadmapSchema,
   SourcesSchema,
+  StatsSchema,
   toBusinessModelView,
   toCategoriesView,
+  toMarketReportsView,
   toRoadmapView,
   toSourcesView,
+  toStatsView,
 } from '../../src/domain/views/reference-views.ts'
-import { StatsSchema, toStatsView } from '../../src/domain/views/stats-view.ts'
-import { TrustMethodSchema, toTrustMethodView } from '../../src/domain/views/trust-method-view.ts'
-import { WASH, WASH_FLAGS } from '../../src/domain/wash/wash.ts'
-import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { TrustMethodSchema, toTrustMethodView } from '../../src/domain/views/trust-view.ts'
+import { ROUTES } from '../../src/domain/wire/routes.ts'
 import { SAMPLE_FACTS, SOURCES, toListing, toMeasured, toSold } from './listing-samples.ts'
 import { SITE_TEXTS } from './site-samples.ts'
 

@@ -9,18 +9,23 @@ import { renderDescription } from '../../src/derive/description.ts'
 import { toCompareRow } from '../../src/domain/compare/compare-view.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { withoutHidden } from '../../src/domain/listing/listing-text.ts'
-import { toArdEntry } from '../../src/domain/protocols/ard-entry.ts'
-import { toKitCard, toListingCard, toServerCard } from '../../src/domain/protocols/cards.ts'
+import {
+  toArdEntry,
+  toKitCard,
+  toListingCard,
+  toServerCard,
+} from '../../src/domain/protocols/cards.ts'
 import {
   toListingMarkdown,
   toLlmsFullText,
 } from '../../src/domain/protocols/directory-documents.ts'
-import { toResourceRows } from '../../src/domain/protocols/discovery-resource.ts'
-import { toRegistryRows } from '../../src/domain/protocols/registry-entry.ts'
+import { toRegistryRows, toResourceRows } from '../../src/domain/protocols/registry-entry.ts'
 import { EvidenceSchema } from '../../src/domain/trust/evidence.ts'
-import { toBadgeView } from '../../src/domain/views/badge-view.ts'
-import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { toPreparedSummary } from '../../src/domain/views/summary-view.ts'
+import {
+  toBadgeView,
+  toListingView,
+  toPreparedSummary,
+} from '../../src/domain/views/listing-view.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { BASE_URL, SOURCES, toListing, VIEW_CONTEXT } from './listing-samples.ts'
 

@@ -4,7 +4,7 @@ import {
   findIdentifierFault,
   type InvokeEntry,
 } from '../../src/domain/listing/invoke.ts'
-import { toInvokeView } from '../../src/domain/views/summary-view.ts'
+import { toInvokeView } from '../../src/domain/views/listing-view.ts'
 import { guardHang } from '../support/hang-guard.ts'
 import { findFaults, PUBLIC, toFacts } from './listing-samples.ts'
 

@@ -1,19 +1,20 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import {
-  findMeasuredSeeds,
-  type Purchase,
-  weighBuyer,
-} from '../../src/domain/independence/weigh-buyer.ts'
-import type { SeenPayment } from '../../src/domain/trust/judge-payments.ts'
+import type { SeenPayment } from '../../src/domain/trust/ledger-facts.ts'
 import {
   type LedgerPayee,
   type LedgerPayment,
   LedgerPaymentSchema,
   toPublishedPayment,
 } from '../../src/domain/trust/ledger-facts.ts'
-import { isVouchedSale, scoreListings } from '../../src/domain/trust/score-listings.ts'
+import {
+  findMeasuredSeeds,
+  isVouchedSale,
+  type Purchase,
+  scoreListings,
+  weighBuyer,
+} from '../../src/domain/trust/score-listings.ts'
 import { judgeSeen } from '../support/judge-seen.ts'
 
 const NETWORK = 'eip155:8453'

@@ -1,13 +1,14 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { toLiveListing } from '../../src/build/listing-files.ts'
-import { LiveListingSchema } from '../../src/domain/listing/live-listing.ts'
+import { LiveListingSchema } from '../../src/domain/listing/listing-states.ts'
 import {
   ListingViewSchema,
+  PreparedSummarySchema,
   toListingView,
+  toPreparedSummary,
   toSignalsView,
 } from '../../src/domain/views/listing-view.ts'
-import { PreparedSummarySchema, toPreparedSummary } from '../../src/domain/views/summary-view.ts'
 import { BASE_URL, toListing, toMeasured, VIEW_CONTEXT } from './listing-samples.ts'
 
 const ID = 'x402.example-weather'

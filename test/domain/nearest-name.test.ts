@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findNearestName } from '../../src/domain/wire/nearest-name.ts'
+import { findNearestName } from '../../src/domain/wire/text.ts'
 
 const KNOWN = ['name', 'kind', 'categories', 'pricing', 'first_party']
 

@@ -8,11 +8,9 @@ import { toListingStructuredData } from '../../src/components/listing/listing-pa
 import { compareListingRows, toListingRow } from '../../src/components/rows/listing-row.ts'
 import { compareRows, toCompareRow } from '../../src/domain/compare/compare-view.ts'
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
-import { toTrustExamples } from '../../src/domain/trust/trust-examples.ts'
-import { toListingBrief } from '../../src/domain/views/listing-brief.ts'
-import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { toTrustView } from '../../src/domain/views/trust-view.ts'
-import { findContentType, isCopied, toUrlPath } from '../../src/domain/wire/static-file.ts'
+import { toListingBrief, toListingView } from '../../src/domain/views/listing-view.ts'
+import { toTrustExamples, toTrustView } from '../../src/domain/views/trust-view.ts'
+import { findContentType, isCopied, toUrlPath } from '../../src/domain/wire/published-files.ts'
 import {
   BASE_URL,
   SAMPLE_FACTS,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { saysMoreThanName } from '../../src/domain/operation/plain-description.ts'
+import { saysMoreThanName } from '../../src/domain/derived/surface.ts'
 
 test.each([
   ['list_artifacts', 'Lists artifacts; may take params.', false],

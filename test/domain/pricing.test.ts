@@ -1,12 +1,13 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { normalizePayout, PayoutSchema } from '../../src/domain/listing/networks.ts'
+import { toPriceText, toSumText, toUsd } from '../../src/domain/listing/price-text.ts'
 import {
   lowestPriceOf,
+  normalizePayout,
+  PayoutSchema,
   type Pricing,
   PricingSchema,
   railsOf,
 } from '../../src/domain/listing/pricing.ts'
-import { toPriceText, toSumText, toUsd } from '../../src/domain/operation/price-text.ts'
 import { findFaults } from './listing-samples.ts'
 
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'

@@ -7,7 +7,7 @@ import {
   isWebmail,
   ownerDomainOf,
   SharedHostsSchema,
-} from '../../src/domain/owners/claim-rules.ts'
+} from '../../src/domain/sellers/claim-rules.ts'
 import { SHARED_HOSTS } from '../support/shared-hosts.ts'
 
 describe('whose a host is', () => {

@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest'
 import { parseEmailAddress } from '../../functions/sellers/sign-in.ts'
-import { readAgentCard } from '../../src/domain/discovery/agent-card.ts'
-import { findHostForgery, toShownHost } from '../../src/domain/listing/shown-host.ts'
-import { toAsciiAddress, withAsciiHosts } from '../../src/domain/listing/target-url.ts'
+import {
+  findHostForgery,
+  toAsciiAddress,
+  toShownHost,
+  withAsciiHosts,
+} from '../../src/domain/listing/target-url.ts'
+import { readAgentCard } from '../../src/domain/probe/a2a.ts'
 import { toListing } from './listing-samples.ts'
 
 test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { earnBadges, earnTiers } from '../../src/domain/derived/derived-listing.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
-import { toTiersView } from '../../src/domain/views/summary-view.ts'
+import { toTiersView } from '../../src/domain/views/listing-view.ts'
 import { toMeasured } from './listing-samples.ts'
 
 const UNCLAIMED = { id: 'verified', reason: 'the listing is not claimed with domain proof' }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { completeOperations } from '../../src/domain/sources/unite-operations.ts'
+import { completeOperations } from '../../src/domain/sources/join-rows.ts'
 
 const OWN = { method: 'POST' as const, url: 'https://rpc.example/eth' }
 

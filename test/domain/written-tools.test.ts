@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
+import { toSurface } from '../../src/domain/derived/surface.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
-import { toSurface } from '../../src/domain/operation/surface.ts'
 import type { Finding } from '../../src/domain/probe/finding.ts'
 import { toFacts } from '../../src/domain/probe/mcp.ts'
 import { PUBLIC, SAMPLE_FACTS } from './listing-samples.ts'

@@ -2,7 +2,7 @@ import { isValidRouteTemplate, validateDiscoveryExtensionSpec } from '@x402/exte
 import { describe, expect, test } from 'vitest'
 import { mergeFinding } from '../../src/domain/probe/merge.ts'
 import { judgePayment } from '../../src/domain/probe/x402.ts'
-import { type ResourceRow, toResourceRows } from '../../src/domain/protocols/discovery-resource.ts'
+import { type ResourceRow, toResourceRows } from '../../src/domain/protocols/registry-entry.ts'
 import type { Evidence } from '../../src/domain/trust/evidence.ts'
 import { BASE_URL, toListing } from '../domain/listing-samples.ts'
 

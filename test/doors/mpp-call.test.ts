@@ -1,9 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import {
-  readMppReceipt,
-  readMppRequired,
-  toMppHeader,
-} from '../../src/domain/protocols/paid-call.ts'
+import { readMppReceipt, readMppRequired, toMppHeader } from '../../src/domain/relay/payments.ts'
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const decode = (text: string) => JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOpenApi } from '../../src/build/openapi/create-openapi.ts'
-import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { ROUTES } from '../../src/domain/wire/routes.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { toFirstCall } from '../../src/domain/kit/first-call.ts'
+import { toFirstCall } from '../../src/domain/kit/filled-call.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { catalogue } from '../support/own-catalogue.ts'

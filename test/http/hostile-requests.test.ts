@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PROBLEMS } from '../../src/domain/wire/problems.ts'
-import { ROUTES } from '../../src/domain/wire/route-table.ts'
-import { toTransportHeaders } from '../../src/domain/wire/site-headers.ts'
+import { toTransportHeaders } from '../../src/domain/wire/published-files.ts'
+import { ROUTES } from '../../src/domain/wire/routes.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 let waypost: RunningService

@@ -6,7 +6,7 @@ import { createOpenApi } from '../../src/build/openapi/create-openapi.ts'
 import { readOperations } from '../../src/build/openapi/operations.ts'
 import { SCHEMAS, SHARED_SCHEMAS, toOpenApiSchema } from '../../src/build/openapi/schemas.ts'
 import { PROBLEMS } from '../../src/domain/wire/problems.ts'
-import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { ROUTES } from '../../src/domain/wire/routes.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 

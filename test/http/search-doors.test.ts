@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Search } from '../../functions/search/search.ts'
 import { createReleaseSearch, createSearchRoutes } from '../../functions/search/search-routes.ts'
 import { createWaypostServer } from '../../functions/service/server.ts'
-import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { ROUTES } from '../../src/domain/wire/routes.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 /** The path of the specification is answered on Node's own response, one with `/` behind by h3. */

@@ -2,19 +2,17 @@ import { hash } from 'node:crypto'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CompareListSchema, CompareSchema } from '../../src/domain/compare/compare-view.ts'
-import { PAGE_TEMPLATES } from '../../src/domain/listing/page-templates.ts'
 import { ListingViewSchema } from '../../src/domain/views/listing-view.ts'
-import { MarketReportsSchema } from '../../src/domain/views/market-view.ts'
 import {
   BusinessModelSchema,
   CategoriesSchema,
+  MarketReportsSchema,
   RoadmapSchema,
   SourcesSchema,
+  StatsSchema,
 } from '../../src/domain/views/reference-views.ts'
-import { StatsSchema } from '../../src/domain/views/stats-view.ts'
-import { TrustMethodSchema } from '../../src/domain/views/trust-method-view.ts'
-import { PROTOCOL_ENDPOINTS } from '../../src/domain/wire/protocol-table.ts'
-import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { TrustMethodSchema } from '../../src/domain/views/trust-view.ts'
+import { PAGE_TEMPLATES, PROTOCOL_ENDPOINTS, ROUTES } from '../../src/domain/wire/routes.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 let waypost: RunningService

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { type JsonRpc, RpcError } from '../../functions/trust/evm-chain.ts'
-import { TRANSFER_TOPIC, toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
+import { TRANSFER_TOPIC, toTopic } from '../../src/domain/trust/evm-payments.ts'
 import { hexQuantity, TOKEN, USED_TOPIC } from '../settlements/samples.ts'
 
 /** An EVM chain in memory: blocks of transactions of logs, and a node that tells them with its faults. */

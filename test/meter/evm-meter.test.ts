@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { authorizationMarkOf } from '../../src/domain/receipts/delivered.ts'
+import { authorizationMarkOf } from '../../src/domain/relay/delivered.ts'
 import { DAY_MS, NETWORK, NOON, wallet } from '../settlements/samples.ts'
 import { describeStores } from '../support/stores.ts'
 import { type Chain, createChain, createNode, payment, transfer } from './chain-double.ts'

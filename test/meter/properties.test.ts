@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { eip3009 } from '../../src/domain/settlement/schemes/eip3009.ts'
-import { TRANSFER_TOPIC, toTopic } from '../../src/domain/settlement/schemes/evm-log.ts'
+import { eip3009, TRANSFER_TOPIC, toTopic } from '../../src/domain/trust/evm-payments.ts'
 import {
   aSettlement,
   aTransfer,

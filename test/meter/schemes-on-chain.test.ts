@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { DEPOSIT_PLACES } from '../../src/domain/settlement/schemes/evm-log.ts'
+import { DEPOSIT_PLACES } from '../../src/domain/trust/evm-payments.ts'
 import { DAY_MS, NOON, TOKEN, wallet } from '../settlements/samples.ts'
 import {
   type Chain,

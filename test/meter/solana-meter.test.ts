@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../functions/store/store.ts'
 import { type JsonRpc, RpcError } from '../../functions/trust/evm-chain.ts'
-import { tokenAccountOf } from '../../src/domain/settlement/solana-payments.ts'
+import { tokenAccountOf } from '../../src/domain/trust/solana-payments.ts'
 import { DAY_MS, NOON } from '../settlements/samples.ts'
 import { createMeter, openMeterStore, prove } from './meter-world.ts'
 import {

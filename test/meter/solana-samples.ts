@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { encodeBase58, tokenAccountOf } from '../../src/domain/settlement/solana-payments.ts'
+import { encodeBase58, tokenAccountOf } from '../../src/domain/trust/solana-payments.ts'
 
 export const NETWORK = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 export const GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'

@@ -4,7 +4,7 @@ import { applyRetention } from '../../functions/clicks/retention.ts'
 import { createUsage, readClickCounts } from '../../functions/clicks/usage.ts'
 import type { Store } from '../../functions/store/store.ts'
 import { type Click, createStoreCounters, toDay, toHour } from '../../functions/store/store.ts'
-import { RETENTION } from '../../src/domain/wire/retention.ts'
+import { RETENTION } from '../../src/domain/wire/vocabulary.ts'
 import { describeStores, silentLog } from '../support/stores.ts'
 
 const HOUR = 3_600_000

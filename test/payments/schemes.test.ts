@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { markOfRealm } from '../../src/domain/settlement/schemes/tempo-charge.ts'
+import { markOfRealm } from '../../src/domain/trust/evm-payments.ts'
 import { preparePaymentPackages } from './prepare.ts'
 
 /**

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { payeesOf } from '../../src/domain/derived/derived-listing.ts'
+import { toSurface } from '../../src/domain/derived/surface.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
-import { toSurface } from '../../src/domain/operation/surface.ts'
-import { toDigest } from '../../src/domain/pins/pins.ts'
+import { toDigest } from '../../src/domain/relay/pins.ts'
 import { toCanonicalJson } from '../../src/domain/wire/json.ts'
 
 const RULES = { allowPrivate: false }

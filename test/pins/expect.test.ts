@@ -2,11 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import {
-  type Expectation,
-  parseExpectation,
-  toExpectText,
-} from '../../src/domain/pins/expectation.ts'
+import { type Expectation, parseExpectation, toExpectText } from '../../src/domain/relay/pins.ts'
 import {
   aListing,
   type RelayWorld,

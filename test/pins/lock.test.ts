@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { allowedBy } from '../../packages/client/src/lock.ts'
 import { createWaypost } from '../../packages/client/src/waypost.ts'
-import { type Lock, parseLock, toLockEntry, toLockText } from '../../src/domain/pins/pins.ts'
+import { type Lock, parseLock, toLockEntry, toLockText } from '../../src/domain/relay/pins.ts'
 import {
   frontOf,
   ID,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { judgePayment } from '../../src/domain/pins/expectation.ts'
+import { judgePayment } from '../../src/domain/relay/pins.ts'
 import { encode, THIEF } from './pinned-world.ts'
 
 /**

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { AgentCard } from '@a2a-js/sdk'
 import { agentCardHandler } from '@a2a-js/sdk/server/express'
 import express from 'express'
-import { CARD_PATHS } from '../../src/domain/discovery/agent-card.ts'
+import { CARD_PATHS } from '../../src/domain/probe/a2a.ts'
 import { listen, type Site } from './probe-world.ts'
 
 /** An agent of the official package; its own messages would be answered elsewhere, and nobody asks. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
-import { CARD_PATHS } from '../../src/domain/discovery/agent-card.ts'
+import { CARD_PATHS } from '../../src/domain/probe/a2a.ts'
 import { startAgent } from './a2a-sites.ts'
 import { createTestClient, type Site, startSite } from './probe-world.ts'
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { lintUrl } from '../../functions/probes/lint.ts'
-import { withDocument } from '../../src/domain/lint/seller-document.ts'
+import { withDocument } from '../../src/domain/sellers/lint.ts'
 import { createTestClient, startSite } from './probe-world.ts'
 
 const closing: (() => unknown)[] = []

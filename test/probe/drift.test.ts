@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Tool } from '../../src/domain/listing/listing-facts.ts'
-import { toDriftNotices, toDriftSentence } from '../../src/domain/probe/drift.ts'
 import type { Finding } from '../../src/domain/probe/finding.ts'
 import { toFacts } from '../../src/domain/probe/mcp.ts'
-import { mergeFinding } from '../../src/domain/probe/merge.ts'
+import { mergeFinding, toDriftNotices, toDriftSentence } from '../../src/domain/probe/merge.ts'
 import type { Evidence } from '../../src/domain/trust/evidence.ts'
 
 const tool = (name: string, changes: Partial<Tool> = {}): Tool => ({

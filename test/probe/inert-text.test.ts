@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hasLocalReferencesOnly, isWithin } from '../../src/domain/json-schema/json-schema.ts'
+import { hasLocalReferencesOnly, isWithin } from '../../src/domain/listing/json-schema.ts'
 import { toInertLine } from '../../src/domain/probe/finding.ts'
 import { createEventReader, readTools, SEEN } from '../../src/domain/probe/mcp.ts'
 

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import { withSeenSignIn } from '../../src/domain/derived/derived-listing.ts'
-import { registrationOf } from '../../src/domain/listing/auth.ts'
+import { registrationOf } from '../../src/domain/listing/invoke.ts'
 import { mergeFinding } from '../../src/domain/probe/merge.ts'
 import {
   readNamedMetadata,

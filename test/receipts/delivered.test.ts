@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { FULL } from '../../src/domain/independence/weigh-buyer.ts'
 import {
   countDelivered,
   createPaymentMarks,
   earnsDelivers,
   toOthersText,
-} from '../../src/domain/receipts/delivered.ts'
+} from '../../src/domain/relay/delivered.ts'
 import type { JudgedCall, LedgerPayment } from '../../src/domain/trust/ledger-facts.ts'
 import type { ListingScore } from '../../src/domain/trust/score-listings.ts'
+import { FULL } from '../../src/domain/trust/score-listings.ts'
 
 const markOf = createPaymentMarks()
 const ID = 'x402.seller'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { DeclaredResponse } from '../../src/domain/receipts/declared-answer.ts'
-import { condenseJson, judgeDelivery } from '../../src/domain/receipts/judge.ts'
+import type { DeclaredResponse } from '../../src/domain/relay/declared-answer.ts'
+import { condenseJson, judgeDelivery } from '../../src/domain/relay/judge.ts'
 
 const JSON_TYPE = 'application/json'
 const judge = (response: DeclaredResponse, body: unknown, more = {}) =>

@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import type { DeclaredRow } from '../../src/domain/derived/declared-call.ts'
+import type { DeclaredRow } from '../../src/domain/derived/derived-listing.ts'
 
 /** Sellers of the lab: ten things that are sold, twenty ways to answer for money. None is real. */
 export interface LabSeller {

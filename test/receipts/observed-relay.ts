@@ -4,8 +4,8 @@ import { createLog } from '../../functions/ports/log.ts'
 import { createCallObserver, OBSERVER_BOUNDS } from '../../functions/receipts/observe-call.ts'
 import { openReceipts } from '../../functions/receipts/receipts.ts'
 import type { Store } from '../../functions/store/store.ts'
-import type { DeclaredRow } from '../../src/domain/derived/declared-call.ts'
-import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
+import type { DeclaredRow } from '../../src/domain/derived/derived-listing.ts'
+import type { LiveListing } from '../../src/domain/listing/listing-states.ts'
 import { aListing, BASE_URL, startRelay } from '../call/relay-world.ts'
 
 /** A relay that observes paid calls, over a store; everything is on loopback. */

@@ -4,8 +4,8 @@ import {
   authorizationMarkOf,
   createPaymentMarks,
   toPaymentMarks,
-} from '../../src/domain/receipts/delivered.ts'
-import { decodePayments } from '../../src/domain/relay/payment-decodes.ts'
+} from '../../src/domain/relay/delivered.ts'
+import { decodePayments } from '../../src/domain/relay/payments.ts'
 import { aTransaction, paymentHeaders } from './observed-relay.ts'
 
 /**

@@ -19,7 +19,7 @@ import {
   isReceiptSigned,
   type Receipt,
   toSignedReceipt,
-} from '../../src/domain/receipts/receipt.ts'
+} from '../../src/domain/relay/receipt.ts'
 import { toCanonicalJson } from '../../src/domain/wire/json.ts'
 import { describeStores, silentLog } from '../support/stores.ts'
 import { aTransaction } from './observed-relay.ts'

@@ -19,9 +19,9 @@ import {
   type FoundService,
   mapFound,
 } from '../../seeds/review/reports.ts'
-import { readAgentCard } from '../../src/domain/discovery/agent-card.ts'
 import { listingIdOf } from '../../src/domain/listing/listing-text.ts'
-import type { ReportKind } from '../../src/domain/reports/report.ts'
+import { readAgentCard } from '../../src/domain/probe/a2a.ts'
+import type { ReportKind } from '../../src/domain/sellers/report.ts'
 import { HOSTILE_SITES } from '../probe/hostile-sites.ts'
 import { createContentFixture } from '../seeds/content-fixture.ts'
 import { settleOne } from '../seeds/settle-one.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { NO_SEARCH_WORDS } from '../../src/domain/derived/query-words.ts'
+import { NO_SEARCH_WORDS } from '../../src/domain/derived/tables.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { readId } from '../../src/search/index/load-index.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'

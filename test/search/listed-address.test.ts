@@ -4,7 +4,7 @@ import {
   createFindNotListed,
   toOtherHosts,
   withoutListed,
-} from '../../src/domain/unlisted/not-listed.ts'
+} from '../../src/domain/sellers/not-listed.ts'
 import { SHARED_HOSTS } from '../support/shared-hosts.ts'
 import { indexOf, sampleDocument } from './search-samples.ts'
 

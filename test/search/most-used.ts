@@ -3,7 +3,7 @@
  * name of each answers first.
  */
 import type { DerivedListing } from '../../src/domain/derived/derived-listing.ts'
-import { ownDomainOf } from '../../src/domain/owners/claim-rules.ts'
+import { ownDomainOf } from '../../src/domain/sellers/claim-rules.ts'
 import { largestOf } from '../../src/domain/wire/json.ts'
 import { SHARED_HOSTS } from '../support/shared-hosts.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { NO_SEARCH_WORDS } from '../../src/domain/derived/query-words.ts'
+import { NO_SEARCH_WORDS } from '../../src/domain/derived/tables.ts'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
 import { loadSearchIndex, readId } from '../../src/search/index/load-index.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createFindOperations } from '../../functions/search/find-operations.ts'
-import type { FoundOperation } from '../../src/domain/kit/found-operation.ts'
+import type { FoundOperation } from '../../src/domain/kit/found-operations.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
 import { EFFECTS } from '../../src/domain/wire/vocabulary.ts'
 import { readId } from '../../src/search/index/load-index.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { NO_SEARCH_WORDS } from '../../src/domain/derived/query-words.ts'
+import { NO_SEARCH_WORDS } from '../../src/domain/derived/tables.ts'
 import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import {
   compareBrowsing,

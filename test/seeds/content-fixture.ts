@@ -22,8 +22,7 @@ import {
   type WrittenFacts,
 } from '../../src/domain/listing/listing-facts.ts'
 import { listingIdOf } from '../../src/domain/listing/listing-text.ts'
-import { joinEvidence } from '../../src/domain/sources/join-evidence.ts'
-import { joinFacts } from '../../src/domain/sources/join-facts.ts'
+import { joinEvidence, joinFacts } from '../../src/domain/sources/join-rows.ts'
 import type { SourceFile } from '../../src/domain/sources/source-row.ts'
 
 export const FIXTURES = new URL('../fixtures/mcp-registry/', import.meta.url).pathname

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { toPlainText } from '../../seeds/text/plain-text.ts'
 import { toPrintable } from '../../src/content/faults.ts'
-import { cutText } from '../../src/domain/wire/cut-text.ts'
+import { cutText } from '../../src/domain/wire/text.ts'
 import { guardHang } from '../support/hang-guard.ts'
 
 describe('foreign Markdown and HTML as plain text', () => {

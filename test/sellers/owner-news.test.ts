@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { notifyOwners } from '../../functions/sellers/letters.ts'
-import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
+import type { LiveListing } from '../../src/domain/listing/listing-states.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { describeStores } from '../support/stores.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { isDisputable, toDeliveredSummary } from '../../src/components/sellers/owner-words.ts'
-import type { ListingNumbers } from '../../src/domain/views/seller-pages.ts'
+import type { ListingNumbers } from '../../src/domain/views/seller-views.ts'
 
 type Delivery = ListingNumbers['deliveries'][number]
 

@@ -1,5 +1,5 @@
-import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import type { Measured } from '../../src/domain/trust/evidence.ts'
+import type { Settlement, Transfer } from '../../src/domain/trust/payments.ts'
 import { scoreListings } from '../../src/domain/trust/score-listings.ts'
 import { windowEnd } from '../../src/domain/trust/trust.ts'
 import {
@@ -8,7 +8,7 @@ import {
   WASH_FLAGS,
   type WashFlagId,
   type WashKnowledge,
-} from '../../src/domain/wash/wash.ts'
+} from '../../src/domain/trust/wash.ts'
 import { judgeSeen } from '../support/judge-seen.ts'
 
 /** One true payment, and the headers and logs that go with it; tests bend them. */

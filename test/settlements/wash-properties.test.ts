@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
+import type { Settlement, Transfer } from '../../src/domain/trust/payments.ts'
 import {
   aSettlement,
   aTransfer,

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import type { Settlement, Transfer } from '../../src/domain/settlement/settlement.ts'
 import { MeasuredSchema } from '../../src/domain/trust/evidence.ts'
+import type { Settlement, Transfer } from '../../src/domain/trust/payments.ts'
 import { judgeTrust, windowEnd } from '../../src/domain/trust/trust.ts'
 import {
   aSettlement,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createOpenApi } from '../../src/build/openapi/create-openapi.ts'
 import { toApiReference } from '../../src/components/docs/api-reference.ts'
 import { toApiRun, toRunPath } from '../../src/components/docs/api-run.ts'
-import { ROUTES } from '../../src/domain/wire/route-table.ts'
+import { ROUTES } from '../../src/domain/wire/routes.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 
 const baseUrl = 'https://waypost.example'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { renderBadgeSvg } from '../../src/components/badges/badge-svg.ts'
-import { toBadgeEndpoint, toBadgeView } from '../../src/domain/views/badge-view.ts'
+import { toBadgeEndpoint, toBadgeView } from '../../src/domain/views/listing-view.ts'
 
 const tiers = {
   tier: null,

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { toMarkSvg } from '../../src/build/site-views.ts'
-import { createMarkFinder, MarkSchema } from '../../src/domain/listing/marks.ts'
+import { createMarkFinder, MarkSchema } from '../../src/domain/derived/tables.ts'
 
 const rows = v.parse(v.array(MarkSchema), parse(readFileSync('content/tables/marks.yaml', 'utf8')))
 const findMark = createMarkFinder(rows)

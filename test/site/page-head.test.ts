@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PAGE_CSP } from '../../src/domain/wire/site-headers.ts'
+import { PAGE_CSP } from '../../src/domain/wire/published-files.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 let waypost: RunningService

@@ -1,4 +1,4 @@
-import type { LiveListing } from '../../src/domain/listing/live-listing.ts'
+import type { LiveListing } from '../../src/domain/listing/listing-states.ts'
 
 /** A listing as the release holds it, with nothing special about it. */
 export function liveListing(id: string, url: string): LiveListing {

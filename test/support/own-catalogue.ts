@@ -1,7 +1,7 @@
 import { toIndexTables, toOperationDocuments, toSearchDocument } from '../../src/build/indexes.ts'
 import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'
-import { toOperationEntries } from '../../src/domain/kit/operation-entries.ts'
+import { toOperationEntries } from '../../src/domain/kit/found-operations.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'

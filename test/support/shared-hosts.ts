@@ -1,5 +1,5 @@
 import { readTables } from '../../src/content/tables.ts'
-import { ownDomainOf } from '../../src/domain/owners/claim-rules.ts'
+import { ownDomainOf } from '../../src/domain/sellers/claim-rules.ts'
 
 /** The table the product ships, as a release holds it. */
 export const SHARED_HOSTS = readSharedHosts()

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { recordChanges } from '../../src/build/changes.ts'
 import { openFolder, switchTo } from '../../src/build/folder.ts'
-import type { ReleaseFile } from '../../src/domain/derived/release-file.ts'
+import type { ReleaseFile } from '../../src/domain/derived/tables.ts'
 
 /** Public files of a small release. */
 const PAGES = Array.from({ length: 40 }, (_, n) => `public/page-${n}/index.html`)

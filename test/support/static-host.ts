@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join, resolve } from 'node:path'
-import { findContentType } from '../../src/domain/wire/static-file.ts'
+import { findContentType } from '../../src/domain/wire/published-files.ts'
 import { FIXTURE_ENV } from './fixture-env.ts'
 
 /**

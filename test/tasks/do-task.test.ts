@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createBudget, type DoOptions, doTask } from '../../packages/client/src/do-task.ts'
 import { createWaypost } from '../../packages/client/src/waypost.ts'
-import { findValueFault } from '../../src/domain/json-schema/json-schema.ts'
+import { findValueFault } from '../../src/domain/listing/json-schema.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import type { Task } from '../../src/domain/tasks/task.ts'
 import { IS_LONG } from '../support/long.ts'

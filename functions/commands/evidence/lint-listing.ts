@@ -2,13 +2,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { faultOf, formatFault } from '../../../src/content/faults.ts'
 import { createListingParser, MAX_FILE_BYTES } from '../../../src/content/listing-file.ts'
-import type { LintProblem, LintReport } from '../../../src/domain/lint/lint.ts'
 import {
   findUrlFault,
   type UrlRules,
   withAsciiHosts,
 } from '../../../src/domain/listing/target-url.ts'
 import { planProbe } from '../../../src/domain/probe/plan.ts'
+import type { LintProblem, LintReport } from '../../../src/domain/sellers/lint.ts'
 import { PROBE_PROTOCOLS } from '../../../src/domain/wire/vocabulary.ts'
 import { createHttpClient, type HttpClient } from '../../net/http-client.ts'
 import { createResolver } from '../../net/resolver.ts'

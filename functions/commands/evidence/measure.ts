@@ -1,7 +1,7 @@
 import { hostAt, readPayoutStates } from '../../../src/derive/payouts.ts'
 import { NO_LEDGER_FACTS } from '../../../src/domain/trust/ledger-facts.ts'
-import { DAY_MS } from '../../../src/domain/wire/dates.ts'
 import { OperatorError } from '../../../src/domain/wire/problems.ts'
+import { DAY_MS } from '../../../src/domain/wire/shapes.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import {

@@ -1,5 +1,5 @@
-import { DAY_MS } from '../../../src/domain/wire/dates.ts'
 import { OperatorError } from '../../../src/domain/wire/problems.ts'
+import { DAY_MS } from '../../../src/domain/wire/shapes.ts'
 import { readCommandLine, runCommand, wrongCommand } from '../../ports/run-main.ts'
 import { createSecret, hashSecret } from '../../sellers/sign-in.ts'
 import { openStore } from '../../store/open-store.ts'

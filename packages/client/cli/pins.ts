@@ -10,7 +10,7 @@ import {
   toLockEntry,
   toLockText,
   withTerms,
-} from '../../../src/domain/pins/pins.ts'
+} from '../../../src/domain/relay/pins.ts'
 import type { Kit } from '../src/answers.ts'
 import type { Waypost } from '../src/waypost.ts'
 import { WaypostError } from '../src/waypost-error.ts'

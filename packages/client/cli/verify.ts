@@ -10,7 +10,7 @@ import {
   ReceiptKeysSchema,
   ReceiptViewSchema,
   saltedHash,
-} from '../../../src/domain/receipts/receipt.ts'
+} from '../../../src/domain/relay/receipt.ts'
 import {
   EXIT,
   print,

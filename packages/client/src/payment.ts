@@ -1,14 +1,14 @@
-import { isTestNetwork } from '../../../src/domain/listing/networks.ts'
-import { readOffer, toSentences } from '../../../src/domain/pins/expectation.ts'
-import { parseChallenges, toMppTerm } from '../../../src/domain/probe/mpp.ts'
+import { isTestNetwork } from '../../../src/domain/listing/pricing.ts'
+import { parseChallenges, toMppTerm } from '../../../src/domain/probe/finding.ts'
 import {
   readMppReceipt,
   readPaymentRequired,
   readReceipt,
   toMppHeader,
   toPaymentHeader,
-} from '../../../src/domain/protocols/paid-call.ts'
-import { RECEIPT_HEADER, RECEIPT_SECRET_HEADER } from '../../../src/domain/receipts/receipt.ts'
+} from '../../../src/domain/relay/payments.ts'
+import { readOffer, toSentences } from '../../../src/domain/relay/pins.ts'
+import { RECEIPT_HEADER, RECEIPT_SECRET_HEADER } from '../../../src/domain/relay/receipt.ts'
 import { judgePinned, type LockEntry } from './lock.ts'
 import { WaypostError } from './waypost-error.ts'
 

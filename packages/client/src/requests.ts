@@ -1,5 +1,5 @@
 import { parseRetryAfter } from '../../../src/domain/probe/finding.ts'
-import { MAX_TERMS_BYTES } from '../../../src/domain/protocols/paid-call.ts'
+import { MAX_TERMS_BYTES } from '../../../src/domain/relay/payments.ts'
 import { isJsonObject, parseJson } from '../../../src/domain/wire/json.ts'
 import type { Problem } from './answers.ts'
 import { WaypostError } from './waypost-error.ts'

@@ -1,9 +1,14 @@
 import { toXmlText } from '../../components/frame/html.ts'
 import { KIND_ORDER, KIND_TEXTS, toKindText } from '../../components/rows/kind-texts.ts'
 import { toMonogram } from '../../components/rows/tile.ts'
-import { type DirectoryPart, type Switches, toMissingParts } from '../../domain/derived/switches.ts'
 import type { SiteNames } from '../../domain/derived/tables.ts'
-import { CARD_HEIGHT, CARD_WIDTH, categoryCardPath, kindCardPath } from '../../domain/wire/links.ts'
+import { type DirectoryPart, type Switches, toMissingParts } from '../../domain/derived/tables.ts'
+import {
+  CARD_HEIGHT,
+  CARD_WIDTH,
+  categoryCardPath,
+  kindCardPath,
+} from '../../domain/wire/routes.ts'
 import type { Kind } from '../../domain/wire/vocabulary.ts'
 import { cutToWidth, toWritable, type Weight, widthOf, wrapToWidth } from './face.ts'
 

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { parse } from 'yaml'
-import { DOCS_GROUPS } from '../../domain/wire/docs-groups.ts'
 import { PROBLEM_CODES } from '../../domain/wire/problems.ts'
-import { ROUTES } from '../../domain/wire/route-table.ts'
+import { DOCS_GROUPS, ROUTES } from '../../domain/wire/routes.ts'
 import {
   CLICK_SOURCES,
   PROBE_PROTOCOLS,

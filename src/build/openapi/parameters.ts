@@ -1,4 +1,4 @@
-import type { Switches } from '../../domain/derived/switches.ts'
+import type { Switches } from '../../domain/derived/tables.ts'
 import { isOffered } from '../../domain/search/offered-words.ts'
 import { FILTER_ROWS, type FilterName } from '../../domain/search/search-filters.ts'
 import {
@@ -7,7 +7,7 @@ import {
   type SearchQuery,
   SearchQuerySchema,
 } from '../../domain/search/search-query.ts'
-import { ROUTES, type RouteId } from '../../domain/wire/route-table.ts'
+import { ROUTES, type RouteId } from '../../domain/wire/routes.ts'
 import { type OperationFacts, readOperations } from './operations.ts'
 import { toOpenApiSchema } from './schemas.ts'
 

@@ -1,23 +1,18 @@
 import { type JsonSchema, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { ChangesSchema } from '../../domain/changes/change-log.ts'
 import {
   ChosenComparisonSchema,
   CompareListSchema,
   CompareRowSchema,
   CompareSchema,
 } from '../../domain/compare/compare-view.ts'
+import { CompactKitSchema } from '../../domain/kit/found-operations.ts'
 import {
-  AuthViewSchema,
-  OperationLineSchema,
-  SeenCallSchema,
-} from '../../domain/derived/callable-view.ts'
-import { CompactKitSchema } from '../../domain/kit/compact-kit.ts'
-import { KitInvokeSchema } from '../../domain/kit/kit-invoke.ts'
-import { KitOperationSchema } from '../../domain/kit/kit-operations.ts'
-import { KitPaymentSchema } from '../../domain/kit/kit-payment.ts'
+  KitInvokeSchema,
+  KitOperationSchema,
+  KitPaymentSchema,
+} from '../../domain/kit/kit-entries.ts'
 import { KitViewSchema } from '../../domain/kit/kit-view.ts'
-import { LintReportSchema } from '../../domain/lint/lint.ts'
 import { ShownToolSchema, SkillSchema } from '../../domain/listing/listing-facts.ts'
 import { PricingSchema } from '../../domain/listing/pricing.ts'
 import { TaskPageSchema, TaskPlanSchema, TasksSchema } from '../../domain/plans/task-plan.ts'
@@ -25,29 +20,37 @@ import {
   ReceiptDaysSchema,
   ReceiptKeysSchema,
   ReceiptViewSchema,
-} from '../../domain/receipts/receipt.ts'
-import { ReportBodySchema, ReportTakenSchema } from '../../domain/reports/report.ts'
+} from '../../domain/relay/receipt.ts'
 import { SearchQuerySchema } from '../../domain/search/search-query.ts'
 import * as search from '../../domain/search/search-response.ts'
-import { NoticeSchema } from '../../domain/trust/interface.ts'
-import { ListingViewSchema } from '../../domain/views/listing-view.ts'
-import { MarketReportsSchema } from '../../domain/views/market-view.ts'
+import { ChangesSchema } from '../../domain/sellers/change-log.ts'
+import { LintReportSchema } from '../../domain/sellers/lint.ts'
+import { ReportBodySchema, ReportTakenSchema } from '../../domain/sellers/report.ts'
+import { NoticeSchema } from '../../domain/trust/evidence.ts'
 import {
-  BusinessModelSchema,
-  CategoriesSchema,
-  RoadmapSchema,
-  SourcesSchema,
-} from '../../domain/views/reference-views.ts'
-import * as sellers from '../../domain/views/seller-views.ts'
-import { StatsSchema } from '../../domain/views/stats-view.ts'
-import {
+  AuthViewSchema,
   DiscoverySchema,
   InvokeSchema,
   ListingSummarySchema,
+  ListingViewSchema,
+  OperationLineSchema,
+  SeenCallSchema,
   TiersSchema,
-} from '../../domain/views/summary-view.ts'
-import { TrustMethodSchema } from '../../domain/views/trust-method-view.ts'
-import { TrustSchema, TrustSummarySchema } from '../../domain/views/trust-view.ts'
+} from '../../domain/views/listing-view.ts'
+import {
+  BusinessModelSchema,
+  CategoriesSchema,
+  MarketReportsSchema,
+  RoadmapSchema,
+  SourcesSchema,
+  StatsSchema,
+} from '../../domain/views/reference-views.ts'
+import * as sellers from '../../domain/views/seller-views.ts'
+import {
+  TrustMethodSchema,
+  TrustSchema,
+  TrustSummarySchema,
+} from '../../domain/views/trust-view.ts'
 import { isProblemCode, PROBLEM_CODES } from '../../domain/wire/problems.ts'
 
 /** `application/problem+json` of every JSON endpoint (RFC 9457). */

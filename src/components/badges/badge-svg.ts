@@ -1,5 +1,5 @@
-import { BADGE_COLORS, type BadgeView } from '../../domain/views/badge-view.ts'
-import { cutText } from '../../domain/wire/cut-text.ts'
+import { BADGE_COLORS, type BadgeView } from '../../domain/views/listing-view.ts'
+import { cutText } from '../../domain/wire/text.ts'
 import { toXmlText } from '../frame/html.ts'
 
 const HEIGHT = 20

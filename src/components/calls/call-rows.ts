@@ -1,9 +1,8 @@
 import type { KitView } from '../../domain/kit/kit-view.ts'
-import { encodeBody } from '../../domain/operation/example-request.ts'
-import { isJsonPayload, toOutputFields } from '../../domain/operation/output-fields.ts'
-import { toUsd } from '../../domain/operation/price-text.ts'
-import { cutText } from '../../domain/wire/cut-text.ts'
+import { encodeBody, isJsonPayload, toOutputFields } from '../../domain/listing/operation.ts'
+import { toUsd } from '../../domain/listing/price-text.ts'
 import { isJsonObject } from '../../domain/wire/json.ts'
+import { cutText } from '../../domain/wire/text.ts'
 import type { Effect } from '../../domain/wire/vocabulary.ts'
 import { type CallTag, toSeenTag } from '../evidence/seen-words.ts'
 

@@ -1,6 +1,6 @@
 import type { KitView } from '../../domain/kit/kit-view.ts'
-import { toOutputFields } from '../../domain/operation/output-fields.ts'
-import { cutText } from '../../domain/wire/cut-text.ts'
+import { toOutputFields } from '../../domain/listing/operation.ts'
+import { cutText } from '../../domain/wire/text.ts'
 import type { DecisionFact } from '../rows/decision-facts.ts'
 
 type Kit = Pick<KitView, 'kind' | 'url' | 'operations' | 'tools' | 'skills'>

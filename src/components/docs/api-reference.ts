@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { readCompiled, readOpenApi } from '../../compiled.ts'
-import { toFirstCall } from '../../domain/kit/first-call.ts'
+import { toFirstCall } from '../../domain/kit/filled-call.ts'
 import { toSchemaFields, toTypeText } from '../../domain/wire/shapes.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { isBare, isSwitchedOff, type Switches } from '../../domain/derived/switches.ts'
-import { PROTOCOL_ENDPOINTS, type ProtocolEndpointId } from '../../domain/wire/protocol-table.ts'
+import { isBare, isSwitchedOff, type Switches } from '../../domain/derived/tables.ts'
+import { PROTOCOL_ENDPOINTS, type ProtocolEndpointId } from '../../domain/wire/routes.ts'
 import { CLICK_SOURCES } from '../../domain/wire/vocabulary.ts'
 
 interface Words {

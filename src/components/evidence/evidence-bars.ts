@@ -1,5 +1,5 @@
 import type { Day, Probe } from '../../domain/trust/evidence.ts'
-import { DAY_MS } from '../../domain/wire/dates.ts'
+import { DAY_MS } from '../../domain/wire/shapes.ts'
 import { isUp } from '../../domain/wire/vocabulary.ts'
 
 /** Days drawn. */

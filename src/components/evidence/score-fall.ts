@@ -1,5 +1,5 @@
 import type { ScorePart } from '../../compiled.ts'
-import { toCountText, toSumText } from '../../domain/operation/price-text.ts'
+import { toCountText, toSumText } from '../../domain/listing/price-text.ts'
 import { pointsOf, type TrustVerdict } from '../../domain/trust/trust.ts'
 
 /** The explanation of a score; empty without one. */

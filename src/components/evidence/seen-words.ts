@@ -1,5 +1,5 @@
-import type { KitOperation } from '../../domain/kit/kit-operations.ts'
-import { toUsd } from '../../domain/operation/price-text.ts'
+import type { KitOperation } from '../../domain/kit/kit-entries.ts'
+import { toUsd } from '../../domain/listing/price-text.ts'
 
 type Requested = Pick<KitOperation, 'seen' | 'price'>
 

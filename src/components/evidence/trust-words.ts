@@ -1,5 +1,5 @@
-import { toCountText, toSumText } from '../../domain/operation/price-text.ts'
-import { nameOfScheme } from '../../domain/settlement/schemes/schemes.ts'
+import { toCountText, toSumText } from '../../domain/listing/price-text.ts'
+import { nameOfScheme } from '../../domain/trust/payments.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { toWorth } from '../../domain/views/trust-view.ts'
 

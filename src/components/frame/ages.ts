@@ -1,4 +1,4 @@
-import type { Switches } from '../../domain/derived/switches.ts'
+import type { Switches } from '../../domain/derived/tables.ts'
 import type { Ages } from '../../domain/trust/age.ts'
 
 const KINDS = [

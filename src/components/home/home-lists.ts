@@ -1,5 +1,5 @@
 import type { CompiledListing } from '../../compiled.ts'
-import { toDriftSentence } from '../../domain/probe/drift.ts'
+import { toDriftSentence } from '../../domain/probe/merge.ts'
 import { mostReported } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { compareText } from '../../domain/wire/json.ts'

@@ -1,4 +1,4 @@
-import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
+import { toCountText, toUsd } from '../../domain/listing/price-text.ts'
 import type { TaskOffer, TaskPage } from '../../domain/plans/task-plan.ts'
 
 /** A service that somebody would choose for a task, and why. */

@@ -1,7 +1,7 @@
-import type { Switches } from '../../domain/derived/switches.ts'
+import type { Switches } from '../../domain/derived/tables.ts'
 import { runsLocallyOnly } from '../../domain/listing/invoke.ts'
 import { railsOf } from '../../domain/listing/pricing.ts'
-import { SESSIONS_NOT_COUNTED } from '../../domain/settlement/schemes/schemes.ts'
+import { SESSIONS_NOT_COUNTED } from '../../domain/trust/payments.ts'
 import { toKnownSentence } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 

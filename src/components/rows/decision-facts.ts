@@ -1,11 +1,11 @@
-import type { Switches } from '../../domain/derived/switches.ts'
+import type { Switches } from '../../domain/derived/tables.ts'
 import {
   hasRemoteEndpoint,
   type PackageRegistry,
   runsLocallyOnly,
 } from '../../domain/listing/invoke.ts'
-import { toNetworkName } from '../../domain/listing/networks.ts'
-import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
+import { toCountText, toUsd } from '../../domain/listing/price-text.ts'
+import { toNetworkName } from '../../domain/listing/pricing.ts'
 import type { Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { isUp } from '../../domain/wire/vocabulary.ts'

@@ -1,4 +1,4 @@
-import type { Switches } from '../../domain/derived/switches.ts'
+import type { Switches } from '../../domain/derived/tables.ts'
 import type { Kind } from '../../domain/wire/vocabulary.ts'
 
 /** An explanation of each kind, for people who choose. */

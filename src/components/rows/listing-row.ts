@@ -1,8 +1,8 @@
 import { compareRows } from '../../domain/compare/compare-view.ts'
 import { hasRemoteEndpoint } from '../../domain/listing/invoke.ts'
+import { toCostText, UNPUBLISHED } from '../../domain/listing/price-text.ts'
 import { listedPriceOf, railsOf } from '../../domain/listing/pricing.ts'
-import { toCostText, UNPUBLISHED } from '../../domain/operation/price-text.ts'
-import type { ListingBrief } from '../../domain/views/listing-brief.ts'
+import type { ListingBrief } from '../../domain/views/listing-view.ts'
 import type { TrustSummary } from '../../domain/views/trust-view.ts'
 
 export type ListingRow = ReturnType<typeof toListingRow>

@@ -1,5 +1,4 @@
-import { toCountText } from '../../domain/operation/price-text.ts'
-import { reportPath } from '../../domain/reports/report.ts'
+import { toCountText } from '../../domain/listing/price-text.ts'
 import { toFilterValue, toFilterWords } from '../../domain/search/filter-words.ts'
 import { NOTE_PHRASES } from '../../domain/search/note-phrases.ts'
 import {
@@ -8,6 +7,7 @@ import {
   LISTING_FILTERS,
 } from '../../domain/search/search-filters.ts'
 import type { PageResponse } from '../../domain/search/search-response.ts'
+import { reportPath } from '../../domain/sellers/report.ts'
 import { RESULTS_PER_PAGE, type SearchForm, toSearchPath, withField } from './search-form.ts'
 
 /** A row of an answer, and of an answer what the page shows. */

@@ -1,11 +1,14 @@
 import { TIER_LABELS } from '../../domain/derived/derived-listing.ts'
-import { toNetworkName } from '../../domain/listing/networks.ts'
-import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
-import type { ListingView } from '../../domain/views/listing-view.ts'
-import type { ClaimCard, ListingNumbers } from '../../domain/views/seller-pages.ts'
-import type { ClaimCheckResult, KnownPayout } from '../../domain/views/seller-views.ts'
-import type { TiersView } from '../../domain/views/summary-view.ts'
-import { DAY_MS } from '../../domain/wire/dates.ts'
+import { toCountText, toUsd } from '../../domain/listing/price-text.ts'
+import { toNetworkName } from '../../domain/listing/pricing.ts'
+import type { ListingView, TiersView } from '../../domain/views/listing-view.ts'
+import type {
+  ClaimCard,
+  ClaimCheckResult,
+  KnownPayout,
+  ListingNumbers,
+} from '../../domain/views/seller-views.ts'
+import { DAY_MS } from '../../domain/wire/shapes.ts'
 import { CLAIM_METHODS, type ClaimMethod } from '../../domain/wire/vocabulary.ts'
 import { escapeHtml } from '../frame/html.ts'
 import { type KnownFact, known } from '../listing/known-facts.ts'

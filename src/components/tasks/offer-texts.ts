@@ -1,5 +1,5 @@
-import { toCurlOptions } from '../../domain/kit/quote-for-shell.ts'
-import { toCountText, toUsd } from '../../domain/operation/price-text.ts'
+import { toCurlOptions } from '../../domain/listing/operation.ts'
+import { toCountText, toUsd } from '../../domain/listing/price-text.ts'
 import type { TaskOffer, TaskView } from '../../domain/plans/task-plan.ts'
 import { needsNoAccount } from '../../domain/tasks/filled-request.ts'
 import { ACCESS_TEXTS } from '../rows/decision-facts.ts'

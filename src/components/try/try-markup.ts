@@ -1,5 +1,5 @@
-import { cutText } from '../../domain/wire/cut-text.ts'
 import { parseJson } from '../../domain/wire/json.ts'
+import { cutText } from '../../domain/wire/text.ts'
 import { toReadable } from '../frame/answer-text.ts'
 import { html, type Markup } from '../frame/html.ts'
 import { findPayFault } from './browser-wallet.ts'

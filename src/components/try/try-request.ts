@@ -1,5 +1,5 @@
-import type { KitOperation } from '../../domain/kit/kit-operations.ts'
-import { encodeBody, toExampleRequest, toText } from '../../domain/operation/example-request.ts'
+import type { KitOperation } from '../../domain/kit/kit-entries.ts'
+import { encodeBody, toExampleRequest, toText } from '../../domain/listing/operation.ts'
 import { isJsonObject, parseJson } from '../../domain/wire/json.ts'
 
 /** One input of the form: a parameter, a member of a JSON body, or the whole body. */

@@ -1,4 +1,4 @@
-import { toPlaceholder } from '../json-schema/json-schema.ts'
+import { toPlaceholder } from '../listing/json-schema.ts'
 import type { ArgumentKind, ArgumentSlot } from './argument-slots.ts'
 import { COIN_IDS } from './argument-tables.ts'
 import type { QuestionFacts } from './question-facts.ts'

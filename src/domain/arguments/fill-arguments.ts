@@ -1,5 +1,5 @@
-import { toPlaceholder } from '../json-schema/json-schema.ts'
-import { encodeValue, toText, withQuery } from '../operation/example-request.ts'
+import { toPlaceholder } from '../listing/json-schema.ts'
+import { encodeValue, toText, withQuery } from '../listing/operation.ts'
 import { isJsonObject, present } from '../wire/json.ts'
 import type { ArgumentKind, ArgumentSlot } from './argument-slots.ts'
 import { type Filled, meaningsOf, placeholderOf, readValues } from './argument-values.ts'

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../wire/dates.ts'
+import { DAY_MS } from '../wire/shapes.ts'
 
 const MONTHS = [
   ...['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august'],

@@ -1,34 +1,33 @@
 import * as v from 'valibot'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
-import type { SourceRow } from '../derived/source-table.ts'
-import { line, link, type SiteTexts } from '../derived/tables.ts'
+import type { SourceRow } from '../derived/tables.ts'
+import { link, prose, type SiteTexts } from '../derived/tables.ts'
 import { hasRemoteEndpoint } from '../listing/invoke.ts'
+import { toCostText } from '../listing/price-text.ts'
 import { lowestPriceOf, railsOf } from '../listing/pricing.ts'
-import { toCostText } from '../operation/price-text.ts'
 import { compareBrowsing, type RankFacts } from '../search/search-rank.ts'
 import { needsNoAccount } from '../tasks/filled-request.ts'
 import type { Demand } from '../trust/ledger-facts.ts'
-import { sourceIdsOf } from '../views/summary-view.ts'
-import { cutText } from '../wire/cut-text.ts'
-import { CalendarDateSchema } from '../wire/dates.ts'
-import { comparePath } from '../wire/links.ts'
-import { textLike } from '../wire/shapes.ts'
+import { sourceIdsOf } from '../views/listing-view.ts'
+import { comparePath } from '../wire/routes.ts'
+import { CalendarDateSchema, textLike } from '../wire/shapes.ts'
+import { cutText } from '../wire/text.ts'
 import { KIND_LABELS, RAILS } from '../wire/vocabulary.ts'
 
 /** `content/compare/<slug>.yaml`: the listings of a comparison page, and the text about them. */
 const FOCUSES = ['dedicated', 'broad'] as const
 
 export const CompareFactsSchema = v.strictObject({
-  title: v.pipe(line, v.maxLength(120, 'expected at most 120 characters')),
+  title: v.pipe(prose, v.maxLength(120, 'expected at most 120 characters')),
   updated: CalendarDateSchema,
   first_party: v.optional(v.array(v.string()), []),
-  facts: v.optional(v.nullable(v.array(v.strictObject({ text: line, url: link }))), null),
+  facts: v.optional(v.nullable(v.array(v.strictObject({ text: prose, url: link }))), null),
   sections: v.pipe(
     v.array(
       v.strictObject({
         id: textLike(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'expected a lower-case id such as search-apis'),
-        title: line,
-        note: line,
+        title: prose,
+        note: prose,
         /** Every listing that does this task without an account is a row. */
         task: v.optional(v.string()),
         rows: v.optional(
@@ -44,9 +43,9 @@ export const CompareFactsSchema = v.strictObject({
     ),
     v.minLength(1, 'expected at least one section'),
   ),
-  citations: v.optional(v.array(v.strictObject({ label: line, url: link })), []),
-  disclosure: v.optional(line),
-  ranking: v.optional(line),
+  citations: v.optional(v.array(v.strictObject({ label: prose, url: link })), []),
+  disclosure: v.optional(prose),
+  ranking: v.optional(prose),
 })
 
 export type CompareFacts = v.InferOutput<typeof CompareFactsSchema>

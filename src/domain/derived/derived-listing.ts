@@ -1,40 +1,45 @@
 import * as v from 'valibot'
-import { type Auth, createSignInSchema } from '../listing/auth.ts'
-import type { ListingFacts } from '../listing/listing-facts.ts'
+import { type Auth, createSignInSchema } from '../listing/invoke.ts'
+import { type ListingFacts, PayloadSchema } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
-import { normalizePayout } from '../listing/networks.ts'
-import { offersOf, pricingOf } from '../listing/offers.ts'
-import { railsOf } from '../listing/pricing.ts'
-import { findHostForgery } from '../listing/shown-host.ts'
-import { BASE_URL_PLACEHOLDER, findUrlFault, type UrlRules } from '../listing/target-url.ts'
-import { type Surface, type SurfaceOperation, toSurface } from '../operation/surface.ts'
-import type { PayoutState } from '../owners/payout-state.ts'
-import { toDigest } from '../pins/pins.ts'
+import { offersOf, pricingOf, toOperationKey } from '../listing/operation.ts'
+import { normalizePayout, railsOf } from '../listing/pricing.ts'
+import {
+  BASE_URL_PLACEHOLDER,
+  findHostForgery,
+  findUrlFault,
+  type UrlRules,
+} from '../listing/target-url.ts'
 import { toSuspicionNotice } from '../probe/mcp.ts'
-import { DELIVERS, type Delivered, earnsDelivers } from '../receipts/delivered.ts'
+import { DELIVERS, type Delivered, earnsDelivers } from '../relay/delivered.ts'
+import { toDigest, toFactsOfCall } from '../relay/pins.ts'
+import type { PayoutState } from '../sellers/payout-state.ts'
 import type { PastFacts } from '../trust/age.ts'
 import {
   type Evidence,
+  type Interface,
   MEASURED_PROVIDER,
+  type Notice,
   OWN_EVIDENCE,
   type Probe,
   type Signals,
 } from '../trust/evidence.ts'
-import type { Interface, Notice } from '../trust/interface.ts'
 import type { ListingScore } from '../trust/score-listings.ts'
 import { judgeTrust, TRUST, type TrustVerdict } from '../trust/trust.ts'
-import { HOUR_MS } from '../wire/dates.ts'
 import { present } from '../wire/json.ts'
+import { HOUR_MS } from '../wire/shapes.ts'
 import {
   type BadgeId,
   type Buy,
   EARNED,
   type EarnedId,
+  HTTP_METHODS,
   isUp,
   type Status,
   TIERS,
   type TierId,
 } from '../wire/vocabulary.ts'
+import { type Surface, type SurfaceOperation, toSurface } from './surface.ts'
 
 /** Fewer probes than this say nothing about uptime or the slowest answers. */
 const LEAST_PROBES = 3
@@ -444,4 +449,27 @@ export function isLiveTested(probes: readonly Probe[]): boolean {
   return (
     last.every(({ outcome }) => outcome === 'spoke') && spanMs >= LIVE_TESTED.spanHours * HOUR_MS
   )
+}
+
+/** An operation callable through the relay that declares good answers, for judging receipts. */
+export const DeclaredRowSchema = v.strictObject({
+  listing_id: v.string(),
+  /** Digest of what a caller of this operation relies on: the same as in a lock. */
+  digest: v.string(),
+  method: v.picklist(HTTP_METHODS),
+  url: v.string(),
+  response: PayloadSchema,
+})
+export type DeclaredRow = v.InferOutput<typeof DeclaredRowSchema>
+
+/** The operations of a listing whose answers can be judged. */
+export function toDeclaredRows({ id, facts, surface, payees, buy }: DerivedListing): DeclaredRow[] {
+  if (buy.buy !== 'relay_x402') return []
+  return surface.operations.flatMap(({ method, url, response }) => {
+    if (response === undefined) return []
+    const { ref: _, ...declared } = response
+    const whole = { ...facts, ...surface, payees }
+    const digest = toDigest(toFactsOfCall(whole, toOperationKey({ method, url })))
+    return [{ listing_id: id, digest, method, url, response: declared }]
+  })
 }

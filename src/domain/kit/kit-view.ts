@@ -1,35 +1,37 @@
 import * as v from 'valibot'
-import { AuthViewSchema } from '../derived/callable-view.ts'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { ShownToolSchema, type Skill, SkillSchema } from '../listing/listing-facts.ts'
+import {
+  type ExampleRequest,
+  encodeBody,
+  quoteForShell,
+  toCurlOptions,
+} from '../listing/operation.ts'
 import { costOf, type Pricing, PricingSchema } from '../listing/pricing.ts'
-import { type ExampleRequest, encodeBody } from '../operation/example-request.ts'
-import { DeliveredSchema } from '../receipts/delivered.ts'
-import { DiscoverySchema } from '../views/summary-view.ts'
+import { DeliveredSchema } from '../relay/delivered.ts'
+import { AuthViewSchema, DiscoverySchema } from '../views/listing-view.ts'
 import { TrustSchema, type TrustView } from '../views/trust-view.ts'
 import { present } from '../wire/json.ts'
-import { badgePath, callPath, pagePath } from '../wire/links.ts'
+import { badgePath, callPath, pagePath } from '../wire/routes.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/shapes.ts'
 import { COSTS, HTTP_METHODS, KINDS, type Rail } from '../wire/vocabulary.ts'
+import { toMcpSnippets, toSkillSnippets } from './client-setup.ts'
 import {
+  chooseOperation,
   type KitAgent,
   KitAgentSchema,
   type KitInvoke,
   KitInvokeSchema,
+  type KitOperation,
+  KitOperationSchema,
+  KitPaymentSchema,
   toAgentRequest,
   toKitAgent,
   toKitInvoke,
-} from './kit-invoke.ts'
-import { toMcpSnippets, toSkillSnippets } from './kit-mcp-snippets.ts'
-import {
-  chooseOperation,
-  type KitOperation,
-  KitOperationSchema,
   toKitOperations,
+  toKitPayment,
   toSent,
-} from './kit-operations.ts'
-import { KitPaymentSchema, toKitPayment } from './kit-payment.ts'
-import { quoteForShell, toCurlOptions } from './quote-for-shell.ts'
+} from './kit-entries.ts'
 
 /** Version label of the manifest (spec: Versioning). */
 const KIT_VERSION = 'v0.1'

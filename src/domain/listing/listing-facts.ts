@@ -1,7 +1,12 @@
 import * as v from 'valibot'
-import { findSchemaFault } from '../json-schema/json-schema.ts'
-import { CalendarDateSchema } from '../wire/dates.ts'
-import { checkedText, faultless, listOf, textLike, uniqueList } from '../wire/shapes.ts'
+import {
+  CalendarDateSchema,
+  checkedText,
+  faultless,
+  listOf,
+  textLike,
+  uniqueList,
+} from '../wire/shapes.ts'
 import {
   ASSUMABLE,
   COSTS,
@@ -13,11 +18,16 @@ import {
   PRICE_UNITS,
   RAILS,
 } from '../wire/vocabulary.ts'
-import { createAuthSchema, FIELD_NAME } from './auth.ts'
-import { createInvokeSchema } from './invoke.ts'
+import { createAuthSchema, createInvokeSchema, FIELD_NAME } from './invoke.ts'
+import { findSchemaFault } from './json-schema.ts'
 import { EndpointTextSchema, NameSchema, SummarySchema, TagSchema } from './listing-text.ts'
-import { normalizePayout, PayoutSchema } from './networks.ts'
-import { NetworkSchema, PriceSchema, PricingSchema } from './pricing.ts'
+import {
+  NetworkSchema,
+  normalizePayout,
+  PayoutSchema,
+  PriceSchema,
+  PricingSchema,
+} from './pricing.ts'
 import { findUrlFault, ownUrlSchema, type UrlRules, urlSchema } from './target-url.ts'
 
 const MAX_CATEGORIES = 8

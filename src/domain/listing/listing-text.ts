@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { countEdits } from '../wire/nearest-name.ts'
 import { faultless } from '../wire/shapes.ts'
+import { countEdits } from '../wire/text.ts'
 import { ID_PREFIXES, type IdPrefix, type Kind } from '../wire/vocabulary.ts'
 
 /** Longest id, prefix and dot included. */

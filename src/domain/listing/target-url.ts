@@ -1,6 +1,6 @@
-import { isInRange, parseIpAddress, parseIpRange } from '../wire/ip-address.ts'
 import { isJsonObject } from '../wire/json.ts'
 import { checkedText } from '../wire/shapes.ts'
+import { findTextFault } from './listing-text.ts'
 
 /**
  * Judged both as text and parsed: WHATWG parsing repairs tabs, backslashes, odd hosts and dot
@@ -177,4 +177,238 @@ export function ownUrlSchema(rules: UrlRules) {
     if (!path.startsWith('/')) return `expected a path after ${BASE_URL_PLACEHOLDER}, such as /docs`
     return findUrlFault(`https://directory.example${path}`, rules)
   })
+}
+
+/**
+ * A host as people write it, label by label; one with letters of two scripts in a word stays as it
+ * is written for machines, since a name that looks like another is how a host is forged.
+ *
+ * @example toShownHost('xn--gre-6ka8i.example.org') → 'größe.example.org'
+ */
+export function toShownHost(host: string): string {
+  if (!host.includes('xn--') || findHostForgery(host) !== null) return host
+  return toUnicodeHost(host)
+}
+
+/** What makes a host look like another one's; null for every ordinary host. */
+export function findHostForgery(host: string): string | null {
+  return host.includes('xn--') ? findTextFault(toUnicodeHost(host)) : null
+}
+
+function toUnicodeHost(host: string): string {
+  const shown = host.replace(/(?<![^.])xn--([a-z0-9-]+)/gi, (label, coded: string) => {
+    return decodeLabel(coded.toLowerCase()) ?? label
+  })
+  // What a client would not read back as the same host is nobody's spelling of it.
+  return URL.parse(`https://${shown}`)?.host === host ? shown : host
+}
+
+/** Punycode, RFC 3492. @returns null for anything else */
+function decodeLabel(coded: string): string | null {
+  const dash = coded.lastIndexOf('-')
+  const letters = [...coded.slice(0, Math.max(0, dash))]
+  const digits = [...coded.slice(dash + 1)]
+  let [code, at, bias, isFirst] = [128, 0, 72, true]
+  while (digits.length > 0) {
+    const before = at
+    let weight = 1
+    for (let k = 36; ; k += 36) {
+      const digit = DIGITS.indexOf(digits.shift() ?? '!')
+      if (digit < 0 || at > MOST) return null
+      at += digit * weight
+      const threshold = Math.min(26, Math.max(1, k - bias))
+      if (digit < threshold) break
+      weight *= 36 - threshold
+    }
+    const length = letters.length + 1
+    bias = toBias(at - before, length, isFirst)
+    isFirst = false
+    code += Math.floor(at / length)
+    if (code > 0x10ffff) return null
+    at %= length
+    letters.splice(at, 0, String.fromCodePoint(code))
+    at += 1
+  }
+  return letters.join('')
+}
+
+const DIGITS = 'abcdefghijklmnopqrstuvwxyz0123456789'
+const MOST = 2 ** 31
+
+function toBias(delta: number, length: number, isFirst: boolean): number {
+  let rest = Math.floor(delta / (isFirst ? 700 : 2))
+  rest += Math.floor(rest / length)
+  let k = 0
+  for (; rest > 455; k += 36) rest = Math.floor(rest / 35)
+  return k + Math.floor((36 * rest) / (rest + 38))
+}
+
+/**
+ * Addresses as numbers. Written out rather than taken from a package: the packages looked at call
+ * `::7f00:1` or `100:0:0:1::1` ordinary unicast, and one shared block list for both families lets
+ * `::ffff:0:0/96` swallow every IPv4 address.
+ */
+export interface IpAddress {
+  family: 4 | 6
+  /** 32 or 128 bits. */
+  value: bigint
+}
+
+/** An address block: every address whose first `bits` bits are those of `first`. */
+export type IpRange = ReturnType<typeof parseIpRange>
+
+const WIDTH = { 4: 32, 6: 128 } as const
+
+/**
+ * Four decimal numbers without leading zeros, or RFC 4291 groups; no zone, brackets, octal or
+ * hexadecimal IPv4. Null for anything else.
+ * @example parseIpAddress('127.0.0.1') → { family: 4, value: 0x7f000001n }
+ */
+export function parseIpAddress(text: string): IpAddress | null {
+  const value = text.includes(':') ? parseIpv6(text) : parseIpv4(text)
+  if (value === null) return null
+  return { family: text.includes(':') ? 6 : 4, value }
+}
+
+/** @example parseIpRange('10.0.0.0/8') ; throws on a malformed block, since we write the blocks. */
+export function parseIpRange(text: string) {
+  const [head = '', bits = ''] = text.split('/')
+  const address = parseIpAddress(head)
+  if (address === null || !/^\d{1,3}$/.test(bits) || Number(bits) > WIDTH[address.family])
+    throw new Error(`${text}: expected an address block such as 10.0.0.0/8`)
+  return { family: address.family, first: address.value, bits: Number(bits) }
+}
+
+export function isInRange(address: IpAddress, range: IpRange): boolean {
+  if (address.family !== range.family) return false
+  const rest = BigInt(WIDTH[range.family] - range.bits)
+  return address.value >> rest === range.first >> rest
+}
+
+function parseIpv4(text: string): bigint | null {
+  const parts = text.split('.')
+  if (parts.length !== 4) return null
+  let value = 0n
+  for (const part of parts) {
+    if (!/^(?:0|[1-9]\d{0,2})$/.test(part) || Number(part) > 255) return null
+    value = (value << 8n) | BigInt(part)
+  }
+  return value
+}
+
+/** The URL parser knows the grammar and has one output form; it gets nothing else. */
+function parseIpv6(text: string): bigint | null {
+  const host = /^[0-9a-f:.]+$/i.test(text) ? URL.parse(`http://[${text}]/`)?.hostname : undefined
+  if (host === undefined) return null
+  const [head = [], tail = []] = host
+    .slice(1, -1)
+    .split('::')
+    .map((half) => half.split(':').filter((group) => group !== ''))
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0')
+  return [...head, ...zeros, ...tail].reduce(
+    (sum, group) => (sum << 16n) | BigInt(`0x${group}`),
+    0n,
+  )
+}
+
+/**
+ * May the service open a connection to this address? Judged against the IANA special-purpose
+ * registries (RFC 6890 and its updates) plus addresses that clouds answer on from inside.
+ *
+ * Known limit: a network's own NAT64 prefix (RFC 6052) looks like any other unicast block; only the
+ * well-known and the local-use prefix are recognised.
+ */
+export type AddressVerdict =
+  | { allowed: true }
+  | { allowed: false; reason: AddressReason; range: string }
+
+/** One row per block; the first that contains the address names the refusal. */
+const BLOCKS = [
+  ['0.0.0.0/8', 'unspecified'],
+  ['10.0.0.0/8', 'private'],
+  ['100.64.0.0/10', 'shared_address_space'],
+  ['127.0.0.0/8', 'loopback'],
+  // Azure's wire server: globally routed numbers, answered from inside.
+  ['168.63.129.16/32', 'cloud_metadata'],
+  ['169.254.0.0/16', 'link_local'],
+  ['172.16.0.0/12', 'private'],
+  ['192.0.0.0/24', 'protocol_assignment'],
+  ['192.0.2.0/24', 'documentation'],
+  ['192.31.196.0/24', 'anycast_service'],
+  ['192.52.193.0/24', 'anycast_service'],
+  ['192.88.99.0/24', 'six_to_four'],
+  ['192.168.0.0/16', 'private'],
+  ['192.175.48.0/24', 'anycast_service'],
+  ['198.18.0.0/15', 'benchmarking'],
+  ['198.51.100.0/24', 'documentation'],
+  ['203.0.113.0/24', 'documentation'],
+  ['224.0.0.0/4', 'multicast'],
+  ['255.255.255.255/32', 'broadcast'],
+  ['240.0.0.0/4', 'reserved'],
+  ['::/128', 'unspecified'],
+  ['::1/128', 'loopback'],
+  ['::ffff:0:0/96', 'ipv4_mapped'],
+  ['::ffff:0:0:0/96', 'ipv4_translated'],
+  // `[::127.0.0.1]` in a URL becomes ::7f00:1, which common libraries take for unicast.
+  ['::/96', 'ipv4_compatible'],
+  ['64:ff9b::/96', 'nat64'],
+  ['64:ff9b:1::/48', 'nat64'],
+  ['100::/64', 'discard'],
+  ['100:0:0:1::/64', 'dummy_prefix'],
+  ['2001::/32', 'teredo'],
+  ['2001:2::/48', 'benchmarking'],
+  ['2001:10::/28', 'orchid'],
+  ['2001:20::/28', 'orchid'],
+  ['2001:db8::/32', 'documentation'],
+  ['2001::/23', 'protocol_assignment'],
+  ['2002::/16', 'six_to_four'],
+  ['2620:4f:8000::/48', 'anycast_service'],
+  // The experimental 6bone prefix, returned to IANA (RFC 3701).
+  ['3ffe::/16', 'reserved'],
+  ['3fff::/20', 'documentation'],
+  ['5f00::/16', 'segment_routing'],
+  ['fc00::/7', 'unique_local'],
+  ['fe80::/10', 'link_local'],
+  ['fec0::/10', 'site_local'],
+  ['ff00::/8', 'multicast'],
+] as const satisfies readonly (readonly [string, string])[]
+
+export type AddressReason = (typeof BLOCKS)[number][1] | 'not_global_unicast' | 'not_an_address'
+
+const RANGES = BLOCKS.map(([block, reason]) => ({ block, reason, range: parseIpRange(block) }))
+
+/** Everything else in IPv6 is unassigned, so new registry rows are refused until reviewed. */
+const GLOBAL_UNICAST: IpRange = parseIpRange('2000::/3')
+
+/** Reasons a setting can allow; metadata, link-local and the rest stay refused. */
+const PRIVATE_REASONS: ReadonlySet<string> = new Set(['loopback', 'private', 'unique_local'])
+
+/**
+ * @param rules `hostname` is the name that resolved to the address
+ * @param text one canonical IPv4 or IPv6 address; anything else is refused as `not_an_address`.
+ * @example judgeAddress('169.254.169.254', { allowPrivate: false })
+ *   → { allowed: false, reason: 'link_local', range: '169.254.0.0/16' }
+ */
+export function judgeAddress(
+  text: string,
+  rules: { allowPrivate: PrivateTargets; hostname?: string },
+): AddressVerdict {
+  const verdict = judge(text)
+  if (verdict.allowed || !PRIVATE_REASONS.has(verdict.reason)) return verdict
+  const isLetIn = [text, rules.hostname ?? text].some((each) =>
+    isPrivateTarget(rules.allowPrivate, each),
+  )
+  return isLetIn ? ALLOWED : verdict
+}
+
+const ALLOWED: AddressVerdict = { allowed: true }
+
+function judge(text: string): AddressVerdict {
+  const address = parseIpAddress(text)
+  if (address === null) return { allowed: false, reason: 'not_an_address', range: '' }
+  const hit = RANGES.find(({ range }) => isInRange(address, range))
+  if (hit !== undefined) return { allowed: false, reason: hit.reason, range: hit.block }
+  if (address.family === 6 && !isInRange(address, GLOBAL_UNICAST))
+    return { allowed: false, reason: 'not_global_unicast', range: 'outside 2000::/3' }
+  return ALLOWED
 }

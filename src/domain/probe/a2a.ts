@@ -1,5 +1,8 @@
-import { type AgentCard, readAgentCard } from '../discovery/agent-card.ts'
-import { toCountText } from '../operation/price-text.ts'
+import * as v from 'valibot'
+import { type Auth, FIELD_NAME } from '../listing/invoke.ts'
+import { toCountText } from '../listing/price-text.ts'
+import { withAsciiHosts } from '../listing/target-url.ts'
+import { textOf } from '../sources/payment-info.ts'
 import { isJsonObject } from '../wire/json.ts'
 import {
   type Finding,
@@ -76,3 +79,134 @@ export const OF_SERVER_CARDS = ['remotes', 'transport', 'serverInfo', 'tools']
 const OF_CARDS = ['skills', 'capabilities', 'supportedInterfaces', 'protocolVersion']
 
 const VERSION = /^\d{1,3}(?:\.\d{1,3}){0,2}$/
+
+/** Paths of cards: the current one, and that of protocol 0.3 and before. */
+export const CARD_PATHS = ['/.well-known/agent-card.json', '/.well-known/agent.json'] as const
+
+/** What an agent says of itself; texts as they came. */
+export interface AgentCard {
+  name: string
+  description: string | null
+  version: string | null
+  /** Where messages go: its preferred interface. */
+  url: string
+  /** Version of the protocol spoken there, where it names one. */
+  protocol: string | null
+  binding: string
+  /** Each with an id. */
+  skills: Record<string, unknown>[]
+  /** `unknown` where it says nothing about keys. */
+  auth: Auth
+  /** Where the card itself was read, as registries store it. */
+  cardUrl: string | null
+}
+
+/** A card with what the specification finds wrong with it; or why it is none at all. */
+export type ReadCard = { card: AgentCard; fault: string | null } | { card: null; fault: string }
+
+const MAX_NAME = 2000
+const MAX_SKILLS = 1000
+
+/**
+ * An agent card of protocol 0.2 or 0.3 (one `url`) or 1.0 (`supportedInterfaces`), or an `agent.json`
+ * that names its `capabilities` instead of skills, alone or as a registry stores it. Many write null
+ * for what a card does not say.
+ */
+export function readAgentCard(document: unknown): ReadCard {
+  const value = withAsciiHosts(withoutNulls(document))
+  if (!isJsonObject(value)) return { card: null, fault: 'the card: expected an object' }
+  const name = textOf(value.name)
+  if (name === null || name.length > MAX_NAME) return { card: null, fault: 'name: expected text' }
+  const interfaces = Array.isArray(value.supportedInterfaces) ? value.supportedInterfaces : []
+  const preferred = interfaces.find(isJsonObject) ?? {}
+  const places = [preferred.url, value.a2aEndpoint, value.url, value.endpoint]
+  const url = places.flatMap((each) => textOf(each) ?? []).at(0)
+  if (url === undefined) return { card: null, fault: 'url: expected url, where messages go' }
+  const card = {
+    ...{ name, url },
+    description: textOf(value.description),
+    version: textOf(value.version),
+    protocol: textOf(preferred.protocolVersion) ?? textOf(value.protocolVersion),
+    // A2A 0.3, 5.5.5: a card that names no transport speaks JSON-RPC.
+    binding: textOf(preferred.protocolBinding) ?? textOf(value.preferredTransport) ?? 'JSONRPC',
+    skills: skillsOf(value.skills ?? value.capabilities),
+    auth: authOf(value.securitySchemes),
+    cardUrl: textOf(value.wellKnownURI),
+  }
+  return { card, fault: findFault(value) }
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (!isJsonObject(value)) return value
+  const stated = Object.entries(value).filter(([, member]) => member !== null)
+  return Object.fromEntries(stated.map(([name, member]) => [name, withoutNulls(member)]))
+}
+
+function skillsOf(list: unknown): AgentCard['skills'] {
+  const objects = (Array.isArray(list) ? list.slice(0, MAX_SKILLS) : []).filter(isJsonObject)
+  return objects.map((skill, at) => ({ ...skill, id: textOf(skill.id) ?? `skill-${at + 1}` }))
+}
+
+/** The first scheme a card declares. */
+function authOf(schemes: unknown): Auth {
+  const [scheme] = Object.values(isJsonObject(schemes) ? schemes : {}).filter(isJsonObject)
+  if (scheme === undefined) return { type: 'unknown' }
+  // Version 1.0 names the type around the scheme.
+  const [kind = ''] = Object.keys(scheme).filter((each) => isJsonObject(scheme[each]))
+  const type = textOf(scheme.type) ?? kind
+  const inner = scheme[type]
+  const first = isJsonObject(inner) ? inner : scheme
+  if (/^apiKey/i.test(type)) {
+    const place = textOf(first.in ?? first.location)
+    const name = textOf(first.name) ?? ''
+    const isPlaced = (place === 'header' || place === 'query') && FIELD_NAME.test(name)
+    return isPlaced ? { type: 'api_key', in: place, name } : { type: 'api_key' }
+  }
+  if (/^(?:oauth2|openIdConnect)/i.test(type)) return { type: 'oauth' }
+  if (/^x402/i.test(type)) return { type: 'payment' }
+  if (/^http/i.test(type))
+    return { type: /bearer/i.test(JSON.stringify(first)) ? 'bearer' : 'other' }
+  return { type: 'other' }
+}
+
+const text = v.string('expected text')
+const filled = v.pipe(text, v.minLength(1, 'expected text, got nothing'))
+const url = v.pipe(
+  text,
+  v.check((value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ''), 'expected an http(s) URL'),
+)
+const list = v.array(text, 'expected a list')
+const skill = v.object({ id: filled, name: filled, description: text, tags: list })
+const common = {
+  ...{ name: filled, description: text, version: text },
+  capabilities: v.object({}),
+  ...{ defaultInputModes: list, defaultOutputModes: list },
+  skills: v.array(skill, 'expected a list of skills'),
+}
+const interfaces = v.pipe(
+  v.array(
+    v.object({ url, protocolBinding: filled, protocolVersion: v.optional(text) }),
+    'expected a list of interfaces',
+  ),
+  v.minLength(1, 'expected at least one interface'),
+)
+const version = v.optional(text)
+const CurrentSchema = v.object({ ...common, supportedInterfaces: interfaces })
+const FormerSchema = v.object({
+  ...common,
+  url,
+  protocolVersion: version,
+  preferredTransport: version,
+})
+
+/** What keeps a card from being valid by 1.0 or 0.3; null where nothing does. */
+function findFault(card: Record<string, unknown>): string | null {
+  const [current, former] = [CurrentSchema, FormerSchema].map(
+    (schema) => v.safeParse(schema, card, { abortEarly: true }).issues?.[0],
+  )
+  if (current === undefined || former === undefined) return null
+  const issue = 'supportedInterfaces' in card ? current : former
+  const message = issue.received === 'undefined' ? 'missing' : issue.message
+  return `${v.getDotPath(issue) ?? 'the card'}: ${message}`
+}

@@ -1,14 +1,15 @@
-import { exampleOf, hasLocalReferencesOnly, isWithin } from '../json-schema/json-schema.ts'
+import { exampleOf, hasLocalReferencesOnly, isWithin } from '../listing/json-schema.ts'
 import type { Skill, Tool } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
-import { toCountText } from '../operation/price-text.ts'
-import type { Notice } from '../trust/interface.ts'
+import { toCountText } from '../listing/price-text.ts'
+import type { Notice } from '../trust/evidence.ts'
 import { isJsonObject, memberOf, parseJson, present } from '../wire/json.ts'
 import {
   type Finding,
   judgeStatus,
   type PaymentTerm,
   type ProbeAnswer,
+  readMppTerms,
   type Sight,
   toFinding,
   toHeadText,
@@ -16,7 +17,6 @@ import {
   toOfferWords,
   toWrong,
 } from './finding.ts'
-import { readMppTerms } from './mpp.ts'
 import {
   type RpcReply,
   readRpcTerms,

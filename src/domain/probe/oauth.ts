@@ -1,10 +1,10 @@
 import * as v from 'valibot'
-import { isWithin } from '../json-schema/json-schema.ts'
-import { createSignInSchema, MAX_NAMED, NamedSchema, type SignIn } from '../listing/auth.ts'
+import { createSignInSchema, MAX_NAMED, NamedSchema, type SignIn } from '../listing/invoke.ts'
+import { isWithin } from '../listing/json-schema.ts'
 import { findUrlFault, type UrlRules } from '../listing/target-url.ts'
 import { isJsonObject, parseJson, present } from '../wire/json.ts'
 import type { ProbeAnswer } from './finding.ts'
-import { parseChallenges } from './mpp.ts'
+import { parseChallenges } from './finding.ts'
 
 const MAX_HEADER_LENGTH = 16 * 1024
 const BOUNDS = { depth: 8, nodes: 4000, characters: 64 * 1024 }

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
-import { CARD_PATHS } from '../discovery/agent-card.ts'
 import { defaultAddress } from '../listing/invoke.ts'
 import type { ListingFacts, Operation } from '../listing/listing-facts.ts'
+import { encodeBody, toExampleRequest } from '../listing/operation.ts'
 import { railsOf } from '../listing/pricing.ts'
-import { encodeBody, toExampleRequest } from '../operation/example-request.ts'
 import type { Evidence, Probe } from '../trust/evidence.ts'
 import { largestOf, present } from '../wire/json.ts'
 import { HTTP_METHODS, PROBE_PROTOCOLS, RAILS } from '../wire/vocabulary.ts'
+import { CARD_PATHS } from './a2a.ts'
 
 /** @returns null for kits, which have no endpoint, and where `probe: false` asks us to stay away */
 export function planProbe(id: string, facts: ListingFacts): ProbePlan | null {

@@ -1,11 +1,9 @@
-import { readPaymentInfo } from '../discovery/payment-info.ts'
-import { readX402Offer, type X402Offer } from '../discovery/x402-offers.ts'
-import { readX402Input, readX402Output } from '../discovery/x402-shapes.ts'
 import type { Operation, Tool } from '../listing/listing-facts.ts'
-import { toOffer, toPrice } from '../listing/offers.ts'
-import { parseBase64Json } from '../relay/base64-json.ts'
-import { toCaip2 } from '../settlement/usd-assets.ts'
-import { isJsonObject, memberOf, parseJson } from '../wire/json.ts'
+import { toOffer, toPrice } from '../listing/operation.ts'
+import { readPaymentInfo, readX402Offer, type X402Offer } from '../sources/payment-info.ts'
+import { readX402Input, readX402Output } from '../sources/x402-manifest.ts'
+import { toCaip2 } from '../trust/payments.ts'
+import { isJsonObject, memberOf, parseBase64Json, parseJson } from '../wire/json.ts'
 import { type HttpMethod, RAILS, type Rail } from '../wire/vocabulary.ts'
 import {
   type Fault,
@@ -19,12 +17,13 @@ import {
   type PaymentTerm,
   type ProbeAnswer,
   type ReadTerms,
+  readMppTerms,
   toFinding,
   toHeadText,
+  toMppTerm,
   toOfferWords,
   toWrong,
 } from './finding.ts'
-import { readMppTerms, toMppTerm } from './mpp.ts'
 
 interface RequestedOperation {
   method: HttpMethod

@@ -1,4 +1,4 @@
-import { cutText } from '../wire/cut-text.ts'
+import { cutText } from '../wire/text.ts'
 import type { CompactRow } from './search-response.ts'
 
 /** An answer about one listing stays within this many bytes of JSON where its lists can be cut. */

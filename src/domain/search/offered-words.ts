@@ -1,4 +1,4 @@
-import type { DirectoryPart, Switches } from '../derived/switches.ts'
+import type { DirectoryPart, Switches } from '../derived/tables.ts'
 import { FILTER_ROWS } from './search-filters.ts'
 
 const PAYMENT_WORDS = [

@@ -1,6 +1,6 @@
-import type { DirectoryPart } from '../derived/switches.ts'
-import { toNetworkId, toNetworkName, toNetworkWord } from '../listing/networks.ts'
-import { toPriceLimit } from '../operation/price-text.ts'
+import type { DirectoryPart } from '../derived/tables.ts'
+import { toPriceLimit } from '../listing/price-text.ts'
+import { toNetworkId, toNetworkName, toNetworkWord } from '../listing/pricing.ts'
 import {
   AUTH_TYPES,
   DISCOVERY_FILES,

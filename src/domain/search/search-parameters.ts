@@ -1,6 +1,5 @@
-import { cutAt } from '../wire/cut-text.ts'
-import { isOnCalendar } from '../wire/dates.ts'
-import { findNearestName } from '../wire/nearest-name.ts'
+import { isOnCalendar } from '../wire/shapes.ts'
+import { cutAt, findNearestName } from '../wire/text.ts'
 import { SEARCH_SORTS, SEARCH_VIEWS } from '../wire/vocabulary.ts'
 import { FILTER_ROWS, type Filter, type KnownValues, SEARCH_FACETS } from './search-filters.ts'
 import {

@@ -1,6 +1,6 @@
-import type { Auth } from '../listing/auth.ts'
+import type { Auth } from '../listing/invoke.ts'
 import { fillPlaceholders, type Operation } from '../listing/listing-facts.ts'
-import { encodeValue, toText, withQuery } from '../operation/example-request.ts'
+import { encodeValue, toText, withQuery } from '../listing/operation.ts'
 import { memberOf } from '../wire/json.ts'
 import type { HttpMethod } from '../wire/vocabulary.ts'
 import { parseJsonPath, writeJsonPath } from './json-path.ts'

@@ -1,6 +1,6 @@
-import { findValueFault, resolveReference } from '../json-schema/json-schema.ts'
+import { findValueFault, resolveReference } from '../listing/json-schema.ts'
 import type { Operation } from '../listing/listing-facts.ts'
-import { isJsonPayload } from '../operation/output-fields.ts'
+import { isJsonPayload } from '../listing/operation.ts'
 import { isJsonObject, memberOf } from '../wire/json.ts'
 import { fillRequest, takenBy, toSentValues } from './filled-request.ts'
 import { type JsonPath, parseJsonPath } from './json-path.ts'

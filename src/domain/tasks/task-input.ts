@@ -1,4 +1,4 @@
-import { findValueFault } from '../json-schema/json-schema.ts'
+import { findValueFault } from '../listing/json-schema.ts'
 import { memberOf, parseJson } from '../wire/json.ts'
 import { membersOf, requiredOf, type Task } from './task.ts'
 

@@ -1,4 +1,4 @@
-import { findValueFault } from '../json-schema/json-schema.ts'
+import { findValueFault } from '../listing/json-schema.ts'
 import { isJsonObject, memberOf } from '../wire/json.ts'
 import { parseJsonPath, readJsonPath } from './json-path.ts'
 import { membersOf } from './task.ts'

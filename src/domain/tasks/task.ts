@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { findSchemaFault, findValueFault } from '../json-schema/json-schema.ts'
+import { findSchemaFault, findValueFault } from '../listing/json-schema.ts'
 import { isJsonObject, memberOf } from '../wire/json.ts'
 import { faultless, textLike } from '../wire/shapes.ts'
 

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { OfferSchema, type Operation, OperationPriceSchema } from '../listing/listing-facts.ts'
 import { PerCallSchema, type Pricing } from '../listing/pricing.ts'
-import { DAY_MS, InstantSchema } from '../wire/dates.ts'
 import { present } from '../wire/json.ts'
+import { DAY_MS, InstantSchema } from '../wire/shapes.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
+import type { SeenOperation } from './evidence.ts'
 import {
   DriftSchema,
   dayOfUse,
@@ -12,10 +13,9 @@ import {
   PackageRunSchema,
   ProbeSchema,
   ReportedUseSchema,
+  SeenAnswerSchema,
   SignalsSchema,
 } from './evidence.ts'
-import type { SeenOperation } from './interface.ts'
-import { SeenAnswerSchema } from './seen-answer.ts'
 
 /**
  * How many days a fact is shown and counted. After that it leaves rows and pages by itself, and

@@ -1,13 +1,166 @@
 import * as v from 'valibot'
-import { createSignInSchema } from '../listing/auth.ts'
-import { printableText } from '../listing/listing-facts.ts'
-import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
-import { CalendarDateSchema, DAY_MS, InstantSchema } from '../wire/dates.ts'
+import { createSignInSchema } from '../listing/invoke.ts'
+import {
+  createOperationSchema,
+  MAX_SKILLS,
+  MAX_TOOLS,
+  ToolNameSchema as name,
+  printableText,
+  SkillSchema,
+  ToolSchema,
+} from '../listing/listing-facts.ts'
+import { NetworkSchema, PayoutSchema, PriceSchema } from '../listing/pricing.ts'
 import { compareText, largestOf } from '../wire/json.ts'
-import { count, listOf, textLike, uniqueList } from '../wire/shapes.ts'
-import { DRIFTING, PACKAGE_RUN_OUTCOMES, PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
-import { InterfaceSchema, NoticesSchema } from './interface.ts'
-import { OutcomeSchema, SawSchema, StatusSchema } from './seen-answer.ts'
+import {
+  CalendarDateSchema,
+  count,
+  DAY_MS,
+  InstantSchema,
+  listOf,
+  textLike,
+  uniqueList,
+  whole,
+} from '../wire/shapes.ts'
+import {
+  DELIVERY_VERDICTS,
+  DRIFTING,
+  INTERFACE_ORIGINS,
+  NOTICES,
+  PACKAGE_RUN_OUTCOMES,
+  PROBE_OUTCOMES,
+  PROBE_PROTOCOLS,
+} from '../wire/vocabulary.ts'
+import { COUNTED_SCHEMES } from './payments.ts'
+
+/** Payees of one operation that are kept. */
+export const MAX_PAY_TO = 10
+
+export const OutcomeSchema = v.picklist(
+  PROBE_OUTCOMES,
+  `expected one of ${PROBE_OUTCOMES.join(', ')}`,
+)
+
+export const StatusSchema = v.pipe(
+  v.number(),
+  v.integer(),
+  v.minValue(100),
+  v.maxValue(599, 'expected an HTTP status'),
+)
+
+export const SawSchema = v.pipe(
+  v.string(),
+  v.maxLength(200, 'expected at most 200 characters'),
+  v.regex(/^[^\p{Cc}\p{Cf}\u2028\u2029]+$/u, 'expected one printable line'),
+)
+
+const shortWord = textLike(
+  /^[\x21-\x7e]{1,200}$/,
+  'expected at most 200 characters, without blanks',
+)
+const shortLine = textLike(/^[\x20-\x7e]{1,200}$/, 'expected one line of at most 200 characters')
+/** Members of `extra` that are kept; an offer with more, or with members inside members, is not kept. */
+const MAX_EXTRA = 10
+
+/** An offer of a 402 with everything a payer signs, in the words of x402 version 2. */
+export const AcceptSchema = v.strictObject({
+  scheme: shortWord,
+  /** CAIP-2, also where the 402 wrote a name. */
+  network: NetworkSchema,
+  asset: shortWord,
+  /** Atomic units of the asset. */
+  amount: textLike(/^\d{1,40}$/, 'expected a whole number of atomic units'),
+  payTo: shortWord,
+  maxTimeoutSeconds: whole(1, 1_000_000),
+  extra: v.optional(
+    v.pipe(
+      v.record(shortLine, v.union([shortLine, v.pipe(v.number(), v.finite()), v.boolean()])),
+      v.check((extra) => Object.keys(extra).length <= MAX_EXTRA),
+    ),
+  ),
+})
+export type Accept = v.InferOutput<typeof AcceptSchema>
+
+/** Result of our probe's call of one operation: evidence member `interface.operations[].seen`. */
+export const SeenAnswerSchema = v.strictObject({
+  /** Absent where it equals the interface's time, so that a run without news changes one line. */
+  at: v.optional(InstantSchema),
+  outcome: OutcomeSchema,
+  status: v.optional(StatusSchema),
+  /** The price of one call in its last 402, cheapest and most expensive offer (USD). */
+  min_usd: v.optional(PriceSchema),
+  max_usd: v.optional(PriceSchema),
+  /** The payees of its last 402, CAIP-10. */
+  pay_to: v.optional(v.pipe(v.array(PayoutSchema), v.maxLength(MAX_PAY_TO))),
+  /** The complete offers of its last 402, only x402. */
+  accepts: v.optional(v.pipe(v.array(AcceptSchema), v.maxLength(MAX_PAY_TO))),
+  saw: v.optional(SawSchema),
+  /** For a free answer: the verdict a paid call would get. */
+  verdict: v.optional(v.picklist(DELIVERY_VERDICTS)),
+})
+export type SeenAnswer = v.InferOutput<typeof SeenAnswerSchema>
+
+/**
+ * Data read from a seller by machines: evidence members `interface` and `notices`. Writers cut it
+ * to these limits first and set `truncated`.
+ *
+ * Known limit: schemas of tools are kept as the seller publishes them and are not judged; nothing
+ * of ours runs them.
+ */
+export const MAX_INTERFACE_BYTES = 262_144
+export const MAX_OPERATIONS = 500
+const MAX_PAYOUTS = 50
+const MAX_NOTICES = 20
+
+/** An operation as a machine read it, and what it answered when our probe called it. */
+const SeenOperationSchema = v.strictObject({
+  // The build leaves out facts of an address it doesn't list.
+  ...createOperationSchema({ allowPrivate: true }).entries,
+  seen: v.optional(SeenAnswerSchema),
+})
+
+export const InterfaceSchema = v.pipe(
+  v.strictObject({
+    at: InstantSchema,
+    from: v.picklist(INTERFACE_ORIGINS, `expected one of ${INTERFACE_ORIGINS.join(', ')}`),
+    operations: v.optional(listOf(SeenOperationSchema, MAX_OPERATIONS)),
+    tools: v.optional(listOf(ToolSchema, MAX_TOOLS)),
+    skills: v.optional(listOf(SkillSchema, MAX_SKILLS)),
+    server: v.optional(
+      v.strictObject({
+        name: v.optional(name),
+        version: v.optional(name),
+        protocol: v.optional(name),
+        /** Where an agent's card sends messages, and in which of A2A's bindings, such as `JSONRPC`. */
+        url: v.optional(v.pipe(v.string(), v.url(), v.maxLength(2000))),
+        binding: v.optional(name),
+      }),
+    ),
+    /** Named by the seller's own 402 to our probe. */
+    payouts: v.optional(
+      listOf(
+        v.strictObject({ payout: PayoutSchema, network: NetworkSchema, seen_at: InstantSchema }),
+        MAX_PAYOUTS,
+      ),
+    ),
+    truncated: v.optional(v.boolean()),
+  }),
+  v.check(
+    (value) => new TextEncoder().encode(JSON.stringify(value)).length <= MAX_INTERFACE_BYTES,
+    `expected at most ${MAX_INTERFACE_BYTES} bytes`,
+  ),
+)
+
+export const NoticeSchema = v.strictObject({
+  id: v.picklist(NOTICES, `expected one of ${NOTICES.join(', ')}`),
+  note: printableText(300),
+  at: InstantSchema,
+})
+
+export const NoticesSchema = listOf(NoticeSchema, MAX_NOTICES)
+
+export type Interface = v.InferOutput<typeof InterfaceSchema>
+export type SeenOperation = v.InferOutput<typeof SeenOperationSchema>
+export type Notice = v.InferOutput<typeof NoticeSchema>
 
 const MAX_REPORTS = 40
 
@@ -297,4 +450,13 @@ interface Totals {
   as_of: string
   settlements_30d: number
   volume_usd_30d: number
+}
+
+type Seen = Pick<Evidence, 'sign_in'>
+
+/** The latest of several reads of a server's metadata. */
+export function newestSignIn(read: readonly Seen[]): Seen['sign_in'] {
+  return read
+    .flatMap(({ sign_in }) => (sign_in === undefined ? [] : [sign_in]))
+    .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))[0]
 }

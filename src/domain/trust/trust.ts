@@ -1,4 +1,4 @@
-import { DAY_MS } from '../wire/dates.ts'
+import { DAY_MS } from '../wire/shapes.ts'
 import { isPast } from './age.ts'
 import type { Measured } from './evidence.ts'
 

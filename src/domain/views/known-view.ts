@@ -1,12 +1,11 @@
 import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
-import type { SourceRow } from '../derived/source-table.ts'
-import type { Switches } from '../derived/switches.ts'
+import type { SourceRow, Switches } from '../derived/tables.ts'
 import { runsLocallyOnly } from '../listing/invoke.ts'
-import { toShownHost } from '../listing/shown-host.ts'
-import { toSumText } from '../operation/price-text.ts'
+import { toSumText } from '../listing/price-text.ts'
+import { toShownHost } from '../listing/target-url.ts'
 import { dayOfUse, OWN_EVIDENCE, type Probe, type ReportedUse } from '../trust/evidence.ts'
-import { DAY_MS } from '../wire/dates.ts'
+import { DAY_MS } from '../wire/shapes.ts'
 import { isUp } from '../wire/vocabulary.ts'
 
 /** What is known on one question about a listing, or that it is not known: never an empty line. */

@@ -1,27 +1,310 @@
 import * as v from 'valibot'
-import { callableEntries, toCallableView } from '../derived/callable-view.ts'
-import type { DerivedListing } from '../derived/derived-listing.ts'
-import { attributionOf, type SourceRow } from '../derived/source-table.ts'
-import { PricingSchema } from '../listing/pricing.ts'
-import { type ClaimRules, toClaimWays } from '../owners/claim-rules.ts'
-import { DeliveredSchema } from '../receipts/delivered.ts'
+import { type DerivedListing, EarnedTiersSchema } from '../derived/derived-listing.ts'
+import { attributionOf, type SourceRow } from '../derived/tables.ts'
+import type { InvokeEntry } from '../listing/invoke.ts'
+import { OfferSchema, OperationPriceSchema } from '../listing/listing-facts.ts'
+import { toCountText, toUsd } from '../listing/price-text.ts'
+import { costOf, lowestPriceOf, PricingSchema } from '../listing/pricing.ts'
+import { DeliveredSchema } from '../relay/delivered.ts'
+import { type ClaimRules, toClaimWays } from '../sellers/claim-rules.ts'
 import { PastFactsSchema } from '../trust/age.ts'
-import type { Signals } from '../trust/evidence.ts'
-import { ReportedUseSchema } from '../trust/evidence.ts'
-import { present } from '../wire/json.ts'
-import { goPath, kitPath, markPath, pagePath } from '../wire/links.ts'
-import { SELLER_TEXTS, SellerTextsSchema } from '../wire/shapes.ts'
-import { BADGES, BUY, CLAIM_METHODS, KINDS, STATUSES } from '../wire/vocabulary.ts'
-import { KnownSchema, toKnown } from './known-view.ts'
 import {
-  DiscoverySchema,
-  InvokeSchema,
-  sourceIdsOf,
-  TiersSchema,
-  toInvokeView,
-  toTiersView,
-} from './summary-view.ts'
-import { TrustSchema, toTrustView } from './trust-view.ts'
+  DriftSchema,
+  NoticeSchema,
+  OWN_EVIDENCE,
+  PackageRunSchema,
+  ReportedUseSchema,
+  type Signals,
+} from '../trust/evidence.ts'
+import { present } from '../wire/json.ts'
+import {
+  badgePath,
+  callPath,
+  goPath,
+  kitPath,
+  listingPath,
+  markPath,
+  pagePath,
+} from '../wire/routes.ts'
+import { SELLER_TEXTS, SellerTextsSchema } from '../wire/shapes.ts'
+import { cutLine } from '../wire/text.ts'
+import {
+  ASSUMABLE,
+  AUTH_TYPES,
+  BADGES,
+  BUY,
+  CLAIM_METHODS,
+  COSTS,
+  EFFECTS,
+  HTTP_METHODS,
+  KINDS,
+  PACKAGE_REGISTRIES,
+  PACKAGE_TRANSPORTS,
+  PROBE_OUTCOMES,
+  REMOTE_TRANSPORTS,
+  STATUSES,
+} from '../wire/vocabulary.ts'
+import { KnownSchema, type Sources, toKnown, toPaidWords } from './known-view.ts'
+import {
+  TrustSchema,
+  type TrustSummary,
+  TrustSummarySchema,
+  toTrustSummary,
+  toTrustView,
+} from './trust-view.ts'
+
+const words = v.optional(v.array(v.string()))
+
+export const SignInViewSchema = v.object({
+  resource: v.optional(v.string()),
+  authorization_server: v.string(),
+  authorization_endpoint: v.optional(v.string()),
+  token_endpoint: v.optional(v.string()),
+  device_authorization_endpoint: v.optional(v.string()),
+  registration_endpoint: v.optional(v.string()),
+  client_id_metadata_document_supported: v.optional(v.boolean()),
+  grant_types_supported: words,
+  code_challenge_methods_supported: words,
+  scopes_supported: words,
+  ref: v.optional(v.string()),
+})
+
+export const AuthViewSchema = v.object({
+  type: v.picklist(AUTH_TYPES),
+  in: v.optional(v.picklist(['header', 'query'])),
+  name: v.optional(v.string()),
+  docs: v.optional(v.string()),
+  note: v.optional(v.string()),
+  /** Where to sign in, from RFC 9728 and RFC 8414; absent where it was not read. */
+  sign_in: v.optional(SignInViewSchema),
+})
+
+export const SeenCallSchema = v.object({
+  at: v.string(),
+  outcome: v.picklist(PROBE_OUTCOMES),
+  status: v.optional(v.number()),
+  /** Price and payees of its last 402. */
+  min_usd: v.optional(v.number()),
+  max_usd: v.optional(v.number()),
+  pay_to: v.optional(v.array(v.string())),
+})
+
+/** One operation, without the schemas that kit.json has. */
+export const operationLine = {
+  method: v.picklist(HTTP_METHODS),
+  /** May hold `{placeholders}` in its path. */
+  url: v.string(),
+  description: v.optional(v.string()),
+  price: v.optional(OperationPriceSchema),
+  offers: v.optional(v.array(OfferSchema)),
+  task: v.optional(v.string()),
+  /** What a call changes; absent where neither a declaration, a hint nor the method says it. */
+  effect: v.optional(v.picklist(EFFECTS)),
+  assumed: v.optional(v.array(v.picklist(ASSUMABLE))),
+  seen: v.optional(SeenCallSchema),
+}
+
+export const OperationLineSchema = v.object(operationLine)
+
+const text = v.string()
+const ToolLineSchema = v.object({
+  ...{ name: text, title: v.optional(text), description: text },
+  effect: v.optional(v.picklist(EFFECTS)),
+})
+const SkillLineSchema = v.object({ id: text, name: text, description: text })
+
+/** Fields of the full listing that say how it is called. */
+export const callableEntries = {
+  /** Digest of what a caller relies on; changes exactly when any of it does. */
+  digest: v.string(),
+  cost: v.picklist(COSTS),
+  auth: AuthViewSchema,
+  operations: v.array(OperationLineSchema),
+  tools: v.array(ToolLineSchema),
+  skills: v.array(SkillLineSchema),
+  notices: v.array(NoticeSchema),
+  /** Tools, prices and payees before and after, newest first; absent where none changed. */
+  drift: v.optional(v.array(DriftSchema)),
+  /** How the last run of its package went, in a sandbox of ours; absent where none was run. */
+  package_run: v.optional(PackageRunSchema),
+  registry_name: v.optional(v.string()),
+  version: v.optional(v.string()),
+}
+
+const CallableSchema = v.object(callableEntries)
+
+/** Everything but the digest, which takes longer than the rest: rows of lists don't print it. */
+export function toCallableView(
+  listing: DerivedListing,
+): Omit<v.InferOutput<typeof CallableSchema>, 'digest'> {
+  const { facts, surface, notices, evidence } = listing
+  const { registry_name, version } = facts
+  return {
+    cost: costOf(facts),
+    auth: facts.auth,
+    operations: surface.operations.map((operation) => v.parse(OperationLineSchema, operation)),
+    tools: surface.tools.map((tool) => v.parse(ToolLineSchema, inOneLine(tool))),
+    skills: surface.skills.map((skill) => v.parse(SkillLineSchema, inOneLine(skill))),
+    notices,
+    ...present({
+      drift: evidence.drift,
+      package_run: evidence.package_run,
+      registry_name,
+      version,
+    }),
+  }
+}
+
+const MAX_LINE_LENGTH = 200
+
+/** @example inOneLine({ description: 'First.\n\nSecond.' }) → { description: 'First.' } */
+function inOneLine<Described extends { description: string }>(described: Described): Described {
+  return { ...described, description: cutLine(described.description, MAX_LINE_LENGTH) }
+}
+
+/** spec: Tiers on the wire; the URLs are absolute. */
+export const TiersSchema = v.object({
+  ...EarnedTiersSchema.entries,
+  badge_svg: v.string(),
+  page: v.string(),
+  embed_markdown: v.string(),
+  tiers_doc: v.string(),
+})
+export type TiersView = v.InferOutput<typeof TiersSchema>
+
+type TiersSubject = Pick<DerivedListing, 'id' | 'directory' | 'tiers'> & {
+  facts: { name: string }
+}
+
+export function toTiersView(listing: TiersSubject, baseUrl: string): TiersView {
+  const { id, directory, facts, tiers } = listing
+  const badge_svg = `${baseUrl}${badgePath(id)}`
+  const page = `${baseUrl}${pagePath(id)}`
+  // `](javascript:alert(1))` must not close the image text, nor `&lpar;` become a bracket.
+  const name = `${facts.name} on ${directory}`.replace(/[\\`*_{}[\]()<>#+!|~&]/g, '\\$&')
+  return {
+    ...tiers,
+    badge_svg,
+    page,
+    embed_markdown: `[![${name}](${badge_svg})](${page})`,
+    tiers_doc: `${baseUrl}/badges`,
+  }
+}
+
+/** A named part of an address that its caller fills in. */
+const VariableViewSchema = v.object({
+  name: v.string(),
+  description: v.optional(v.string()),
+  required: v.boolean(),
+  secret: v.boolean(),
+  default: v.optional(v.string()),
+  choices: v.optional(v.array(v.string())),
+})
+
+/** spec: Invoke entry, on the wire. kit.json has environment, arguments and headers. */
+export const InvokeSchema = v.variant('kind', [
+  v.object({
+    kind: v.literal('mcp'),
+    transport: v.picklist(REMOTE_TRANSPORTS),
+    /** With `{name}` for each of `variables`. */
+    url: v.string(),
+    variables: v.optional(v.array(VariableViewSchema)),
+  }),
+  v.object({
+    kind: v.literal('mcp_package'),
+    transport: v.picklist(PACKAGE_TRANSPORTS),
+    registry: v.picklist(PACKAGE_REGISTRIES),
+    identifier: v.string(),
+  }),
+])
+
+export function toInvokeView(invoke: readonly InvokeEntry[]): v.InferOutput<typeof InvokeSchema>[] {
+  return invoke.map((entry) => v.parse(InvokeSchema, entry))
+}
+
+export const DiscoverySchema = v.object({
+  openapi: v.optional(v.string()),
+  llms_txt: v.optional(v.string()),
+  x402_manifest: v.optional(v.string()),
+  ard: v.optional(v.string()),
+  agent_card: v.optional(v.string()),
+  mcp_card: v.optional(v.string()),
+})
+
+const linksEntries = {
+  listing: v.string(),
+  page: v.string(),
+  badge_svg: v.string(),
+  kit_manifest: v.string(),
+  /** Present only when `buy` is `relay_x402`. */
+  call: v.optional(v.string()),
+}
+
+const summaryEntries = {
+  id: v.string(),
+  name: v.string(),
+  kind: v.picklist(KINDS),
+  status: v.picklist(STATUSES),
+  summary: v.string(),
+  url: v.string(),
+  categories: v.array(v.string()),
+  pricing: PricingSchema,
+  trust: TrustSummarySchema,
+  invoke: v.array(InvokeSchema),
+  discovery: v.optional(DiscoverySchema),
+  sources: v.array(v.string()),
+  badges: v.array(v.picklist(BADGES)),
+  tiers: TiersSchema,
+  buy: v.picklist(BUY),
+}
+
+/** A summary before it enters an answer: no `relevance`, no `links.go`, which name the search. */
+export const PreparedSummarySchema = v.object({ ...summaryEntries, links: v.object(linksEntries) })
+
+/** spec: Listing summary, the element of `results`. */
+export const ListingSummarySchema = v.object({
+  ...summaryEntries,
+  links: v.object({ ...linksEntries, go: v.string() }),
+  relevance: v.number(),
+})
+
+/** @param baseUrl `{base_url}`, for the absolute URLs of `tiers`. */
+export function toPreparedSummary(listing: DerivedListing, baseUrl: string) {
+  const { id, facts } = listing
+  const hasDiscovery = Object.keys(facts.discovery).length > 0
+  return {
+    id,
+    name: facts.name,
+    kind: facts.kind,
+    summary: facts.summary,
+    status: listing.status,
+    url: facts.url,
+    categories: facts.categories,
+    pricing: facts.pricing,
+    trust: toTrustSummary(listing.trust),
+    invoke: toInvokeView(facts.invoke),
+    ...(hasDiscovery && { discovery: facts.discovery }),
+    sources: sourceIdsOf(listing),
+    badges: listing.badges,
+    tiers: toTiersView(listing, baseUrl),
+    buy: listing.buy.buy,
+    links: {
+      listing: listingPath(id),
+      page: pagePath(id),
+      badge_svg: badgePath(id),
+      kit_manifest: kitPath(id),
+      ...(listing.buy.buy === 'relay_x402' && { call: callPath(id) }),
+    },
+  }
+}
+
+/** The measured provider is a source where its evidence is used. */
+export function sourceIdsOf({ facts, trust }: DerivedListing): string[] {
+  const ids = facts.sources.map((source) => source.source)
+  if (trust.evidence !== 'no_payment_data' && trust.measured.source !== OWN_EVIDENCE)
+    ids.push(trust.measured.source)
+  return [...new Set(ids)]
+}
 
 /** spec: Full listing; `invoke`, `buy` and what a caller needs are added. */
 export const ListingViewSchema = v.object({
@@ -169,4 +452,105 @@ function toSourceWords(words: readonly Stated[] = [], source: string) {
   if (part === undefined) return {}
   const { says = [], at } = part
   return { says: [...says], ...(at !== undefined && { at }) }
+}
+
+/** What lists print of a listing: the same members as in its view, of its trust those that a summary has. */
+export type ListingBrief = Pick<
+  ListingView,
+  | 'id'
+  | 'name'
+  | 'summary'
+  | 'kind'
+  | 'categories'
+  | 'tags'
+  | 'pricing'
+  | 'cost'
+  | 'invoke'
+  | 'first_party'
+  | 'mark'
+  | 'badges'
+  | 'page'
+> & {
+  trust: TrustSummary
+  auth: Pick<ListingView['auth'], 'type'>
+  /** Who was seen to pay, in a few words; absent where nothing is known. */
+  paid?: string
+}
+
+export function toListingBrief(listing: DerivedListing, sources: Sources): ListingBrief {
+  const { id, facts, trust, mark, badges } = listing
+  const paid = toPaidWords(listing, sources)
+  const { name, summary, kind, categories, tags, pricing, first_party } = facts
+  return {
+    ...{ id, name, summary, kind, categories, tags, pricing, first_party, badges },
+    cost: costOf(facts),
+    invoke: toInvokeView(facts.invoke),
+    ...(mark !== null && { mark: markPath(mark) }),
+    page: pagePath(id),
+    trust: toTrustSummary(trust),
+    auth: { type: facts.auth.type },
+    ...(paid !== null && { paid }),
+  }
+}
+
+/** What the embeddable badge of a listing says; `tone` is a colour by meaning. */
+export interface BadgeView {
+  label: string
+  message: string
+  tone: BadgeTone
+}
+
+/** White letters of 11 px on them have a contrast of at least 4.5:1. */
+export const BADGE_COLORS = {
+  /** Earned. */
+  accent: '1d6b49',
+  /** The highest tier. */
+  strong: '14492f',
+  /** Known, and nothing more; or earned from few. */
+  neutral: '4f6257',
+  money: '2457a6',
+  /** Something expected is missing. */
+  missing: '7a5210',
+} as const
+export type BadgeTone = keyof typeof BADGE_COLORS
+
+type BadgeSubject = Pick<ListingView, 'tiers' | 'trust' | 'first_party' | 'pricing'>
+
+/**
+ * A listing's highest achievement in a few words, a score only with its buyers; without one its
+ * price, or else only that it is listed: no evidence is not a bad sign.
+ *
+ * @example toBadgeView(listing, 'Acme') → { label: 'Acme', message: 'Trusted · trust 62, 12 vouched buyers', tone: 'strong' }
+ */
+export function toBadgeView(subject: BadgeSubject, label: string): BadgeView {
+  return { label, ...toState(subject) }
+}
+
+function toState({ tiers, trust, first_party, pricing }: BadgeSubject): Omit<BadgeView, 'label'> {
+  const label = tiers.tier_label ?? (tiers.earned.includes('live_tested') ? 'Live-Tested' : null)
+  const stated = trust.score === null ? null : toTrustWords(trust)
+  if (label !== null || stated !== null) {
+    const isWeak = label === null && stated?.isWeak === true
+    const tone = tiers.tier === 'trusted' ? 'strong' : isWeak ? 'neutral' : 'accent'
+    return { message: [label, stated?.text].filter((part) => part != null).join(' · '), tone }
+  }
+  if (first_party) return { message: 'first-party kit', tone: 'neutral' }
+  if (trust.evidence !== 'no_payment_data')
+    return { message: 'no independent buyers yet', tone: 'missing' }
+  const price = lowestPriceOf(pricing)
+  if (price === null) return { message: 'listed', tone: 'neutral' }
+  return { message: price === 0 ? 'free' : `from ${toUsd(price)}`, tone: 'money' }
+}
+
+type Scored = Extract<BadgeSubject['trust'], { evidence: 'verified_non_wash_payments' }>
+
+function toTrustWords({ score, sample, verified_buyers_30d, unknown_buyers_30d }: Scored) {
+  const isVouched = unknown_buyers_30d !== undefined
+  const who = toCountText(verified_buyers_30d, isVouched ? 'vouched buyer' : 'unvouched buyer')
+  return { text: `trust ${score}, ${who}`, isWeak: sample === 'low' || !isVouched }
+}
+
+/** The badge as data, in the endpoint schema that badge services such as Shields read. */
+export function toBadgeEndpoint({ label, message, tone }: BadgeView) {
+  return { schemaVersion: 1, label, message, color: BADGE_COLORS[tone] } as const
 }

@@ -1,20 +1,25 @@
 import * as v from 'valibot'
-import type { DerivedListing } from '../derived/derived-listing.ts'
-import { countBy } from '../derived/listing-counts.ts'
-import { type SourceRow, SourceRowSchema } from '../derived/source-table.ts'
+import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
+import { countQuality, judgeQuality } from '../derived/surface.ts'
 import {
+  attributionOf,
   type CategoryRow,
+  type MarketSeries,
+  MarketSeriesSchema,
   type RoadmapRow,
   type SiteTexts,
   SiteTextsSchema,
+  type SourceRow,
+  SourceRowSchema,
 } from '../derived/tables.ts'
-import { PAGE_TEMPLATES } from '../listing/page-templates.ts'
-import { categoryPath } from '../wire/links.ts'
-import { PROTOCOL_ENDPOINTS } from '../wire/protocol-table.ts'
-import { ROUTES } from '../wire/route-table.ts'
-import { count } from '../wire/shapes.ts'
-import { FEATURE_STATUSES } from '../wire/vocabulary.ts'
-import { sourceIdsOf } from './summary-view.ts'
+import { lowestPriceOf, railsOf } from '../listing/pricing.ts'
+import { type Ages, AgesSchema } from '../trust/age.ts'
+import { dayOfUse } from '../trust/evidence.ts'
+import { type TrustLedgerFacts, TrustLedgerSchema } from '../trust/ledger-facts.ts'
+import { categoryPath, PAGE_TEMPLATES, PROTOCOL_ENDPOINTS, ROUTES } from '../wire/routes.ts'
+import { count, described } from '../wire/shapes.ts'
+import { FEATURE_STATUSES, KINDS, RAILS, type Rail } from '../wire/vocabulary.ts'
+import { sourceIdsOf } from './listing-view.ts'
 
 export const CategoriesSchema = v.object({
   categories: v.array(
@@ -119,4 +124,238 @@ function statusOf(endpoint: string | null): (typeof FEATURE_STATUSES)[number] {
 /** `/x/:id`, `/x/<id>` and `/x/{id}` are one path. */
 function toTemplate(path: string): string {
   return path.replace(/:\w+|<\w+>|\{\w+\}/g, '*')
+}
+
+/** A median of fewer prices says nothing about a market. */
+const MIN_PRICES = 5
+
+/** `GET /api/v1/market/reports`: the free preview; the paid tier is a stub. */
+export const MarketReportsSchema = v.object({
+  preview: v.object({
+    prices: v.array(
+      v.object({
+        category: v.string(),
+        rail: v.picklist(RAILS),
+        listings: v.number(),
+        median_min_usd: described(v.optional(v.number()), `Absent below ${MIN_PRICES} listings.`),
+      }),
+    ),
+    measurements: described(
+      v.array(MarketSeriesSchema),
+      'What others measured of the whole market and published, each with its source.',
+    ),
+    paid_listings: described(v.number(), 'Listings that name a payment rail.'),
+    priced_listings: described(v.number(), 'Those of them whose lowest price is known.'),
+    measured: v.object({
+      listings: v.number(),
+      settlements_30d: v.number(),
+      volume_usd_30d: v.number(),
+    }),
+  }),
+  paid: v.object({ status: v.literal('stub'), note: v.string() }),
+})
+export type MarketReportsView = v.InferOutput<typeof MarketReportsSchema>
+
+export function toMarketReportsView(
+  listings: readonly DerivedListing[],
+  measurements: readonly MarketSeries[] = [],
+): MarketReportsView {
+  const outside = listings.filter(({ facts }) => !facts.first_party)
+  const paid = outside.filter(({ facts }) => railsOf(facts.pricing).length > 0)
+  const measured = outside.flatMap(({ trust }) =>
+    trust.evidence === 'no_payment_data' ? [] : [trust.measured],
+  )
+  const volume = measured.reduce((sum, m) => sum + m.volume_usd_30d, 0)
+  return {
+    preview: {
+      prices: medianPrices(paid),
+      measurements: [...measurements],
+      paid_listings: paid.length,
+      priced_listings: paid.filter(({ facts }) => lowestPriceOf(facts.pricing) !== null).length,
+      measured: {
+        listings: measured.length,
+        settlements_30d: Math.round(measured.reduce((sum, m) => sum + m.settlements_30d, 0)),
+        volume_usd_30d: Math.round(volume * 100) / 100,
+      },
+    },
+    paid: { status: 'stub', note: 'Full tables are not sold yet; see /api/v1/roadmap.' },
+  }
+}
+
+/** Median of the lowest prices, by category and rail, sorted by both. */
+function medianPrices(paid: readonly DerivedListing[]) {
+  const groups = new Map<string, { category: string; rail: Rail; prices: number[] }>()
+  for (const { facts } of paid) {
+    const price = lowestPriceOf(facts.pricing)
+    if (price === null) continue
+    for (const category of facts.categories)
+      for (const rail of railsOf(facts.pricing)) {
+        const key = `${category} ${rail}`
+        const group = groups.get(key) ?? { category, rail, prices: [] }
+        group.prices.push(price)
+        groups.set(key, group)
+      }
+  }
+  return [...groups.entries()]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { category, rail, prices }]) => ({
+      category,
+      rail,
+      listings: prices.length,
+      ...(prices.length >= MIN_PRICES && { median_min_usd: medianOf(prices) }),
+    }))
+}
+
+/** Of two in the middle, what lies between them, without the dust of binary fractions. */
+function medianOf(prices: readonly number[]): number {
+  const sorted = prices.toSorted((a, b) => a - b)
+  const place = (sorted.length - 1) / 2
+  const [lower = 0, upper = lower] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]]
+  return Number(((lower + upper) / 2).toPrecision(12))
+}
+
+const counts = v.record(v.string(), count)
+
+const DumpFileSchema = v.object({ url: v.string(), bytes: count, sha256: v.string() })
+const dumpEntries = { ndjson: DumpFileSchema, gz: DumpFileSchema }
+export type DumpFacts = v.InferOutput<v.ObjectSchema<typeof dumpEntries, undefined>>
+
+/** Days of a listing's rows of sources, and of those of them with prices. */
+export interface RowDays {
+  seeds: readonly string[]
+  prices: readonly string[]
+}
+
+/** `GET /api/v1/stats`. Counts include first-party listings. */
+export const StatsSchema = v.object({
+  listings: v.object({
+    total: count,
+    first_party: count,
+    by_kind: counts,
+    by_category: counts,
+    by_rail: counts,
+    by_source: counts,
+    by_status: counts,
+    relayable: count,
+    with_trust: count,
+  }),
+  /** How many listings of a kind have something, of those it applies to. */
+  quality: v.array(
+    v.object({
+      kind: v.picklist(KINDS),
+      listings: count,
+      have: v.record(v.string(), v.object({ has: count, of: count })),
+    }),
+  ),
+  /** Every listing in one file, with the sources of its rows and their terms. */
+  dump: v.object({
+    ...dumpEntries,
+    licenses: v.array(
+      v.object({
+        source: v.string(),
+        license: v.string(),
+        attribution: v.string(),
+        listings: count,
+      }),
+    ),
+  }),
+  /** The payments behind the scores. */
+  trust_ledger: TrustLedgerSchema,
+  /** Date of the newest fact in the content: the build's own time would change the bytes. */
+  updated: v.string(),
+  ...AgesSchema.entries,
+})
+export type StatsView = v.InferOutput<typeof StatsSchema>
+
+interface StatsContext {
+  sources: ReadonlyMap<string, SourceRow>
+  rowDays: ReadonlyMap<string, RowDays>
+}
+
+export function toStatsView(
+  listings: readonly DerivedListing[],
+  dump: DumpFacts,
+  trustLedger: TrustLedgerFacts,
+  { sources, rowDays }: StatsContext,
+): StatsView {
+  const group = (keysOf: (listing: DerivedListing) => readonly string[]) =>
+    Object.fromEntries(countBy(listings, keysOf))
+  const many = (test: (listing: DerivedListing) => boolean) => listings.filter(test).length
+  const bySource = group(sourceIdsOf)
+  return {
+    listings: {
+      total: listings.length,
+      first_party: many(({ facts }) => facts.first_party),
+      by_kind: group(({ facts }) => [facts.kind]),
+      by_category: group(({ facts }) => facts.categories),
+      by_rail: group(({ facts }) => railsOf(facts.pricing)),
+      by_source: bySource,
+      by_status: group(({ status }) => [status]),
+      relayable: many(({ buy }) => buy.buy === 'relay_x402'),
+      with_trust: many(({ trust }) => trustScoreOf(trust) !== null),
+    },
+    quality: countQuality(
+      listings.map(({ id, facts, evidence }) => ({
+        id,
+        kind: facts.kind,
+        quality: judgeQuality(facts, evidence),
+      })),
+    ),
+    dump: {
+      ...dump,
+      licenses: Object.entries(bySource).map(([source, many]) => ({
+        source,
+        license: sources.get(source)?.license ?? '',
+        attribution: attributionOf(sources, source),
+        listings: many,
+      })),
+    },
+    trust_ledger: trustLedger,
+    ...toAges(listings, rowDays),
+  }
+}
+
+function toAges(
+  listings: readonly DerivedListing[],
+  rowDays: StatsContext['rowDays'],
+): Ages & Pick<StatsView, 'updated'> {
+  const days = listings.map(({ id, facts, trust, evidence, probes }) => {
+    const { seeds = [], prices = [] } = rowDays.get(id) ?? {}
+    const { interface: read, reported_use = [] } = evidence
+    const isPriced = read?.operations?.some(({ price }) => price !== undefined)
+    return {
+      listing: [facts.added],
+      seed: seeds,
+      probe: probes.map(({ at }) => at),
+      price: isPriced === true ? [...prices, read?.at ?? ''] : prices,
+      payments: trust.evidence === 'no_payment_data' ? [] : [trust.measured.as_of],
+      reported_use: reported_use.map((use) => dayOfUse(use)),
+    }
+  })
+  const pick = (at: (sorted: readonly string[]) => string | undefined): Ages['newest'] => {
+    const dayOf = (kind: keyof Ages['newest']) =>
+      at(days.flatMap((each) => each[kind].toSorted().at(-1)?.slice(0, 10) ?? []).sort()) ?? null
+    return {
+      ...{ listing: dayOf('listing'), seed: dayOf('seed'), probe: dayOf('probe') },
+      ...{ price: dayOf('price'), payments: dayOf('payments') },
+      reported_use: dayOf('reported_use'),
+    }
+  }
+  const newest = pick((sorted) => sorted.at(-1))
+  const updated = Object.values(newest).reduce<string>(
+    (last, day) => (day !== null && day > last ? day : last),
+    '1970-01-01',
+  )
+  return { updated, newest, median: pick((sorted) => sorted[Math.floor(sorted.length / 2)]) }
+}
+
+/** By key, sorted. @example countBy(listings, (l) => [l.facts.kind]) → Map { 'kit' → 1 } */
+export function countBy(
+  listings: readonly DerivedListing[],
+  keysOf: (listing: DerivedListing) => readonly string[],
+): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const listing of listings)
+    for (const key of keysOf(listing)) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return new Map([...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
 }

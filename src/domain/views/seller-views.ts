@@ -1,8 +1,11 @@
 import * as v from 'valibot'
-import { PayoutSchema } from '../listing/networks.ts'
-import { ReceiptSchema } from '../receipts/receipt.ts'
+import type { LiveListing } from '../listing/listing-states.ts'
+import { PayoutSchema } from '../listing/pricing.ts'
+import { ReceiptSchema } from '../relay/receipt.ts'
+import type { Refused } from '../wire/problems.ts'
 import { count, described, optionally } from '../wire/shapes.ts'
 import { CLAIM_METHODS, CLAIM_STATES, CLICK_SOURCES } from '../wire/vocabulary.ts'
+import type { ListingView } from './listing-view.ts'
 
 /** Wire shapes of the seller endpoints. Times are ISO 8601 UTC. */
 
@@ -215,3 +218,79 @@ export const PayoutCheckedSchema = v.object({
   payout: PayoutStateSchema,
 })
 export type PayoutChecked = v.InferOutput<typeof PayoutCheckedSchema>
+
+/** Data of sellers' pages: answers of the seller endpoints, for people. */
+
+/** A redirect to another page of this site. */
+interface Left {
+  kind: 'left'
+  to: string
+}
+
+/** The page that requests and redeems a sign-in link. */
+export interface SignInPage {
+  answer: { kind: 'empty' } | { kind: 'sent'; email: string } | Left | Refused
+  /** Token of the mailed link; empty where none was opened. */
+  token: string
+  /** Id of the listing that is wanted; empty for none. */
+  listing: string
+}
+
+/** The numbers of one owned listing. */
+export type ListingNumbers = Analytics['basic']['listings'][number]
+
+/** A claim, and what is known of its listing. */
+export interface ClaimCard {
+  claim: ClaimView
+  /** Null when it is not in the directory, as after a removal. */
+  view: ListingView | null
+}
+
+export interface OwnedListing extends ClaimCard {
+  claim: OwnClaim
+  payouts: readonly KnownPayout[]
+  numbers: ListingNumbers | null
+}
+
+/** The outcome of the last form, and where on the page it is shown. */
+export interface Outcome {
+  /** Id of a claim; `new` at the form that starts one. */
+  at: string
+  /** The payout it is about, where it is about one. */
+  payout?: string
+  line?: string
+  refused?: Refused
+  started?: ClaimStarted
+  /** The text that the wallet of the payout has to sign. */
+  challenge?: string
+  checked?: PayoutChecked
+}
+
+/** Listings on a host that somebody typed, or that their mail comes from. */
+export interface Found {
+  domain: string
+  listings: readonly Pick<LiveListing, 'id' | 'name' | 'kind' | 'status'>[]
+}
+
+export interface SignedInPage {
+  kind: 'signed_in'
+  me: Me
+  owned: readonly OwnedListing[]
+  /** Claims that wait for their proof. */
+  pending: readonly ClaimCard[]
+  /** Claims that have ended. */
+  ended: readonly ClaimView[]
+  /** Id that the form of a new claim starts with, empty for none, and its listing where there is one. */
+  wantedId: string
+  wanted: ListingView | null
+  outcome: Outcome | null
+  /** Milliseconds since the epoch; the second is when the next daily build is due. */
+  now: number
+  next_build: number
+}
+
+export interface DashboardPage {
+  /** Null where nobody named a host. */
+  found?: Found | null
+  answer: SignedInPage | { kind: 'signed_out'; listing: string } | Left | Refused
+}

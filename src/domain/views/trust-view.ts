@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { VOUCHING } from '../independence/weigh-buyer.ts'
-import { toCountText, toUsd } from '../operation/price-text.ts'
-import { COUNTED_SCHEMES } from '../settlement/schemes/schemes.ts'
+import { LIVE_TESTED } from '../derived/derived-listing.ts'
+import type { Tables } from '../derived/tables.ts'
+import { toCountText, toUsd } from '../listing/price-text.ts'
 import {
   type Measured,
   OWN_EVIDENCE,
@@ -9,8 +9,18 @@ import {
   WashFlagSchema,
   WatchSchema,
 } from '../trust/evidence.ts'
-import { TRUST_METHOD, type TrustVerdict } from '../trust/trust.ts'
-import { count } from '../wire/shapes.ts'
+import { BRIDGED_COINS, COUNTED_SCHEMES, SCHEMES } from '../trust/payments.ts'
+import { CHEATING, VOUCHING } from '../trust/score-listings.ts'
+import {
+  scoreTrust,
+  TRUST,
+  TRUST_METHOD,
+  type TrustInput,
+  type TrustVerdict,
+} from '../trust/trust.ts'
+import { WASH, WASH_FLAGS, type WashFlagId } from '../trust/wash.ts'
+import { count, MINUTE_MS, toWireNames } from '../wire/shapes.ts'
+import { EVIDENCE } from '../wire/vocabulary.ts'
 
 /** spec: Trust. Each evidence is a variant of its own, so that a wrong mix does not compile. */
 const scored = {
@@ -135,4 +145,290 @@ export function toWorth(
   const who = buyers === 1 ? 'This buyer' : `These ${buyers} buyers`
   const rest = unknown === 0 ? '' : ` We know nothing about ${toCountText(unknown, 'more buyer')}.`
   return `${who} also paid sellers we know to be independent.${rest} Inventing ${buyers === 1 ? 'it' : `the ${buyers}`} would have cost ${toUsd(cost_to_fake_usd)}.`
+}
+
+const MICRO = 1_000_000
+
+const { roundTripShare, hopDays, burst } = WASH
+
+/** `GET /api/v1/trust/method`: the constants that compute the score, and what they mean. */
+export const TrustMethodSchema = v.object({
+  method: v.literal(TRUST_METHOD),
+  summary: v.string(),
+  /** The current state, what is counted, what a score is worth. */
+  in_short: v.array(v.string()),
+  formula: v.record(v.string(), v.string()),
+  constants: v.object({
+    window_days: v.number(),
+    weights: v.object({ buyers: v.number(), settlements: v.number(), volume: v.number() }),
+    saturation: v.object({ buyers: v.number(), settlements: v.number(), volume_usd: v.number() }),
+    concentration_penalty: v.number(),
+    recency: v.object({ fresh_days: v.number(), floor: v.number() }),
+    shrink_buyers: v.number(),
+    a_payer: v.object({ settlements: v.number(), volume_usd: v.number() }),
+    sample_gate: v.object({ buyers: v.number(), settlements: v.number() }),
+    live_tested: v.object({ probes: v.number(), span_hours: v.number() }),
+    wash: v.object({
+      round_trip_share: v.number(),
+      hop_days: v.number(),
+      burst: v.object({
+        payers: v.number(),
+        share: v.number(),
+        minutes: v.number(),
+        funder_share: v.number(),
+      }),
+    }),
+  }),
+  evidence: v.array(v.object({ id: v.picklist(EVIDENCE), meaning: v.string() })),
+  sources: v.array(v.string()),
+  never: v.array(v.string()),
+  excluded: v.array(v.object({ flag: v.picklist(WASH_FLAGS), rule: v.string() })),
+  /** Everything known to get past the rules. */
+  gets_past: v.array(v.string()),
+  /** How anybody computes the scores from the published rows, step by step. */
+  recompute: v.array(v.string()),
+  /** Coins redeemed by a bridge, not their issuer, and whether payments in them count. */
+  bridged: v.array(
+    v.object({
+      network: v.string(),
+      name: v.string(),
+      address: v.string(),
+      counts: v.boolean(),
+      reason: v.string(),
+    }),
+  ),
+  /** Ways of paying whose payments are counted, as `paid_by` of a listing names them, and why that is safe. */
+  seen: v.array(v.object({ id: v.string(), name: v.string(), reason: v.string() })),
+  /** Those whose payments are not counted, and why. */
+  not_seen: v.array(v.object({ id: v.string(), name: v.string(), reason: v.string() })),
+  vouching: v.object({
+    /** Dollars to known sellers for each listing where a buyer counts in full. */
+    usd_a_listing: v.number(),
+    custom_a_day_usd: v.number(),
+    most_custom_usd: v.number(),
+    /** Dollars that buyers must have paid a known operator for it to be measured. */
+    usd_a_measured: v.number(),
+    /** Known operators that must be measured for the rule to apply, and those that are. */
+    needed: v.number(),
+    measured: v.number(),
+    rules: v.array(v.string()),
+    reasons: v.array(v.string()),
+    independent_operators: v.array(
+      v.object({ domain: v.string(), name: v.string(), why: v.string() }),
+    ),
+  }),
+  /** No way found to invent buyers for this score costs less, in dollars a listing. */
+  cost_of_cheating: v.object({
+    score: v.number(),
+    usd: v.number(),
+    sentences: v.array(v.string()),
+  }),
+  page: v.string(),
+})
+export type TrustMethodView = v.InferOutput<typeof TrustMethodSchema>
+
+function listSchemes(isCounted: boolean): TrustMethodView['seen'] {
+  return SCHEMES.filter(({ counted }) => counted === isCounted).map(
+    ({ counted: _, ...scheme }) => scheme,
+  )
+}
+
+/** @param measuredOperators how many operators of the list are measured */
+export function toTrustMethodView(
+  { independentOperators }: Pick<Tables, 'independentOperators'>,
+  measuredOperators: number,
+): TrustMethodView {
+  return {
+    method: TRUST_METHOD,
+    summary:
+      'A score from 0 to 100, computed only from payments that a chain shows. No evidence gives no score.',
+    in_short: [toToday(measuredOperators), ...IN_SHORT],
+    formula: toFormula(),
+    constants: toConstants(),
+    evidence: EVIDENCE.map((id) => ({ id, meaning: EVIDENCE_MEANINGS[id] })),
+    sources: [
+      'payments to a payee that the seller proved by a signature, or published on its own site, where the chain proves who paid whom; we publish every payment we looked at with what became of it',
+      'else, what an external data provider measured on-chain: the score names the provider and earns no tier or badge',
+    ],
+    never: ['calls a seller reports', 'clicks', 'ratings', 'payments to this directory'],
+    excluded: WASH_FLAGS.map((flag) => ({ flag, rule: EXCLUSION_RULES[flag] })),
+    gets_past: GETS_PAST,
+    recompute: RECOMPUTE,
+    bridged: [...BRIDGED_COINS],
+    seen: listSchemes(true),
+    not_seen: listSchemes(false),
+    vouching: {
+      usd_a_listing: VOUCHING.microsAListing / MICRO,
+      custom_a_day_usd: VOUCHING.customADay / MICRO,
+      most_custom_usd: VOUCHING.mostCustom / MICRO,
+      usd_a_measured: VOUCHING.microsAMeasuredSeed / MICRO,
+      needed: VOUCHING.measuredSeeds,
+      measured: measuredOperators,
+      rules: RULE,
+      reasons: RULE_REASONS,
+      independent_operators: independentOperators.map((row) => ({ ...row })),
+    },
+    cost_of_cheating: { ...CHEATING, sentences: CHEATING_COSTS },
+    page: '/trust',
+  }
+}
+
+function toFormula(): Record<string, string> {
+  const { weights, saturation, recency } = TRUST
+  return {
+    score: `round(100 * base * (1 - ${TRUST.concentrationPenalty}*c) * recency * shrink)`,
+    base: `${weights.buyers}*sat(B,${saturation.buyers}) + ${weights.settlements}*sat(N,${saturation.settlements}) + ${weights.volume}*sat(V,${saturation.volumeUsd})`,
+    sat: 'sat(x,k) = min(1, ln(1+x) / ln(1+k))',
+    recency: `1 up to ${recency.freshDays} days since the last settlement, then linear to ${recency.floor} at ${TRUST.windowDays} days`,
+    shrink: `B / (B + ${TRUST.shrinkBuyers})`,
+    shared_payout: 'N and V are divided by the number of listings that share the payout address',
+    symbols: `B buyers, N settlements, V volume in US dollars, c share of the largest buyer, at least 1/B; all over the window. Of one buyer count at most ${TRUST.perPayer.settlements} settlements and ${toUsd(TRUST.perPayer.volumeUsd)}, and of three buyers or more no more dollars than of all others together`,
+  }
+}
+
+function toConstants(): TrustMethodView['constants'] {
+  const { perPayer, ...constants } = TRUST
+  const { cohort: payers, windowMs, ...shares } = burst
+  const wash = {
+    roundTripShare,
+    hopDays,
+    burst: { payers, minutes: windowMs / MINUTE_MS, ...shares },
+  }
+  const named = toWireNames({ ...constants, aPayer: perPayer, liveTested: LIVE_TESTED, wash })
+  return v.parse(TrustMethodSchema.entries.constants, named)
+}
+
+const { microsAListing, customADay, mostCustom, measuredSeeds, microsAMeasuredSeed } = VOUCHING
+const FULL = `${microsAListing / 10_000} cents`
+const A_DAY = `${customADay / 10_000} cents`
+const MOST = `${mostCustom / 10_000} cents`
+const MEASURED = toUsd(microsAMeasuredSeed / 1_000_000)
+const SWITCH = toUsd((measuredSeeds * microsAMeasuredSeed) / 1_000_000)
+
+/** The current state: how many known sellers are measured, and what that means. */
+function toToday(measured: number): string {
+  if (measured < measuredSeeds)
+    return `To tell real buyers from invented ones we must measure ${measuredSeeds} known sellers: sellers that people chose because nobody can take them for a front. One is measured once buyers paid it ${MEASURED} in ${TRUST.windowDays} days, of which we take at most ${FULL} of each. We measure ${measured} today. Until then every buyer counts, invented buyers cost under a cent, and no score earns a tier or a badge.`
+  return `We measure ${measured} known sellers: sellers that people chose because nobody can take them for a front. Inventing buyers for a score of ${CHEATING.score} costs ${PRICE} a listing or more.`
+}
+
+const PRICE = toUsd(CHEATING.usd)
+
+/** What cheating and harming cost, in three sentences: a study of ours plays what they say. */
+const CHEATING_COSTS = [
+  `Where ${measuredSeeds} known sellers are measured, no way that we found to invent buyers for a score of ${CHEATING.score} costs less than ${PRICE} a listing, the hundredth included; elsewhere invented buyers cost under a cent.`,
+  'Taking a third of an honest seller’s score costs a rival $5 or more, but for rewards to buyers who are few or spend little: a few dozen cents are then enough.',
+  'Of buyers who use two sellers or more and pay a known one, the rule kept nine of ten in the richest market that we invented, and more than seven of ten in the middle one.',
+]
+
+const IN_SHORT = [
+  'Calls, clicks, ratings and card payments never count. A payment counts when a blockchain shows it and its payee is the seller’s: proved by a signature, or published on the seller’s own site.',
+  'A score says that people paid this seller lately, not that the service is good. A seller without one has no payments that we measured.',
+]
+
+/** The rule for buyers, in three sentences. */
+const RULE = [
+  `A buyer is known by what it paid, in the same ${TRUST.windowDays} days, to known sellers (they are listed below): ${FULL} of that money for each listing where it counts in full.`,
+  `The money is spread over all other listings it bought from, in proportion to the square of its custom there; custom is what it paid on each day, up to ${A_DAY} a day and ${MOST} in all. No listing gets more than ${FULL}, and what is over goes to the others in the same proportion.`,
+  `What a listing gets, divided by ${FULL}, is the part of a buyer that counts there, and each of its payments and dollars counts by that part.`,
+]
+
+const RULE_REASONS = [
+  'A buyer’s part depends on its own payments and the list alone: two people who read the same rows get the same digits. One dollar vouches once.',
+  'The square keeps cheap shops from crowding out a seller whose customers come back; days keep a rival from paying once for all of them.',
+  `With fewer than ${measuredSeeds} measured known sellers (${MEASURED} from buyers in the window, at most ${FULL} of each) every buyer counts in full, and no score earns a tier or a badge.`,
+  'A payee is a known seller’s where people found it on that seller’s own site. A buyer that nobody vouches for is counted apart, and never called wash.',
+]
+
+/** Enough to compute every score from the published files. */
+const RECOMPUTE = [
+  'Take the rows with verdict `counted` whose `at` is not later than `as_of`, and later than 30 days (of 86,400 seconds) before it. All amounts below are whole numbers (of any size) in millionths, and “divided” always rounds down.',
+  'The seller of a row is the `owner` of the payee `<network>:<payee>`; addresses on `eip155` chains compare in lower case. A known seller is one that `seeds` names.',
+  `A known seller is measured where what each buyer paid it (the sum of \`usd_micro\` of those rows, at most ${microsAListing.toLocaleString('en')} of each buyer) comes to ${microsAMeasuredSeed.toLocaleString('en')} or more. A buyer is a \`payer\`, on whatever chain. Where fewer than ${measuredSeeds} are measured, every buyer’s part is 1,000,000 at each listing it paid. Go on at step 7.`,
+  'What a buyer gave is the sum of `usd_micro` of its rows to known sellers. Its part at a listing that it paid through a known seller’s payee is what it gave without what it paid that seller, at most '.concat(
+    `${microsAListing.toLocaleString('en')}, times 1,000,000, divided by ${microsAListing.toLocaleString('en')}. Its part at all other listings follows from steps 5 and 6.`,
+  ),
+  `Of its other rows, each gives each of its \`listings\` \`usd_micro\` divided by the number of those listings. Add that up by listing and day (the first ten characters of \`at\`), at most ${customADay.toLocaleString('en')} a day; add up the days, at most ${mostCustom.toLocaleString('en')}. The square of that is the listing’s claim.`,
+  `Take the listings by claim, the largest first; the order of equal claims changes nothing. “Left” starts as what the buyer gave, “all” as the sum of the claims. A listing’s share is left times claim, divided by all (0 where all is 0). Its part is the share, at most ${microsAListing.toLocaleString('en')}, times 1,000,000, divided by ${microsAListing.toLocaleString('en')}. Where the share is ${microsAListing.toLocaleString('en')} or more, take ${microsAListing.toLocaleString('en')} off left, and the claim off all, before the next listing.`,
+  `For each listing, take the rows that have it among their \`listings\`, and each buyer with a part above 0. Its payments are its rows, at most ${TRUST.perPayer.settlements}. Its dollars are the sum of \`usd_micro\` of its rows (not divided), at most ${(TRUST.perPayer.volumeUsd * 1_000_000).toLocaleString('en')}, times its part, divided by 1,000,000.`,
+  'With three such buyers or more, no buyer’s dollars are more than those of all others together (only the largest can be: lower it to that sum).',
+  'B is the sum of the parts, N the sum of part times payments, V the sum of dollars, each over 1,000,000 with its fraction. c is the largest dollars over all dollars, but at least 1/B, and at most 1; 0 where V is 0.',
+  'The last settlement is the latest `at` of these buyers’ rows. Where listings share a payee, the formula divides N and V by the largest number of `listings` in any row of step 1 that has this listing.',
+  'Where B is under 0.5, the listing gets no score. Otherwise the formula gives it, rounded to the nearest whole number, halves up. Days are counted with their fraction, from the last settlement to `as_of`.',
+]
+
+const EVIDENCE_MEANINGS: Record<(typeof EVIDENCE)[number], string> = {
+  verified_non_wash_payments: 'Independent buyers paid this seller in the window.',
+  no_payment_data: 'No payments that may count were measured in the window.',
+  no_independent_paid_usage_30d:
+    'Payments were measured, but none in the window came from an independent buyer.',
+}
+
+/** The exclusions before anything is counted, where transactions are known. */
+const EXCLUSION_RULES: Record<WashFlagId, string> = {
+  self_payment: 'the payer is the payout address or a wallet of the claiming seller',
+  funded_by_payout: `the payer had money of the payout address before it first paid: straight from it, or, in the ${hopDays} days before, through one other wallet that gave it most of what it had`,
+  round_trip: `at least ${toPercent(roundTripShare)} of what was paid went back to the payer`,
+  burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else. A mint, a bridge and an exchange fund everybody’s wallets: one of them as the funder proves nothing. Left out are the wallets of those minutes, and where one wallet had funded half of them, those that it funded`,
+}
+
+const GETS_PAST = [
+  'A seller that buys from known sellers anyway can split that over many wallets: buyers for the fees alone.',
+  'Rewarded buyers, and those whom a platform makes pay in passing, count by what they paid known sellers.',
+  `A known seller could invent buyers for anybody, or give back less than ${toPercent(roundTripShare)}. We choose them, and nobody who sells gift cards, credit or cash.`,
+  'A known seller that refunds failed calls lowers the price we name to less than a sixth of it.',
+  'A rival that pays a seller’s buyers to buy elsewhere, or trades with them, takes part of what vouches for them: where they are few or spend little, under $5 takes a third of a score.',
+  'Listings of one seller that share a payee share its buyers: an unused one looks used, and all score lower.',
+  'Who buys a domain gets its score for thirty days. What a listing sells may change while its score stays.',
+  'One address may be two people’s smart wallets on two chains.',
+  'A score that names a provider costs what that provider’s rules ask for, which may be nothing.',
+  'A crowd that a rival fills before a launch looks like one hand; so does a wallet that a seller’s refund fills by half.',
+  'Somebody who publishes a busy stranger’s wallet has its score until a seller listed here publishes it too, and takes it from one that only published it. A proof ends both; known sellers are safe.',
+  'A hundred thousand new wallets, or dust on Solana, keep new payers waiting for an hour: they are shown, and count later.',
+  'A wallet that pays for many people is one buyer to us.',
+  `From the third measured known seller on, buyers who never paid one do not count, one to eight in ten in the markets we invented. Somebody brings that about for at most ${SWITCH}, from ${microsAMeasuredSeed / microsAListing} wallets.`,
+  `The seller’s own money is not recognised through two wallets, an exchange, a bridge or a pool, in another token, after ${hopDays} days or the first payment, as less than half of what the payer had, or through any wallet on Solana; nor are refunds by another way.`,
+  'Wallets that pay different amounts within minutes are no burst, nor those that a contract filled where one paid somebody else.',
+  'Of a payee we look up the 500 largest transactions in each stretch of blocks: they can hide Permit2 and Tempo payments.',
+  'We ask one node a chain and do not prove its answers; anybody can check the rows with another.',
+]
+
+function toPercent(share: number): string {
+  return `${Math.round(share * 100)} %`
+}
+
+const BUSY = { buyers: 80, settlements: 900, volumeUsd: 600, topBuyerShare: 0.1 }
+const SMALL = { buyers: 12, settlements: 340, volumeUsd: 12.5, topBuyerShare: 0.4 }
+const FIRST = { buyers: 2, settlements: 4, volumeUsd: 0.2, topBuyerShare: 0.6 }
+
+/** `note` says what the example shows. */
+type Case = [title: string, note: string, facts: typeof BUSY & Partial<TrustInput>]
+
+const CASES: readonly Case[] = [
+  ['A busy service', 'Many buyers, none of them large, paid this week.', BUSY],
+  [
+    'The same, with one large buyer',
+    'One buyer holding most of the volume costs up to half.',
+    { ...BUSY, topBuyerShare: 0.9 },
+  ],
+  [
+    'The same, three weeks silent',
+    'After the first week without a settlement the score fades.',
+    { ...BUSY, daysSinceLast: 21 },
+  ],
+  ['A small, honest service', 'Small prices do no harm: buyers weigh most.', SMALL],
+  ['First sales', 'Few buyers say little; the score carries the marker "low sample".', FIRST],
+  [
+    'A payout address shared by ten listings',
+    'Settlements and volume are divided by the listings that share the address.',
+    { ...BUSY, sharers: 10 },
+  ],
+]
+
+/** Worked examples of the method page, computed by the method itself. */
+export function toTrustExamples() {
+  return CASES.map(([title, note, facts]) => {
+    const input = { daysSinceLast: 1, sharers: 1, ...facts }
+    return { title, input, note, score: scoreTrust(input) }
+  })
 }

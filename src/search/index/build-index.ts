@@ -1,4 +1,4 @@
-import { NO_SEARCH_WORDS, type SearchWords } from '../../domain/derived/query-words.ts'
+import { NO_SEARCH_WORDS, type SearchWords } from '../../domain/derived/tables.ts'
 import {
   compareTies,
   fieldShare,

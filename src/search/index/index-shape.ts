@@ -1,4 +1,4 @@
-import type { SearchWords } from '../../domain/derived/query-words.ts'
+import type { SearchWords } from '../../domain/derived/tables.ts'
 import type { WordSets } from '../words/word-sets.ts'
 import type { CodedColumn, FilterVocabulary, OfferTable } from './columns.ts'
 import type { ExactTable } from './exact-table.ts'

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { CHEATING, VOUCHING } from '../../../src/domain/independence/weigh-buyer.ts'
+import { CHEATING, VOUCHING } from '../../../src/domain/trust/score-listings.ts'
 import { scoreTrust, TRUST } from '../../../src/domain/trust/trust.ts'
 import { IS_LONG } from '../../support/long.ts'
 import { costOf, findCheapest, HUNDRED, invent, KNOWN, WORTHLESS } from './invent.ts'

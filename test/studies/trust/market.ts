@@ -1,12 +1,11 @@
-import { VOUCHING } from '../../../src/domain/independence/weigh-buyer.ts'
 import {
   judgePayouts,
   listPayees,
   type PayoutFacts,
-} from '../../../src/domain/owners/payout-state.ts'
-import type { Transfer } from '../../../src/domain/settlement/settlement.ts'
-import type { SeenPayment } from '../../../src/domain/trust/judge-payments.ts'
-import { scoreListings } from '../../../src/domain/trust/score-listings.ts'
+} from '../../../src/domain/sellers/payout-state.ts'
+import type { SeenPayment } from '../../../src/domain/trust/ledger-facts.ts'
+import type { Transfer } from '../../../src/domain/trust/payments.ts'
+import { scoreListings, VOUCHING } from '../../../src/domain/trust/score-listings.ts'
 import { judgeTrust } from '../../../src/domain/trust/trust.ts'
 import { judgeSeen } from '../../support/judge-seen.ts'
 import { createRandom } from '../../support/random.ts'

@@ -1,4 +1,4 @@
-import { VOUCHING, weighBuyer } from '../../../src/domain/independence/weigh-buyer.ts'
+import { VOUCHING, weighBuyer } from '../../../src/domain/trust/score-listings.ts'
 import {
   AS_OF,
   createJudge,

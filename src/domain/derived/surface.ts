@@ -1,0 +1,286 @@
+import {
+  type ListingFacts,
+  MAX_SKILLS,
+  MAX_TOOLS,
+  type Operation,
+  type ShownTool,
+  type Skill,
+  type Tool,
+  type WrittenTool,
+} from '../listing/listing-facts.ts'
+import { isJsonPayload, toOperationKey } from '../listing/operation.ts'
+import { findUrlFault, type UrlRules } from '../listing/target-url.ts'
+import type { Evidence, Interface, SeenAnswer, SeenOperation } from '../trust/evidence.ts'
+import type { Effect, HttpMethod, Kind } from '../wire/vocabulary.ts'
+
+/** The result of our probe's call of an operation, with its time; texts stay in the evidence. */
+export type SeenCall = Omit<SeenAnswer, 'saw' | 'verdict' | 'at'> & { at: string }
+
+export type SurfaceOperation = Operation & { seen?: SeenCall }
+
+export type Surface = ReturnType<typeof toSurface>
+
+/** For a tool with unknown inputs. */
+const ANY = { type: 'object' }
+
+/** Beyond this a page does not help; rows written by people come first. */
+const MAX_OPERATIONS = 200
+
+/**
+ * People's fields win, one by one. Facts a machine read on the same origin come second. A tool
+ * whose sentence only repeats its name is shown by its name.
+ */
+export function toSurface(
+  facts: Pick<ListingFacts, 'http' | 'kind' | 'url' | 'tools' | 'skills'>,
+  read: Interface | undefined,
+  rules: UrlRules,
+) {
+  return {
+    operations: facts.kind === 'http_api' ? mergeOperations(facts, read, rules) : [],
+    tools: facts.kind === 'mcp_server' ? mergeTools(facts.tools ?? [], read?.tools ?? []) : [],
+    skills: facts.kind === 'a2a_agent' ? mergeSkills(facts.skills ?? [], read?.skills ?? []) : [],
+  }
+}
+
+function mergeTools(written: readonly WrittenTool[], read: readonly Tool[]): ShownTool[] {
+  const seen = new Map(read.map((tool) => [tool.name, tool]))
+  const known = new Set(written.map(({ name }) => name))
+  const merged: ShownTool[] = written.map(({ input_schema, ...tool }) => {
+    const read = seen.get(tool.name)
+    const description = tool.description ?? read?.description ?? tool.name
+    return {
+      ...read,
+      ...tool,
+      description,
+      input_schema: input_schema ?? read?.input_schema ?? ANY,
+    }
+  })
+  return [...merged, ...read.filter(({ name }) => !known.has(name))]
+    .slice(0, MAX_TOOLS)
+    .map((tool: ShownTool) => {
+      const description = saysMoreThanName(tool) ? tool.description : tool.name
+      const effect = tool.effect ?? hintedEffect(tool)
+      return { ...tool, description, ...(effect !== undefined && { effect }) }
+    })
+}
+
+function mergeSkills(written: readonly Skill[], read: readonly Skill[]): Skill[] {
+  return mergeRows(written, read, ({ id }) => id).slice(0, MAX_SKILLS)
+}
+
+/** Written rows first, with what else was read of the same; then those that were only read. */
+function mergeRows<Row extends object>(
+  written: readonly Row[],
+  read: readonly Row[],
+  keyOf: (row: Row) => string,
+): Row[] {
+  const seen = new Map(read.map((row) => [keyOf(row), row]))
+  const known = new Set(written.map(keyOf))
+  return [
+    ...written.map((row) => ({ ...seen.get(keyOf(row)), ...row })),
+    ...read.filter((row) => !known.has(keyOf(row))),
+  ]
+}
+
+function mergeOperations(
+  { http, url }: Pick<ListingFacts, 'http' | 'url'>,
+  read: Interface | undefined,
+  rules: UrlRules,
+): SurfaceOperation[] {
+  const seen = (read?.operations ?? []).map((each) => withTime(each, read?.at ?? ''))
+  const { origin } = new URL(url)
+  const isOurs = findUrlFault(origin, rules) === null
+  const known = new Set(http.map(toOperationKey))
+  const found = seen.filter(
+    (each) => known.has(toOperationKey(each)) || (isOurs && URL.parse(each.url)?.origin === origin),
+  )
+  return mergeRows<SurfaceOperation>(http, found, toOperationKey)
+    .slice(0, MAX_OPERATIONS)
+    .map(withEffect)
+}
+
+/** RFC 9110, 9.2.1: a GET is safe. What a POST changes only people can say. */
+const EFFECT_BY_METHOD: Partial<Record<HttpMethod, Effect>> = {
+  GET: 'read',
+  PUT: 'write',
+  PATCH: 'write',
+  DELETE: 'delete',
+}
+
+function withEffect(operation: SurfaceOperation): SurfaceOperation {
+  const effect = operation.effect ?? EFFECT_BY_METHOD[operation.method]
+  return effect === undefined ? operation : { ...operation, effect }
+}
+
+/** By the seller's hints: a destructive tool may delete, so all that is known is that it writes. */
+function hintedEffect({ read_only, destructive }: Tool): Effect | undefined {
+  if (read_only === true) return 'read'
+  return read_only === false || destructive === true ? 'write' : undefined
+}
+
+/**
+ * What an address does, by its end. @example lastPartOf('https://x.example/v1/users/{id}/delete') →
+ * 'users delete'
+ */
+export function lastPartOf(url: string): string {
+  return new URL(url).pathname
+    .split(/(?:[/{}]|%7B|%7D)+/)
+    .filter((part) => part !== '' && !/^v?\d+$/.test(part))
+    .slice(-2)
+    .join(' ')
+}
+
+function withTime({ seen, ...operation }: SeenOperation, at: string): SurfaceOperation {
+  if (seen === undefined) return operation
+  const { saw: _, verdict: _verdict, at: seenAt = at, ...answer } = seen
+  return { ...operation, seen: { at: seenAt, ...answer } }
+}
+
+/**
+ * Whether a tool's sentence says more than its name and its inputs do. "Lists artifacts; may take
+ * params." under `list_artifacts` does not: such a sentence is omitted everywhere.
+ */
+export function saysMoreThanName({ name, description }: Named): boolean {
+  const known = new Set(toWords(name).flatMap(toStems))
+  const glued = name.toLowerCase().replace(/[^a-z0-9]/g, '')
+  // Its inputs are in its schema.
+  const sentence = description.replace(/; (?:needs|may take|takes)\b.*$/s, '')
+  const words = toWords(sentence.replace(/\.$/, ''))
+  return words.some((word) => {
+    const isIn = (stem: string) =>
+      known.has(stem) || VERBS.has(stem) || (stem.length >= LETTERS && glued.includes(stem))
+    return !FILLERS.has(word) && !toStems(word).some(isIn)
+  })
+}
+
+interface Named {
+  name: string
+  description: string
+}
+
+/** Shorter words occur in longer ones by chance: `medrxiv` is one word in a sentence, two in a name. */
+const LETTERS = 3
+
+/** Verbs that any name of its kind implies: `get_user` lists, gets, shows or reads a user. */
+const VERBS = new Set(
+  `add change check convert create delete do edit execute fetch find get give inspect list look make
+  manage read remove retrieve return run say search send set show start take tell update write`.split(
+    /\s+/,
+  ),
+)
+
+const FILLERS = new Set(
+  `a all an and any as at back by data for from given in information into is it item its many more new of
+  on one or other out over several some that the their them this to up using via with your`.split(
+    /\s+/,
+  ),
+)
+
+/** @example toStems('queries') → ['queries', 'querie', 'quer', 'query'] */
+function toStems(word: string): string[] {
+  return [
+    word,
+    word.replace(/s$/, ''),
+    word.replace(/es$/, ''),
+    word.replace(/ies$/, 'y'),
+    word.replace(/ing$/, ''),
+    word.replace(/ing$/, 'e'),
+    word.replace(/ed$/, ''),
+  ]
+}
+
+function toWords(text: string): string[] {
+  return text
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '')
+}
+
+/**
+ * In the order in which people look for them. `no_guess`: nothing about its operations is assumed;
+ * `response`: each of them describes its answer.
+ */
+const QUALITIES = [
+  'price',
+  'payout',
+  'operations',
+  'no_guess',
+  'response',
+  'tools',
+  'skills',
+  'auth_docs',
+  'evidence',
+] as const
+type Quality = (typeof QUALITIES)[number]
+
+/** Which of them a listing has; those that do not apply to it are absent. */
+type ListingQuality = Partial<Record<Quality, boolean>>
+
+interface Judged {
+  kind: Kind
+  quality: ListingQuality
+}
+
+/** A key, an account or a token: it must be documented where to get one. */
+const NEEDS_DOCS = new Set(['api_key', 'bearer', 'oauth', 'other'])
+
+export function judgeQuality(
+  facts: Pick<
+    ListingFacts,
+    'kind' | 'url' | 'http' | 'tools' | 'skills' | 'pricing' | 'payout' | 'auth'
+  >,
+  evidence: Evidence,
+): ListingQuality {
+  const { interface: seen } = evidence
+  const { operations, tools, skills } = toSurface(facts, seen, { allowPrivate: true })
+  const isPaid = facts.pricing.model === 'per_call'
+  return {
+    ...(facts.kind === 'http_api' && {
+      price: facts.pricing.model !== 'unknown',
+      ...(isPaid && { payout: facts.payout.length > 0 || (seen?.payouts ?? []).length > 0 }),
+      operations: operations.length > 0 && operations.every(isDescribed),
+      ...(operations.length > 0 && {
+        response: operations.every(({ response }) => response !== undefined && isShaped(response)),
+        no_guess: operations.every(({ assumed = [] }) => assumed.length === 0),
+      }),
+    }),
+    ...(facts.kind === 'mcp_server' && { tools: tools.length > 0 }),
+    ...(facts.kind === 'a2a_agent' && { skills: skills.length > 0 }),
+    ...(NEEDS_DOCS.has(facts.auth.type) && {
+      auth_docs: 'docs' in facts.auth && facts.auth.docs !== undefined,
+    }),
+    ...(facts.kind !== 'kit' && { evidence: Object.keys(evidence).length > 0 }),
+  }
+}
+
+/** Its input has a schema, and required values have an example. */
+function isDescribed({ method, params = [], body }: Operation): boolean {
+  const isFilled = params.every(
+    ({ schema, required, example }) =>
+      schema !== undefined && (required !== true || example !== undefined),
+  )
+  if (method === 'GET' || method === 'DELETE') return isFilled
+  return isFilled && body?.schema !== undefined && body.example !== undefined
+}
+
+/** @example countQuality([…]) → [{ kind: 'mcp_server', listings: 380, have: { tools: { has: 261, of: 380 }, … } }] */
+export function countQuality(judged: readonly Judged[]) {
+  const kinds = [...new Set(judged.map(({ kind }) => kind))].sort()
+  return kinds.map((kind) => {
+    const own = judged.filter((each) => each.kind === kind)
+    const have = QUALITIES.flatMap((name) => {
+      const stated = own.flatMap(({ quality }) => quality[name] ?? [])
+      return stated.length === 0
+        ? []
+        : [[name, { has: stated.filter(Boolean).length, of: stated.length }] as const]
+    })
+    return { kind, listings: own.length, have: Object.fromEntries(have) }
+  })
+}
+
+/** For anything but JSON the media type is the shape. */
+function isShaped(response: NonNullable<Operation['response']>): boolean {
+  const { schema, example } = response
+  return schema !== undefined || example !== undefined || !isJsonPayload(response)
+}

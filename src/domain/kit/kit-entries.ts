@@ -1,0 +1,368 @@
+import * as v from 'valibot'
+import type { DerivedListing } from '../derived/derived-listing.ts'
+import type { SurfaceOperation } from '../derived/surface.ts'
+import {
+  type Auth,
+  fillAddress,
+  findExampleGap,
+  type InvokeEntry,
+  type Setting,
+} from '../listing/invoke.ts'
+import { toPlaceholder } from '../listing/json-schema.ts'
+import { type Operation, ParamSchema, PayloadSchema } from '../listing/listing-facts.ts'
+import { type ExampleRequest, toExampleRequest, withQuery } from '../listing/operation.ts'
+import { networksOf, type Pricing, railsOf } from '../listing/pricing.ts'
+import { InvokeSchema, operationLine, SeenCallSchema } from '../views/listing-view.ts'
+import { present, smallestOf } from '../wire/json.ts'
+import { HTTP_METHODS, RAILS, type Rail } from '../wire/vocabulary.ts'
+
+const ExampleRequestSchema = v.object({
+  method: v.picklist(HTTP_METHODS),
+  url: v.string(),
+  /** The same request through the relay; absent where the relay cannot forward it. */
+  relay_url: v.optional(v.string()),
+  headers: v.record(v.string(), v.string()),
+  /** A JSON value where the body is JSON, else its text. */
+  body: v.optional(v.unknown()),
+})
+
+/** An operation with everything a caller needs, and one request that can be sent as it is. */
+export const KitOperationSchema = v.object({
+  ...operationLine,
+  /** The same operation through the relay; absent where the relay cannot forward it. */
+  relay_url: v.optional(v.string()),
+  params: v.optional(v.array(ParamSchema)),
+  body: v.optional(PayloadSchema),
+  /** The output, and the document that describes it. */
+  response: v.optional(v.object({ ...PayloadSchema.entries, ref: v.optional(v.string()) })),
+  safe: v.optional(v.boolean()),
+  /** `<PLACEHOLDER>`s are for values only the caller can know. */
+  example: ExampleRequestSchema,
+})
+export type KitOperation = v.InferOutput<typeof KitOperationSchema>
+
+/** @param relayUrl the listing's address at the relay, null where the relay cannot call it. */
+export function toKitOperations(
+  { facts, surface }: DerivedListing,
+  relayUrl: string | null,
+): KitOperation[] {
+  if (facts.kind !== 'http_api') return []
+  const operations: SurfaceOperation[] =
+    surface.operations.length > 0
+      ? surface.operations
+      : [{ method: 'GET', url: facts.url, effect: 'read' }]
+  const takesX402 = sellsOn('x402', operations, railsOf(facts.pricing))
+  return operations.map(({ seen, map: _, send: __, ...operation }) => {
+    const request = toExampleRequest(operation, facts.auth)
+    const relayed = takesX402(operation) ? relayUrl : null
+    const through = (url: string) => toRelayUrl(relayed, facts.url, url)
+    return {
+      ...operation,
+      ...(seen !== undefined && { seen: v.parse(SeenCallSchema, seen) }),
+      ...through(operation.url),
+      example: { ...request, ...through(request.url) },
+    }
+  })
+}
+
+/** The request to send: through the relay where possible. */
+export function toSent({ example }: KitOperation): ExampleRequest {
+  const { relay_url, ...request } = example
+  return { ...request, url: relay_url ?? request.url }
+}
+
+/** The relay's own query parameters. */
+const OWN_PARAMETERS = /(?:^|&)(?:endpoint|relay_info)(?=[=&]|$)/
+
+/**
+ * The relay takes endpoints on the listing's own origin. The query stays outside `endpoint`,
+ * unchanged, and so do placeholders: the user must find them.
+ */
+function toRelayUrl(
+  relayUrl: string | null,
+  listingUrl: string,
+  url: string,
+): { relay_url?: string } {
+  const listed = new URL(listingUrl)
+  const [, origin, path = '', query = ''] =
+    /^(https?:\/\/[^/?#]+)([^?#]*)(?:\?([^#]*))?/.exec(url) ?? []
+  if (relayUrl === null || origin !== listed.origin) return {}
+  if (
+    listed.search === '' &&
+    (path === listed.pathname || (path === '' && listed.pathname === '/'))
+  )
+    return OWN_PARAMETERS.test(query) ? whole(relayUrl, path, query) : join(relayUrl, query)
+  if (`${path}?${query}` === `${listed.pathname}${listed.search}`) return { relay_url: relayUrl }
+  if (OWN_PARAMETERS.test(query)) return whole(relayUrl, path, query)
+  return join(relayUrl, `endpoint=${encodeVisibly(path || '/')}`, query)
+}
+
+function join(relayUrl: string, ...parts: string[]) {
+  const query = parts.filter((part) => part !== '').join('&')
+  return { relay_url: query === '' ? relayUrl : `${relayUrl}?${query}` }
+}
+
+/** Names that the relay would cut out are safe inside `endpoint`. */
+function whole(relayUrl: string, path: string, query: string) {
+  return join(relayUrl, `endpoint=${encodeVisibly(`${path || '/'}?${query}`)}`)
+}
+
+function encodeVisibly(text: string): string {
+  return encodeURIComponent(text)
+    .replace(/%3C([A-Z0-9_]+)%3E/g, '<$1>')
+    .replace(/%7B([A-Za-z0-9_.]+)%7D/g, '{$1}')
+}
+
+export type OperationOffers = Partial<Pick<Operation, 'price' | 'offers'>>
+
+/** Lowest price by its own terms, in US dollars; null where it has none. */
+export function lowestOf({ price, offers = [] }: OperationOffers): number | null {
+  const all = price === undefined ? offers : [...offers, price]
+  const least = smallestOf(all.map(({ min_usd }) => min_usd))
+  return Number.isFinite(least) ? least : null
+}
+
+/** Whether an operation is sold on a rail: by its offers or, where none has any, the listing's. */
+export function sellsOn(
+  rail: Rail,
+  operations: readonly OperationOffers[],
+  listed: readonly Rail[],
+): (operation: OperationOffers) => boolean {
+  const isStated = operations.some(({ offers = [] }) => offers.length > 0)
+  return isStated
+    ? ({ offers = [] }) => offers.some((offer) => offer.rail === rail)
+    : () => listed.includes(rail)
+}
+
+/** Those sold on the rail first, otherwise in the given order. */
+export function orderByRail<Each extends OperationOffers>(
+  operations: readonly Each[],
+  rail: Rail | undefined,
+): Each[] {
+  const isOn = ({ offers = [] }: Each) => offers.some((offer) => offer.rail === rail)
+  return [...operations.filter(isOn), ...operations.filter((each) => !isOn(each))]
+}
+
+/** The first that is sold on the rail, else the first that has a price, else the first. */
+export function chooseOperation<Each extends OperationOffers>(
+  operations: readonly Each[],
+  rail?: Rail,
+): Each | undefined {
+  const [first] = orderByRail(operations, rail)
+  if (first?.offers?.some((offer) => offer.rail === rail) === true) return first
+  return (
+    operations.find(({ price, offers }) => price !== undefined || offers !== undefined) ??
+    operations[0]
+  )
+}
+
+const KitSettingSchema = v.object({
+  name: v.string(),
+  description: v.optional(v.string()),
+  required: v.boolean(),
+  secret: v.boolean(),
+  example: v.optional(v.string()),
+  default: v.optional(v.string()),
+  choices: v.optional(v.array(v.string())),
+  /** What to put there; a `<PLACEHOLDER>` where only the caller can know. */
+  value: v.string(),
+})
+export type KitSetting = v.InferOutput<typeof KitSettingSchema>
+
+const [remote, packaged] = InvokeSchema.options
+
+/** How an MCP server is reached or started, with what the caller must provide. */
+export const KitInvokeSchema = v.variant('kind', [
+  v.object({
+    ...remote.entries,
+    /** With each variable's value in its place. */
+    url: v.string(),
+    variables: v.optional(v.array(KitSettingSchema)),
+    headers: v.optional(v.array(KitSettingSchema)),
+  }),
+  v.object({
+    ...packaged.entries,
+    env: v.optional(v.array(KitSettingSchema)),
+    args: v.optional(v.array(v.string())),
+  }),
+])
+export type KitInvoke = v.InferOutput<typeof KitInvokeSchema>
+
+export function toKitInvoke(invoke: readonly InvokeEntry[], auth: Auth): KitInvoke[] {
+  return invoke.map((entry): KitInvoke => {
+    if (entry.kind === 'mcp') {
+      const { kind, transport, variables: named = [] } = entry
+      const headers = headersOf(entry, auth).map(toKitSetting)
+      const variables = named.map(toKitSetting)
+      const filled = fillAddress(entry, (variable) => toKitSetting(variable).value)
+      return {
+        ...{ kind, transport, url: withQueryKey(filled, auth) },
+        ...(variables.length > 0 && { variables }),
+        ...(headers.length > 0 && { headers }),
+      }
+    }
+    const { env = [], args = [] } = entry
+    return {
+      ...v.parse(packaged, entry),
+      ...(env.length > 0 && { env: env.map(toKitSetting) }),
+      ...(args.length > 0 && { args }),
+    }
+  })
+}
+
+/** Declared headers, else the one the listing's own `auth` names. OAuth is the client's business. */
+function headersOf({ headers }: { headers?: Setting[] | undefined }, auth: Auth): Setting[] {
+  if (headers !== undefined) return headers
+  const secret = { required: true, secret: true }
+  if (auth.type === 'bearer') return [{ name: 'Authorization', ...secret, example: 'Bearer …' }]
+  return auth.type === 'api_key' && auth.in === 'header' && auth.name !== undefined
+    ? [{ name: auth.name, ...secret }]
+    : []
+}
+
+/** A key in the address has its place there, for every client. */
+function withQueryKey(url: string, auth: Auth): string {
+  if (auth.type !== 'api_key' || auth.in !== 'query' || auth.name === undefined) return url
+  const { name } = auth
+  if (URL.parse(url)?.searchParams.has(name) === true) return url
+  return withQuery(url, [[name, toPlaceholder(name)]])
+}
+
+function toKitSetting(setting: Setting): KitSetting {
+  const { name, description, required, secret, choices } = setting
+  // A realistic sample gets pasted unchanged, and the mistake shows much later.
+  const isSample = findExampleGap(setting).length > 0
+  const example = isSample ? undefined : setting.example
+  const known = setting.default ?? example
+  const value = secret || known === undefined ? toSecretValue(setting) : known
+  return {
+    ...{ name, ...present({ description }), required, secret },
+    ...present({ example, default: setting.default, choices }),
+    value,
+  }
+}
+
+/** What a seller says of a setting, and what may stand there. */
+export function toSettingWords(
+  setting: Pick<KitSetting, 'description' | 'choices' | 'default'>,
+): string[] {
+  const { description, choices = [] } = setting
+  return [
+    ...(description === undefined ? [] : [description]),
+    ...(choices.length === 0 ? [] : [`one of ${choices.join(', ')}`]),
+    ...(setting.default === undefined ? [] : [`${setting.default} unless said otherwise`]),
+  ]
+}
+
+/** @example toSecretValue({ name: 'Authorization', example: 'Bearer …' }) → 'Bearer <TOKEN>' */
+function toSecretValue({ name, example = '' }: Setting): string {
+  const scheme = /^(?:Bearer|Basic|Token|ApiKey|Bot) (?=\S)/i.exec(example)?.[0]
+  return scheme === undefined ? toPlaceholder(name) : `${scheme}${toPlaceholder('token')}`
+}
+
+export const KitAgentSchema = v.object({
+  url: v.string(),
+  binding: v.string(),
+  protocol: v.optional(v.string()),
+})
+export type KitAgent = v.InferOutput<typeof KitAgentSchema>
+
+/** Where messages to an agent go, as far as its last read card says. */
+export function toKitAgent({ facts, evidence }: DerivedListing): KitAgent | undefined {
+  const { url, binding, protocol } = evidence.interface?.server ?? {}
+  if (facts.kind !== 'a2a_agent' || url === undefined || binding === undefined) return undefined
+  return { url, binding, ...present({ protocol }) }
+}
+
+/** @param protocol version its card declares; before 1.0 messages had another form */
+export function toAgentRequest(
+  protocol: string,
+  { message, text }: Record<'message' | 'text', string>,
+) {
+  const isV1 = protocol.startsWith('1')
+  const messageId = message
+  const sent = isV1
+    ? { messageId, role: 'ROLE_USER', parts: [{ text }] }
+    : { messageId, kind: 'message', role: 'user', parts: [{ kind: 'text', text }] }
+  const method = isV1 ? 'SendMessage' : 'message/send'
+  return {
+    ...(isV1 && { headers: { 'A2A-Version': '1.0' } }),
+    body: { jsonrpc: '2.0', id: 1, method, params: { message: sent } },
+  }
+}
+
+/** How to pay, for kit.json: which headers are sent and received on which rail. */
+export const KitPaymentSchema = v.object({
+  rails: v.array(v.picklist(RAILS)),
+  networks: v.array(v.string()),
+  request_headers: v.array(v.string()),
+  /** Headers of the terms and of the receipt. */
+  response_headers: v.array(v.string()),
+  /** Paid tools of MCP servers: members of `_meta`, and how a call is paid for. */
+  over_mcp: v.optional(
+    v.object({
+      request_meta: v.array(v.string()),
+      response_meta: v.array(v.string()),
+      how: v.string(),
+    }),
+  ),
+  authority: v.string(),
+  custody: v.literal('none'),
+  fee_usd: v.literal(0),
+  relay: v.nullable(v.object({ url: v.string(), info: v.string() })),
+})
+
+const AUTHORITY =
+  "The seller's runtime 402 is authoritative for price, network and payee. These are the values the seller published."
+
+/** Paid HTTP services have the same prefix on either rail. */
+const MPP_ALONE = `${AUTHORITY} Its rails decide how it is paid, not the prefix of its id: it takes MPP and no x402 wallet.`
+
+/** A v2 seller reads only `PAYMENT-SIGNATURE`, a v1 seller only `X-PAYMENT`: the 402 says which. */
+const HEADERS: Record<Rail, { request: string[]; response: string[] }> = {
+  x402: {
+    request: ['PAYMENT-SIGNATURE', 'X-PAYMENT'],
+    response: ['PAYMENT-REQUIRED', 'PAYMENT-RESPONSE', 'X-PAYMENT-RESPONSE'],
+  },
+  mpp: {
+    request: ['Authorization', 'Accept-Payment'],
+    response: ['WWW-Authenticate', 'Payment-Receipt'],
+  },
+}
+
+/** Members of `_meta` that carry a payment and its receipt. */
+const META: Record<Rail, { request: string; response: string }> = {
+  x402: { request: 'x402/payment', response: 'x402/payment-response' },
+  mpp: { request: 'org.paymentauth/credential', response: 'org.paymentauth/receipt' },
+}
+
+/** For pages and kits: the relay and `call_listing` pass HTTP calls alone. */
+export const PAID_TOOLS =
+  'A paid tool answers an unpaid call with its terms, as JSON-RPC error -32042 or as a result with isError. Your own MCP client pays them and repeats the call with the payment in _meta. The relay and call_listing call no tools.'
+
+/** @param isMcp its tools are called over MCP, which has no headers of its own */
+export function toKitPayment(
+  pricing: Pricing,
+  relayUrl: string | null,
+  isMcp = false,
+): v.InferOutput<typeof KitPaymentSchema> {
+  const rails = [...railsOf(pricing)]
+  return {
+    rails,
+    networks: [...networksOf(pricing)],
+    request_headers: isMcp ? [] : rails.flatMap((rail) => HEADERS[rail].request),
+    response_headers: isMcp ? [] : rails.flatMap((rail) => HEADERS[rail].response),
+    ...(isMcp &&
+      rails.length > 0 && {
+        over_mcp: {
+          request_meta: rails.map((rail) => META[rail].request),
+          response_meta: rails.map((rail) => META[rail].response),
+          how: PAID_TOOLS,
+        },
+      }),
+    authority: rails.length > 0 && !rails.includes('x402') ? MPP_ALONE : AUTHORITY,
+    custody: 'none',
+    fee_usd: 0,
+    relay: relayUrl === null ? null : { url: relayUrl, info: `${relayUrl}?relay_info=1` },
+  }
+}

@@ -1,0 +1,127 @@
+import * as v from 'valibot'
+import { InstantSchema } from '../wire/shapes.ts'
+import { BUY, HTTP_METHODS, KINDS, PROBE_OUTCOMES, STATUSES } from '../wire/vocabulary.ts'
+import { PricingSchema } from './pricing.ts'
+
+/** Enough to relay a call, redirect a click and judge a claim. The build writes one per listing. */
+export const LiveListingSchema = v.strictObject({
+  id: v.string(),
+  name: v.string(),
+  digest: v.string(),
+  kind: v.picklist(KINDS),
+  /** The listing's own URL; also the relay's default endpoint. */
+  url: v.string(),
+  status: v.picklist(STATUSES),
+  first_party: v.boolean(),
+  /** Path of the brand's mark, where it has one. */
+  mark: v.exactOptional(v.string()),
+  buy: v.picklist(BUY),
+  /** Why the relay cannot call it; null when it can. */
+  not_relayable_reason: v.nullable(v.string()),
+  /** Methods of the listing's documented HTTP endpoints; empty when none is documented. */
+  methods: v.array(v.picklist(HTTP_METHODS)),
+  pricing: PricingSchema,
+  /** What our newest probe that says something found, if any. */
+  probe: v.exactOptional(v.picklist(PROBE_OUTCOMES)),
+  /** Whether an accepted dispute stands against it. */
+  disputed: v.exactOptional(v.literal(true)),
+  /** Payout addresses whose payments are all this listing's, CAIP-10; the meter reads them. */
+  payout: v.array(v.string()),
+  /** Payouts that count for nobody until their holder proves them, if any. */
+  payout_contested: v.exactOptional(v.array(v.string())),
+  /** Operations callable through the relay that declare a good answer, if any. */
+  declared: v.exactOptional(
+    v.array(
+      v.strictObject({ method: v.picklist(HTTP_METHODS), url: v.string(), digest: v.string() }),
+    ),
+  ),
+})
+
+export type LiveListing = v.InferOutput<typeof LiveListingSchema>
+
+/** A listing its seller removed from the directory: enough to claim it and bring it back. */
+export const OptedOutListingSchema = v.strictObject({ id: v.string(), url: v.string() })
+export type OptedOutListing = v.InferOutput<typeof OptedOutListingSchema>
+
+/** Why a listing was removed; `opted_out` is in the ledger, the others are in files. */
+export const TOMBSTONE_REASONS = ['withdrawn', 'duplicate', 'dead', 'refused', 'moved'] as const
+const GONE_REASONS = [...TOMBSTONE_REASONS, 'opted_out'] as const
+
+const id = v.pipe(v.string(), v.maxLength(200))
+
+/** `content/tombstones/<prefix>/<slug>.json`: a removed listing, and its former content. */
+export const TombstoneSchema = v.strictObject({
+  id,
+  at: InstantSchema,
+  reason: v.picklist(TOMBSTONE_REASONS, `expected one of ${TOMBSTONE_REASONS.join(', ')}`),
+  /** An importer, or a person's name. */
+  by: v.pipe(v.string(), v.minLength(1, 'expected who took it away'), v.maxLength(200)),
+  replaced_by: v.optional(id),
+  /** The current id of the same service; only with reason `moved`. */
+  moved_to: v.optional(id),
+  /** For a move to another domain: a page on the former one that says so. */
+  said_at: v.optional(v.pipe(v.string(), v.url('expected an https URL'), v.startsWith('https://'))),
+  /** The file as it was, so that a return restores it. */
+  listing: v.optional(v.string()),
+  evidence: v.optional(v.record(v.string(), v.unknown())),
+})
+export type Tombstone = v.InferOutput<typeof TombstoneSchema>
+
+export const GoneSchema = v.strictObject({
+  id: v.string(),
+  /** Null where only the ledger knows. */
+  at: v.nullable(v.string()),
+  reason: v.picklist(GONE_REASONS),
+  replaced_by: v.optional(v.string()),
+  /** Its current id, whatever ids it had in between. */
+  moved_to: v.optional(v.string()),
+  /** Set where that is on another host: requests for the former one must not follow. */
+  another_host: v.optional(v.literal(true)),
+})
+export type Gone = v.InferOutput<typeof GoneSchema>
+
+const REASON_TEXTS: Record<Gone['reason'], string> = {
+  withdrawn: 'Its source no longer lists it.',
+  duplicate: 'It is the same service as another listing.',
+  dead: 'It did not answer for a long time.',
+  refused: 'It was reviewed and removed.',
+  moved: 'It has another id now.',
+  opted_out: 'Its owner asked not to be listed.',
+}
+
+/** @example toGoneText({ id: 'x402.a', at: '2026-11-20T00:00:00Z', reason: 'dead' }) → 'x402.a is gone since 2026-11-20. It did not answer for a long time.' */
+export function toGoneText({ id: listing, at, reason, replaced_by, moved_to }: Gone): string {
+  if (moved_to !== undefined) return `${listing} is ${moved_to} now.`
+  const since = at === null ? '' : ` since ${at.slice(0, 10)}`
+  const instead = replaced_by === undefined ? '' : ` See ${replaced_by} instead.`
+  return `${listing} is gone${since}. ${REASON_TEXTS[reason]}${instead}`
+}
+
+/** Addresses of a single listing, by the prefix before its id. */
+const PLACES = '/api/v1/listings/ /api/v1/call/ /listing/ /badge/ /go/ /gone/'.split(' ')
+
+/** Page that says why a listing is gone; answered with 410. */
+export function gonePagePath(id: string): string {
+  return `/gone/${id}`
+}
+
+/** Ids hold dots. @example listingOfPath('/badge/x402.foo.svg') → ['x402.foo.svg', 'x402.foo'] */
+export function listingOfPath(path: string): string[] {
+  const place = PLACES.find((each) => path.startsWith(each))
+  if (place === undefined) return []
+  const rest = path.slice(place.length).replace(/\/kit\.json$/, '')
+  const bare = rest.replace(/\.(?:svg|png|json|md)$/, '')
+  return bare === rest ? [rest] : [rest, bare]
+}
+
+/** Null for a circle. @example followMoves(new Map([['a', 'b'], ['b', 'c']]), 'a') → 'c' */
+export function followMoves(moves: ReadonlyMap<string, string>, id: string): string | null {
+  const seen = new Set<string>()
+  let at = id
+  for (let next = moves.get(at); next !== undefined; next = moves.get(at)) {
+    if (seen.has(at)) return null
+    seen.add(at)
+    at = next
+  }
+  return at
+}

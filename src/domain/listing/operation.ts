@@ -1,0 +1,439 @@
+import { isJsonObject, largestOf, smallestOf } from '../wire/json.ts'
+import { type HttpMethod, RAILS, type Rail } from '../wire/vocabulary.ts'
+import type { Auth } from './invoke.ts'
+import { exampleOf, findValueFault, resolveReference, toPlaceholder } from './json-schema.ts'
+import {
+  fillPlaceholders,
+  type ListingFacts,
+  type Operation,
+  type Param,
+  placeholdersOf,
+} from './listing-facts.ts'
+import type { Pricing } from './pricing.ts'
+
+/** The key that distinguishes the operations of a listing. */
+export function toOperationKey({ method, url }: { method: string; url: string }): string {
+  return `${method} ${url}`
+}
+
+/** Whether an endpoint is at an operation's address, whose path may have `{placeholders}`. */
+export function isAtAddress(template: string, endpoint: string): boolean {
+  const path = (url: string) => url.replace(/^https?:\/\/[^/?#]+/, '').replace(/[?#].*$/, '') || '/'
+  const [own, requested] = [path(template).split('/'), path(endpoint).split('/')]
+  return (
+    own.length === requested.length &&
+    own.every((part, at) => part === requested[at] || /^\{[^{}]+\}$/.test(part))
+  )
+}
+
+/** What one call costs on one chain, or without a chain by card. */
+export type Offer = NonNullable<Operation['offers']>[number]
+
+/** What a 402 asks for one call by one way to pay; empty where that is not known. */
+export function toOffer({ rail, network, usd }: Term): Offer[] {
+  if (usd === null) return []
+  return [{ rail, ...(network !== null && { network }), min_usd: usd, max_usd: usd }]
+}
+
+interface Term {
+  rail: Rail
+  network: string | null
+  usd: number | null
+}
+
+/** The pricing that covers every offer; unknown without one. */
+export function pricingOf(offers: readonly Offer[]): Pricing {
+  if (offers.length === 0) return { model: 'unknown' }
+  return {
+    model: 'per_call',
+    min_usd: smallestOf(offers.map(({ min_usd }) => min_usd)),
+    max_usd: largestOf(offers.map(({ max_usd }) => max_usd)),
+    rails: RAILS.filter((known) => offers.some(({ rail }) => rail === known)),
+    networks: [...new Set(offers.flatMap(({ network }) => network ?? []))].sort(),
+  }
+}
+
+/** One way to pay per chain: callers must expect the highest of several amounts. */
+function toOffers(offers: readonly Offer[]): Offer[] {
+  const byPlace = new Map<string, Offer>()
+  for (const { rail, network, min_usd, max_usd } of offers) {
+    const key = `${rail} ${network ?? ''}`
+    const known = byPlace.get(key)
+    byPlace.set(key, {
+      rail,
+      ...(network !== undefined && { network }),
+      min_usd: Math.min(min_usd, known?.min_usd ?? min_usd),
+      max_usd: Math.max(max_usd, known?.max_usd ?? max_usd),
+    })
+  }
+  return [...byPlace.values()]
+}
+
+/** The price that covers every offer of one operation. */
+export function toPrice(
+  offers: readonly Offer[],
+  per: NonNullable<Operation['price']>['per'] = 'call',
+): Pick<Operation, 'price' | 'offers'> {
+  const pricing = pricingOf(offers)
+  if (pricing.model === 'unknown') return {}
+  const { min_usd, max_usd } = pricing
+  return { price: { min_usd, max_usd, per }, offers: toOffers(offers) }
+}
+
+export function offersOf(operations: readonly Pick<Operation, 'offers'>[]): Offer[] {
+  return operations.flatMap(({ offers = [] }) => offers)
+}
+
+/** Inconsistent fields of a listing's operations, each with its path in the facts. */
+export interface OperationFault {
+  path: Path
+  message: string
+}
+
+type Path = (string | number)[]
+
+/** Examples against schemas, placeholders against parameters, prices against bounds. */
+export function findOperationFaults({
+  pricing,
+  http = [],
+}: {
+  /** Absent where they have errors of their own. */
+  pricing?: Pricing | undefined
+  http?: ListingFacts['http'] | undefined
+}): OperationFault[] {
+  return [
+    ...http.flatMap((operation, i) =>
+      findOwnFaults(operation).map(({ path, message }) => ({
+        path: ['http', i, ...path],
+        message,
+      })),
+    ),
+    ...findRepeated('operation', ['http'], http.map(toOperationKey)),
+    ...(pricing === undefined ? [] : findPricingFaults(pricing, http)),
+  ]
+}
+
+function findOwnFaults(operation: Operation): OperationFault[] {
+  const { method, body, response } = operation
+  const hasBody = method === 'GET' && body !== undefined
+  return [
+    ...findParamFaults(operation),
+    ...findPriceFaults(operation),
+    ...faultIf(hasBody, ['body'], 'expected no body with GET: use params'),
+    ...findExampleFault(['body'], body),
+    ...findExampleFault(['response'], response),
+  ]
+}
+
+function findParamFaults({ url, params = [] }: Operation): OperationFault[] {
+  const inUrl = placeholdersOf(url)
+  const inPath = params.filter((param) => param.in === 'path').map(({ name }) => name)
+  // Header names compare without case.
+  const keys = params.map(({ in: place, name }) =>
+    place === 'header' ? `header ${name.toLowerCase()}` : `${place} ${name}`,
+  )
+  return [
+    ...findRepeated('parameter', ['params'], keys),
+    ...inUrl.flatMap((name) =>
+      faultIf(
+        !inPath.includes(name),
+        ['url'],
+        `expected {${name}} to be declared in params, as { name: ${name}, in: path, … }`,
+      ),
+    ),
+    ...params.flatMap((param, at) => [
+      ...faultIf(
+        param.in === 'path' && !inUrl.includes(param.name),
+        ['params', at, 'name'],
+        `expected {${param.name}} in the path of url, which lacks it`,
+      ),
+      ...faultIf(
+        param.in === 'path' && param.required === false,
+        ['params', at, 'required'],
+        'expected true: a path parameter cannot be left out',
+      ),
+      ...findExampleFault(['params', at], param),
+    ]),
+  ]
+}
+
+function findPriceFaults({ price, offers = [] }: Operation): OperationFault[] {
+  return [
+    ...findBoundsFault(['price'], price),
+    ...offers.flatMap((offer, i) => [
+      ...findBoundsFault(['offers', i], offer),
+      ...faultIf(
+        price !== undefined && isBeyond(offer, price),
+        ['offers', i],
+        `expected an offer within the operation's price of ${price?.min_usd} to ${price?.max_usd} USD`,
+      ),
+    ]),
+    ...findRepeated(
+      'offer',
+      ['offers'],
+      offers.map(({ rail, network = 'no network' }) => `${rail} on ${network}`),
+    ),
+  ]
+}
+
+type Bounds = Pick<NonNullable<Operation['price']>, 'min_usd' | 'max_usd'>
+
+function isBeyond(bounds: Bounds, limits: Bounds): boolean {
+  return bounds.min_usd < limits.min_usd || bounds.max_usd > limits.max_usd
+}
+
+function findBoundsFault(path: Path, bounds: Bounds | undefined): OperationFault[] {
+  const isTurned = bounds !== undefined && bounds.min_usd > bounds.max_usd
+  return faultIf(isTurned, [...path, 'max_usd'], 'expected max_usd to be at least min_usd')
+}
+
+function findPricingFaults(pricing: Pricing, operations: readonly Operation[]): OperationFault[] {
+  const offers = operations.flatMap((operation) => operation.offers ?? [])
+  if (pricing.model === 'unknown')
+    return faultIf(
+      offers.length > 0,
+      ['pricing'],
+      'expected model per_call: an operation has offers, so the listing has a price',
+    )
+  const { min_usd, max_usd, rails, networks } = pricing
+  return [
+    ...operations.flatMap(({ price, method, url }, i) =>
+      faultIf(
+        price?.per === 'call' && isBeyond(price, pricing),
+        ['http', i, 'price'],
+        `expected pricing to cover ${method} ${url} at ${price?.min_usd} to ${price?.max_usd} USD; it says ${min_usd} to ${max_usd}`,
+      ),
+    ),
+    ...findUnionFault('rails', rails, new Set(offers.map(({ rail }) => rail))),
+    ...findUnionFault(
+      'networks',
+      networks,
+      new Set(offers.flatMap((offer) => offer.network ?? [])),
+    ),
+  ]
+}
+
+/** Where operations have offers, the listing's rails and networks are their union. */
+function findUnionFault(
+  name: string,
+  stated: readonly string[],
+  offered: ReadonlySet<string>,
+): OperationFault[] {
+  const isSame = stated.length === offered.size && stated.every((one) => offered.has(one))
+  const message = `expected what the operations' offers name: ${[...offered].join(', ')}`
+  return faultIf(offered.size > 0 && !isSame, ['pricing', name], message)
+}
+
+function findExampleFault(
+  path: Path,
+  { schema, example }: { schema?: unknown; example?: unknown } = {},
+): OperationFault[] {
+  if (schema === undefined || example === undefined) return []
+  const message = findValueFault(schema, example)
+  return message === null ? [] : [{ path: [...path, 'example'], message }]
+}
+
+function findRepeated(noun: string, path: Path, keys: readonly string[]): OperationFault[] {
+  return keys.flatMap((key, at) =>
+    faultIf(keys.indexOf(key) < at, [...path, at], `expected each ${noun} once, got ${key} again`),
+  )
+}
+
+function faultIf(isWrong: boolean, path: Path, message: string): OperationFault[] {
+  return isWrong ? [{ path, message }] : []
+}
+
+/** One request that a caller may send unchanged, except for what is in `<ANGLE_BRACKETS>`. */
+export interface ExampleRequest {
+  method: HttpMethod
+  url: string
+  headers: Record<string, string>
+  /** A JSON value for JSON, else text; absent where none is sent. */
+  body?: unknown
+}
+
+/** Parameters with an example, and required ones; `<PLACEHOLDER>` for what nobody can guess. */
+export function toExampleRequest(operation: Operation, auth: Auth): ExampleRequest {
+  const params = operation.params ?? []
+  const sent = params.filter(
+    (param) => param.example !== undefined || param.required === true || param.in === 'path',
+  )
+  const query = sent.filter((param) => param.in === 'query').map(toPair)
+  const headers = sent.filter((param) => param.in === 'header').map(toPair)
+  if (auth.type === 'api_key' && auth.name !== undefined && !isAmong(auth.name, params))
+    (auth.in === 'query' ? query : headers).push([auth.name, toPlaceholder('api_key')])
+  if ((auth.type === 'bearer' || auth.type === 'oauth') && !isAmong('Authorization', params))
+    headers.push(['Authorization', `Bearer ${toPlaceholder('token')}`])
+  const body = toBody(operation)
+  if (body !== undefined)
+    headers.push(['Content-Type', operation.body?.content_type ?? 'application/json'])
+  return {
+    method: operation.method,
+    url: withQuery(fillPath(operation), query),
+    headers: Object.fromEntries(headers),
+    ...(body !== undefined && { body }),
+  }
+}
+
+/** A method with an undescribed body takes JSON, as nearly all do. */
+function toBody({ method, body, params }: Operation): unknown {
+  if (method === 'GET') return undefined
+  if (body !== undefined)
+    return body.example ?? (body.schema && exampleOf(body.schema, 'body')) ?? {}
+  return method === 'DELETE' || params !== undefined ? undefined : {}
+}
+
+function fillPath({ url, params = [] }: Operation): string {
+  return fillPlaceholders(url, (name) => {
+    const param = params.find((each) => each.in === 'path' && each.name === name)
+    return param === undefined ? toPlaceholder(name) : encodeValue(toPair(param)[1])
+  })
+}
+
+export function withQuery(url: string, query: readonly [string, string][]): string {
+  if (query.length === 0) return url
+  const [address = '', fragment] = url.split('#')
+  const text = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeValue(value)}`)
+  const joint = address.includes('?') ? '&' : '?'
+  return `${address}${joint}${text.join('&')}${fragment === undefined ? '' : `#${fragment}`}`
+}
+
+function toPair(param: Param): [string, string] {
+  const value = param.example ?? (param.schema && exampleOf(param.schema, param.name))
+  return [param.name, value === undefined ? toPlaceholder(param.name) : toText(value)]
+}
+
+function isAmong(name: string, params: readonly Param[]): boolean {
+  return params.some((param) => param.name.toLowerCase() === name.toLowerCase())
+}
+
+export function encodeBody(contentType: string, body: unknown): string {
+  const isJson = contentType === 'application/json' || contentType.endsWith('+json')
+  if (typeof body === 'string' && !isJson) return body
+  if (contentType === 'application/x-www-form-urlencoded' && isJsonObject(body))
+    return Object.entries(body)
+      .map(([name, value]) => `${encodeURIComponent(name)}=${encodeValue(toText(value))}`)
+      .join('&')
+  return JSON.stringify(body)
+}
+
+export function toText(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** A placeholder stays visible, so that the caller finds it. */
+export function encodeValue(value: string): string {
+  return /^<[A-Z0-9_]+>$/.test(value) ? value : encodeURIComponent(value)
+}
+
+/**
+ * Separate from the snippets, whose texts would otherwise be bundled wherever a word is quoted.
+ * Single quotes protect everything but themselves.
+ */
+export function quoteForShell(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** Words of a command; plain ones stay as they are. */
+export function toShellWords(words: readonly string[]): string {
+  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoteForShell(word))).join(' ')
+}
+
+/** Without -g brackets and braces of a URL are patterns; --data-raw reads no file for an @. */
+export function toCurlOptions({ method, url, headers = {}, body }: Sent): string {
+  return [
+    `-g -X ${method}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoteForShell(`${name}: ${value}`)}`),
+    ...(body === undefined
+      ? []
+      : [
+          `--data-raw ${quoteForShell(encodeBody(headers['Content-Type'] ?? 'application/json', body))}`,
+        ]),
+    quoteForShell(url),
+  ].join(' ')
+}
+
+interface Sent {
+  method: string
+  url: string
+  headers?: Readonly<Record<string, string>> | undefined
+  body?: unknown
+}
+
+/** How many names of a nested object are shown. */
+const MAX_INNER = 6
+const MAX_DEPTH = 4
+
+export interface OutputField {
+  name: string
+  type: string
+}
+
+type Response = NonNullable<Operation['response']>
+type Schema = Readonly<Record<string, unknown>>
+
+/**
+ * The outer fields of an answer, by its schema or, without one, by its example.
+ *
+ * @example toOutputFields({ …, example: { results: [{ url: '…', score: 1 }] } })
+ *   → [{ name: 'results', type: '[{url, score}]' }]
+ */
+export function toOutputFields({ schema, example }: Response): OutputField[] {
+  const ofSchema = schema === undefined ? [] : fieldsOf(schema, schema)
+  return ofSchema.length > 0 ? ofSchema : fieldsOf(toShape(example, 0), {})
+}
+
+export function isJsonPayload({ content_type }: Pick<Response, 'content_type'>): boolean {
+  return /^application\/(?:[\w.-]+\+)?json$/.test(content_type)
+}
+
+function fieldsOf(schema: unknown, root: unknown): OutputField[] {
+  const { properties, items } = toWhole(schema, root)
+  if (items !== undefined)
+    return fieldsOf(items, root).map(({ name, type }) => ({ name: `[].${name}`, type }))
+  return Object.entries(properties ?? {}).map(([name, field]) => ({
+    name,
+    type: typeOf(field, root),
+  }))
+}
+
+function typeOf(schema: unknown, root: unknown): string {
+  const { type, properties, items } = toWhole(schema, root)
+  if (items !== undefined) return `[${typeOf(items, root)}]`
+  const names = Object.keys(properties ?? {})
+  if (names.length === 0) return type
+  return `{${names.slice(0, MAX_INNER).join(', ')}${names.length > MAX_INNER ? ', …' : ''}}`
+}
+
+/** A schema merged with its reference and its parts, as far as fields go. */
+function toWhole(schema: unknown, root: unknown, depth = 0) {
+  const own: Schema = isJsonObject(schema) ? schema : {}
+  const { $ref: reference, allOf, oneOf, anyOf } = own
+  const named = typeof reference === 'string' ? [resolveReference(root, reference)] : []
+  const all = Array.isArray(allOf) ? allOf : []
+  const [choice] = [oneOf, anyOf].filter(Array.isArray).flat()
+  const inside: { properties?: Schema; items?: unknown; type: string }[] =
+    depth >= MAX_DEPTH
+      ? []
+      : [...named, ...all, choice]
+          .filter(isJsonObject)
+          .map((part) => toWhole(part, root, depth + 1))
+  const maps = [...inside.map(({ properties }) => properties), own.properties].filter(isJsonObject)
+  const items = own.items ?? inside.find((part) => part.items !== undefined)?.items
+  const types = [own.type].flat().filter((type) => typeof type === 'string' && type !== 'null')
+  const properties: Schema = Object.fromEntries(maps.flatMap((map) => Object.entries(map)))
+  return {
+    ...(maps.length > 0 && { properties }),
+    ...(isJsonObject(items) && { items }),
+    type: types.length > 0 ? types.join(' or ') : (inside[0]?.type ?? 'any'),
+  }
+}
+
+/** A schema of one value's types. */
+function toShape(value: unknown, depth: number): Schema {
+  if (value === null || value === undefined || depth > MAX_DEPTH) return {}
+  if (Array.isArray(value)) return { type: 'array', items: toShape(value[0], depth + 1) }
+  if (!isJsonObject(value)) return { type: typeof value }
+  const entries = Object.entries(value).map(([name, each]) => [name, toShape(each, depth + 1)])
+  return { type: 'object', properties: Object.fromEntries(entries) }
+}

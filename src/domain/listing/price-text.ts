@@ -1,0 +1,55 @@
+import { type Invoked, runsLocallyOnly } from './invoke.ts'
+import type { Priced, Pricing } from './pricing.ts'
+
+/** For a price that the seller doesn't publish. */
+export const UNPUBLISHED = 'not published'
+
+/**
+ * @example toPriceText({ model: 'per_call', min_usd: 0.01, max_usd: 0.05, … }) → '$0.01–$0.05 per call'
+ */
+export function toPriceText(pricing: Pricing): string {
+  if (pricing.model === 'unknown') return UNPUBLISHED
+  const { min_usd, max_usd } = pricing
+  if (max_usd === 0) return 'free per call'
+  return min_usd === max_usd
+    ? `${toUsd(min_usd)} per call`
+    : `${toUsd(min_usd)}–${toUsd(max_usd)} per call`
+}
+
+/** For what runs on one's own machine; an account it needs may still cost something. */
+export const NO_CALL_PRICE = 'free to run'
+
+/** What a call costs as rows of listings say it: also where no price is published. */
+export function toCostText({ pricing, cost = 'unknown', ...listing }: Priced & Invoked): string {
+  if (pricing.model !== 'unknown') return toPriceText(pricing)
+  if (cost === 'free') return 'free'
+  if (cost === 'freemium') return 'free to start'
+  return cost === 'unknown' && runsLocallyOnly(listing) ? NO_CALL_PRICE : toPriceText(pricing)
+}
+
+/** Most decimals a price is shown with; with fewer it could read as free. */
+const USD_DIGITS = 10
+
+/** Exact below one cent. @example toSumText(12.345) → '$12.35'; toSumText(0.002) → '$0.002' */
+export function toSumText(usd: number): string {
+  return toUsd(usd < 0.01 ? usd : Math.round(usd * 100) / 100)
+}
+
+/** @example toCountText(1, 'buyer') → '1 buyer'; toCountText(3, 'buyer') → '3 buyers' */
+export function toCountText(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** US dollars with as many digits as a small price needs: $0.0005, $0.02, $1.50, $3. */
+export function toUsd(usd: number): string {
+  const least = 10 ** -USD_DIGITS
+  if (usd > 0 && usd < least) return `under $${least.toFixed(USD_DIGITS)}`
+  const [whole = '0', fraction = ''] = usd.toFixed(USD_DIGITS).replace(/0+$/, '').split('.')
+  return fraction === '' ? `$${whole}` : `$${whole}.${fraction.padEnd(2, '0')}`
+}
+
+/** A maximum price as people choose it. @example toPriceLimit('0.1') → 'up to $0.10' */
+export function toPriceLimit(value: string): string {
+  if (value === '0') return 'free'
+  return `up to ${Number.isFinite(Number(value)) ? toUsd(Number(value)) : value}`
+}

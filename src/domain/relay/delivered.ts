@@ -1,0 +1,284 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import * as v from 'valibot'
+import { toCountText } from '../listing/price-text.ts'
+import { normalizePayout } from '../listing/pricing.ts'
+import type { JudgedCall, LedgerPayment } from '../trust/ledger-facts.ts'
+import { toCaip2 } from '../trust/payments.ts'
+import { FULL, isVouchedSale, type ListingScore } from '../trust/score-listings.ts'
+import { readSolanaTransfer, tokenAccountOf } from '../trust/solana-payments.ts'
+import { normalizeWallet } from '../trust/wash.ts'
+import { memberOf } from '../wire/json.ts'
+import { count } from '../wire/shapes.ts'
+import { DELIVERY_VERDICTS, VERDICT_WORDS } from '../wire/vocabulary.ts'
+import { readSignedPayee } from './pins.ts'
+
+const figures = { delivered: count, paid_calls: count, buyers: count }
+const OthersSchema = v.partial(
+  v.object(Object.fromEntries(DELIVERY_VERDICTS.map((verdict) => [verdict, count]))),
+)
+
+/** Deliveries for payments that count, in 30 days. Not part of the score. */
+export const DeliveredSchema = v.object({
+  ...figures,
+  days: v.literal(30),
+  /** How many calls got each other verdict. */
+  others: OthersSchema,
+  operations: v.array(
+    v.object({ method: v.string(), url: v.string(), ...figures, others: OthersSchema }),
+  ),
+})
+export type Delivered = v.InferOutput<typeof DeliveredSchema>
+
+/** Most calls of one buyer that count, like its settlements. */
+const MAX_CALLS = 10
+/** How long after a call its payment may settle: an offer's time, plus drift (milliseconds). */
+const SETTLES_WITHIN_MS = 15 * 60_000
+const CLOCKS_APART_MS = 15_000
+/** How long before its time parts of a block can be seen (milliseconds, Base). */
+const PUBLIC_BEFORE_MS = 2_000
+/** Requirements of the badge. */
+export const DELIVERS = { calls: 10, buyers: 3, share: 0.95 } as const
+
+/**
+ * The deliveries of a listing's counted payments. A call counts like its buyer; a buyer without a
+ * voucher counts nothing, and where nobody can be vouched for nothing is shown.
+ *
+ * A caller alone can cause a refusal and a second 402, by nonsense or one payment sent twice: they
+ * count where the seller's own answer names the payment, or two buyers got them.
+ *
+ * Known limits: where an answer names no transaction, its call is only found by the nonce of an
+ * EIP-3009 authorisation, and only if it came two seconds before the block; under other schemes it
+ * counts nothing. A seller may replay payments it received directly through the relay, and answer
+ * them well there.
+ */
+export function countDelivered(
+  calls: readonly JudgedCall[],
+  payments: readonly LedgerPayment[],
+  scores: ReadonlyMap<string, ListingScore>,
+): Map<string, Delivered> {
+  const counted = new Map<string, Delivered>()
+  const markOf = createPaymentMarks()
+  for (const [id, own] of Map.groupBy(calls, ({ listing_id }) => listing_id)) {
+    const score = scores.get(id)
+    const paid = payments.filter((row) => row.listings.includes(id) && isVouchedSale(row, score))
+    if (score === undefined || paid.length === 0) continue
+    const matched = dropWhatOneBuyerCaused(limitBuyers(matchPayments(own, paid, markOf)))
+    const all = toFigures(matched, score.buyers)
+    if (all.buyers === 0 || all.paid_calls === 0) continue
+    const byCall = Map.groupBy(matched, ({ call }) => call.call)
+    const operations = [...byCall]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([call, rows]) => {
+        const [method = '', url = ''] = call.split(' ')
+        return { method, url, ...toFigures(rows, score.buyers) }
+      })
+    counted.set(id, { ...all, days: 30, operations })
+  }
+  return counted
+}
+
+interface Matched {
+  call: JudgedCall
+  payer: string
+  isNamed: boolean
+}
+
+/** Whether a call belongs to a payment, the surest sign first. */
+const SIGNS: readonly ((call: JudgedCall, payment: LedgerPayment) => boolean)[] = [
+  ({ isNamed, transaction }, payment) => isNamed && transaction === payment.transaction,
+  // The payer had signed it, and nobody could have copied that from the chain.
+  (call, payment) =>
+    call.settled === payment.transaction && call.called_at <= payment.at - PUBLIC_BEFORE_MS,
+  // The seller names a transaction: a call that names another one may still be paid by this.
+  ({ isNamed }) => isNamed,
+]
+
+/**
+ * For each payment the earliest call it can belong to: sending it again later changes nothing. A
+ * header alone proves nothing, since anybody can write that a buyer pays.
+ */
+function matchPayments(
+  calls: readonly JudgedCall[],
+  payments: readonly LedgerPayment[],
+  markOf: (payment: LedgerPayment) => string,
+): Matched[] {
+  const open = Map.groupBy(
+    calls.toSorted((a, b) => a.called_at - b.called_at),
+    ({ payment }) => payment,
+  )
+  const matched: Matched[] = []
+  let left = payments
+    .toSorted((a, b) => a.at - b.at)
+    .flatMap((payment) => {
+      const mine = open.get(bytesToHex(sha256(utf8ToBytes(markOf(payment)))))
+      return mine === undefined ? [] : [{ payment, mine }]
+    })
+  for (const [rank, isOf] of SIGNS.entries())
+    left = left.filter(({ payment, mine }) => {
+      const call = mine.find((one) => isInTime(one, payment) && isOf(one, payment))
+      if (call === undefined) return true
+      mine.splice(mine.indexOf(call), 1)
+      matched.push({ call, payer: payment.payer, isNamed: rank === 0 })
+      return false
+    })
+  return matched
+}
+
+/** Whether a payment of this time can be the one that a call carried. */
+export function isInTime(
+  { called_at }: Pick<JudgedCall, 'called_at'>,
+  { at }: Pick<LedgerPayment, 'at'>,
+): boolean {
+  return called_at <= at + CLOCKS_APART_MS && called_at >= at - SETTLES_WITHIN_MS
+}
+
+/** The newest of each buyer. */
+function limitBuyers(matched: readonly Matched[]): Matched[] {
+  const byBuyer = Map.groupBy(
+    matched.toSorted((a, b) => b.call.called_at - a.call.called_at),
+    ({ payer }) => payer,
+  )
+  return [...byBuyer.values()].flatMap((own) => own.slice(0, MAX_CALLS))
+}
+
+function dropWhatOneBuyerCaused(matched: readonly Matched[]): Matched[] {
+  const isRefused = ({ call, isNamed }: Matched) =>
+    !isNamed && (call.verdict === 'refused' || call.verdict === 'payment_asked_again')
+  const refused = matched.filter(isRefused)
+  return new Set(refused.map(({ payer }) => payer)).size < 2
+    ? matched.filter((one) => !isRefused(one))
+    : [...matched]
+}
+
+/** Buyers count fractionally, rounded on the wire. A call that could not be judged was not delivered. */
+function toFigures(matched: readonly Matched[], weights: ReadonlyMap<string, number>) {
+  const weigh = (rows: readonly { payer: string }[]) =>
+    Math.round(rows.reduce((sum, { payer }) => sum + (weights.get(payer) ?? 0), 0) / FULL)
+  const buyers = [...new Set(matched.map(({ payer }) => payer))].map((payer) => ({ payer }))
+  const byVerdict = Map.groupBy(matched, ({ call }) => call.verdict)
+  const others = DELIVERY_VERDICTS.flatMap((verdict) => {
+    const number = verdict === 'as_declared' ? 0 : weigh(byVerdict.get(verdict) ?? [])
+    return number > 0 ? [[verdict, number] as const] : []
+  })
+  return {
+    delivered: weigh(byVerdict.get('as_declared') ?? []),
+    paid_calls: weigh(matched),
+    buyers: weigh(buyers),
+    others: Object.fromEntries(others),
+  }
+}
+
+/** Enough calls of enough buyers, and nearly all delivered. */
+export function earnsDelivers(delivered: Delivered | undefined): boolean {
+  if (delivered === undefined) return false
+  const { delivered: good, paid_calls: all, buyers } = delivered
+  return buyers >= DELIVERS.buyers && isKnownToDeliver(good, all)
+}
+
+/** Judged are at least as many as were answered as declared: both bounds hold for them. */
+export function isKnownToDeliver(good: number, all: number): boolean {
+  return good >= DELIVERS.calls && good >= all * DELIVERS.share
+}
+
+/** @example toDeliveredText(figures) → 'Delivered 41 of 43 paid calls of 7 buyers (30 days)' */
+export function toDeliveredText({
+  delivered,
+  paid_calls,
+  buyers,
+}: Pick<Delivered, 'delivered' | 'paid_calls' | 'buyers'>): string {
+  return `Delivered ${delivered} of ${toCountText(paid_calls, 'paid call')} of ${toCountText(buyers, 'buyer')} (30 days)`
+}
+
+/** Outcomes of the others. @example 'Of the others, 2 were cut off, 1 was too large to judge.' */
+export function toOthersText({ others }: Pick<Delivered, 'others'>): string {
+  const parts = DELIVERY_VERDICTS.flatMap((verdict) => {
+    const number = others[verdict] ?? 0
+    return number > 0
+      ? [`${number} ${number === 1 ? 'was' : 'were'} ${VERDICT_WORDS[verdict]}`]
+      : []
+  })
+  return parts.length === 0 ? '' : `Of the others, ${parts.join(', ')}.`
+}
+
+/** Marks of a request's payments, to find them among those that the meter reads. */
+export interface PaymentMarks {
+  /** Payer and payee. Anybody can write this. */
+  payment: string
+  /**
+   * The same with the nonce that its payer signed (EIP-3009); null under other schemes. Until the
+   * payment is on its chain, only its payer and the seller who got it know it.
+   */
+  authorization: string | null
+}
+
+/**
+ * Null where payer and payee cannot be read, also for a request with two payers, in two payments or
+ * in two members of one: a seller takes the one that pays, and the other could be anybody.
+ */
+export function toPaymentMarks(payments: readonly object[]): PaymentMarks | null {
+  const [first, ...others] = payments.map(readMarks)
+  const isSame = (marks: PaymentMarks | null) =>
+    marks?.payment === first?.payment && marks?.authorization === first?.authorization
+  return others.every(isSame) ? (first ?? null) : null
+}
+
+/** Members of a payload that name the payer: each scheme has one of them. */
+const PAYING = ['authorization', 'permit2Authorization', 'channelConfig', 'from', 'transaction']
+
+function readMarks(payment: object): PaymentMarks | null {
+  const payload = memberOf(payment, 'payload')
+  const [paying, ...others] = PAYING.filter((name) => memberOf(payload, name) !== undefined)
+  if (paying === undefined || others.length > 0) return null
+  const payer = paying === 'transaction' ? null : readPayer(memberOf(payload, paying))
+  const payee = payer === null ? null : readSignedPayee(payment)
+  if (payer !== null && payee !== null) {
+    const mark = toMark(payee, payer)
+    const nonce = readNonce(payload)
+    return { payment: mark, authorization: nonce === null ? null : `${mark} ${nonce}` }
+  }
+  const transfer = readSolanaTransfer(memberOf(payload, 'transaction'))
+  if (transfer === null) return null
+  const network = memberOf(memberOf(payment, 'accepted') ?? payment, 'network')
+  const account = `${toCaip2(String(network))}:${transfer.destination}`
+  return { payment: toMark(account, transfer.authority), authorization: null }
+}
+
+/** The second mark, for a payment that a chain shows with its authorisation. */
+export function authorizationMarkOf(
+  { network, payee, payer }: Pick<LedgerPayment, 'network' | 'payee' | 'payer'>,
+  nonce: string,
+): string {
+  return `${toMark(`${network}:${payee}`, payer)} ${nonce.toLowerCase()}`
+}
+
+/**
+ * The first mark of payments that the meter read. On Solana a client signs for the payee's token
+ * account, which takes a while to compute.
+ */
+export function createPaymentMarks(): (payment: LedgerPayment) => string {
+  const accounts = new Map<string, string | null>()
+  return ({ network, asset, payee, payer }) => {
+    if (!network.startsWith('solana:')) return toMark(`${network}:${payee}`, payer)
+    const key = `${payee} ${asset}`
+    const account = accounts.get(key) ?? tokenAccountOf(payee, asset)
+    accounts.set(key, account)
+    return toMark(`${network}:${account}`, payer)
+  }
+}
+
+function toMark(payee: string, payer: string): string {
+  return `${normalizePayout(payee)} ${normalizeWallet(payer)}`
+}
+
+/** @param paying an authorisation or a permit of x402, or the address itself as MPP has it */
+function readPayer(paying: unknown): string | null {
+  const payer = typeof paying === 'string' ? paying : memberOf(paying, 'from')
+  return typeof payer === 'string' && /^\w{20,100}$/.test(payer) ? payer : null
+}
+
+/** Of x402, and of MPP, which has no member around it. */
+function readNonce(payload: unknown): string | null {
+  const nonce = memberOf(memberOf(payload, 'authorization') ?? payload, 'nonce')
+  return typeof nonce === 'string' && /^0x[\da-f]{64}$/i.test(nonce) ? nonce.toLowerCase() : null
+}

@@ -1,0 +1,176 @@
+import * as v from 'valibot'
+import { parseChallenges } from '../probe/finding.ts'
+import { HashSchema } from '../trust/evm-payments.ts'
+import {
+  MOST_HEADER,
+  parseBase64Json,
+  parseJson,
+  toBase64,
+  toBase64Url,
+  toCanonicalJson,
+} from '../wire/json.ts'
+import { paymentsIn, type RawHeaders, valuesOf } from './relayed-headers.ts'
+
+/** x402 over MCP (transports-v2/mcp): members of `_meta` for payments and receipts. */
+export const PAYMENT_META = 'x402/payment'
+export const RECEIPT_META = 'x402/payment-response'
+
+/** Of a 402, unpacked: no terms are longer, and anybody who reads them for a caller reads no more. */
+export const MAX_TERMS_BYTES = 256 * 1024
+
+const PaymentSchema = v.looseObject({ x402Version: v.picklist([1, 2]) })
+const RequiredSchema = v.looseObject({
+  x402Version: v.number(),
+  accepts: v.array(v.looseObject({})),
+})
+
+/** Every member stays as the client signed it. @returns null when it is not a payment payload */
+export function toPaymentHeader(payment: unknown): { name: string; value: string } | null {
+  if (!v.is(PaymentSchema, payment)) return null
+  const name = payment.x402Version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE'
+  return { name, value: toBase64(JSON.stringify(payment)) }
+}
+
+/** The terms of a 402: in its header since version 2, in its body before. Null when it has none. */
+export function readPaymentRequired(
+  headers: Record<string, unknown>,
+  body: string,
+): Record<string, unknown> | null {
+  const header = headers['payment-required']
+  const terms = typeof header === 'string' ? parseBase64Json(header) : parseJson(body)
+  return v.is(RequiredSchema, terms) ? terms : null
+}
+
+/** The seller's report on the settlement, unchanged. */
+export function readReceipt(headers: Record<string, unknown>): unknown {
+  const header = headers['payment-response'] ?? headers['x-payment-response']
+  return typeof header === 'string' ? parseBase64Json(header) : undefined
+}
+
+/** MPP over MCP: members of `_meta` for terms, incoming credentials and receipts. */
+export const MPP_REQUIRED_META = 'org.paymentauth/payment-required'
+export const MPP_CREDENTIAL_META = 'org.paymentauth/credential'
+export const MPP_RECEIPT_META = 'org.paymentauth/receipt'
+
+const MOST_CHALLENGES = 20
+
+const ChallengeSchema = v.looseObject({
+  id: v.pipe(v.string(), v.minLength(1)),
+  realm: v.string(),
+  method: v.string(),
+  intent: v.string(),
+  request: v.record(v.string(), v.unknown()),
+})
+const CredentialSchema = v.looseObject({
+  challenge: v.looseObject({
+    ...ChallengeSchema.entries,
+    header: v.optional(v.picklist(['Authorization', 'Payment-Authorization'])),
+    meta: v.optional(v.record(v.string(), v.string())),
+    opaque: v.optional(v.string()),
+  }),
+  payload: v.looseObject({}),
+})
+
+/** The `Payment` challenges of a 402 as MPP's MCP binding has them; null where there are none. */
+export function readMppRequired(
+  headers: Record<string, unknown>,
+): { httpStatus: 402; challenges: object[] } | null {
+  const line = headers['www-authenticate']
+  if (typeof line !== 'string') return null
+  const challenges = parseChallenges(line.slice(0, MOST_HEADER))
+    .filter(({ scheme }) => scheme === 'payment')
+    .slice(0, MOST_CHALLENGES)
+    .flatMap(({ parameters }) => {
+      const fields = Object.fromEntries(parameters)
+      const request = parseBase64Json(fields.request)
+      const challenge = { ...fields, request }
+      return v.is(ChallengeSchema, challenge) ? [challenge] : []
+    })
+  return challenges.length === 0 ? null : { httpStatus: 402, challenges }
+}
+
+/** Signed data is unchanged; its request is canonical JSON (RFC 8785). Null for anything else. */
+export function toMppHeader(credential: unknown): { name: string; value: string } | null {
+  if (!v.is(CredentialSchema, credential)) return null
+  const { challenge, ...signed } = credential
+  const { request, meta, opaque = meta && toBase64Url(toCanonicalJson(meta)), ...rest } = challenge
+  const wire = {
+    challenge: {
+      ...rest,
+      ...(opaque !== undefined && { opaque }),
+      request: toBase64Url(toCanonicalJson(request)),
+    },
+    ...signed,
+  }
+  return {
+    name: challenge.header ?? 'Authorization',
+    value: `Payment ${toBase64Url(JSON.stringify(wire))}`,
+  }
+}
+
+/** The seller's report on the settlement, unchanged. */
+export function readMppReceipt(headers: Record<string, unknown>): unknown {
+  const header = headers['payment-receipt']
+  return typeof header === 'string' ? parseBase64Json(header) : undefined
+}
+
+const word = v.pipe(v.string(), v.minLength(1))
+const terms = { scheme: word, network: word }
+
+/** The required members of each protocol's payments, whatever scheme, method or network. */
+const AnyPaymentSchema = v.union([
+  v.object({ x402Version: v.literal(1), ...terms, payload: v.looseObject({}) }),
+  v.object({
+    x402Version: v.literal(2),
+    accepted: v.object({ ...terms, amount: word, payTo: word }),
+    payload: v.looseObject({}),
+  }),
+  // MPP: the challenge as it was posed, and what answers it.
+  v.object({
+    challenge: v.object({ id: word, method: word, intent: word, request: word }),
+    payload: v.looseObject({}),
+  }),
+])
+
+/** Anything that parses as a payment of x402 or MPP; its validity is for the seller to judge. */
+export function decodePayments(raw: RawHeaders): object[] {
+  return paymentsIn(raw)
+    .map((payment) => parseBase64Json(payment))
+    .filter((payment) => v.is(AnyPaymentSchema, payment))
+}
+
+/** Longest header that is decoded; a settlement is a few hundred bytes. */
+const MAX_HEADER_LENGTH = 64 * 1024
+
+/** 0x and 64 hex digits in lower case, or a signature of Solana. */
+const transaction = v.union([
+  HashSchema,
+  v.pipe(v.string(), v.regex(/^[1-9A-HJ-NP-Za-km-z]{64,90}$/)),
+])
+/** Of x402, and of MPP. */
+const NamedSchema = v.union([
+  v.pipe(
+    v.object({ success: v.literal(true), transaction }),
+    v.transform((settled) => settled.transaction),
+  ),
+  v.pipe(
+    v.object({ status: v.literal('success'), reference: transaction }),
+    v.transform((receipt) => receipt.reference),
+  ),
+])
+
+/**
+ * The transaction that a seller's answer names as its payment, in x402 or MPP. It is only the
+ * seller's claim: it tells the meter where to look.
+ *
+ * @returns null where the answer names none: no payment, a voucher, a card
+ */
+export function readSettledTransaction(response: RawHeaders): string | null {
+  for (const name of ['payment-response', 'x-payment-response', 'payment-receipt']) {
+    const [value] = valuesOf(response, name)
+    if (value === undefined) continue
+    const read = v.safeParse(NamedSchema, parseBase64Json(value, MAX_HEADER_LENGTH))
+    if (read.success) return read.output
+  }
+  return null
+}

@@ -1,0 +1,503 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { utf8ToBytes } from '@noble/hashes/utils.js'
+import * as v from 'valibot'
+import type { InvokeEntry } from '../listing/invoke.ts'
+import type { ListingFacts, Operation, Skill } from '../listing/listing-facts.ts'
+import { ID_PATTERN } from '../listing/listing-text.ts'
+import { toOperationKey } from '../listing/operation.ts'
+import {
+  chainOf,
+  NetworkSchema,
+  normalizePayout,
+  PayoutSchema,
+  type Pricing,
+  toPayout,
+} from '../listing/pricing.ts'
+import { readMppTerms, toMppTerm } from '../probe/finding.ts'
+import { toCaip2, toUsd, usdAssetOf } from '../trust/payments.ts'
+import {
+  isJsonObject,
+  parseBase64Json,
+  parseJson,
+  toBase64Url,
+  toCanonicalJson,
+} from '../wire/json.ts'
+import { paymentsIn, type RawHeaders, valuesOf } from './relayed-headers.ts'
+
+export const LOCK_FILE = 'waypost.lock'
+
+const names = v.array(v.string())
+const digest = v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'expected a digest of 43 characters'))
+
+/** What a caller relies on of one listing, in a form people can review. */
+const LockEntrySchema = v.strictObject({
+  /** Digest of the whole listing; null where only some calls are pinned. */
+  digest: v.nullable(digest),
+  hosts: names,
+  /** The most a call may cost, in US dollars; null where no price is known. */
+  max_usd: v.nullable(v.pipe(v.number(), v.minValue(0, 'expected a price of 0 or more'))),
+  payees: v.record(NetworkSchema, names),
+  /** Operations, tools and skills, each with the digest of what its caller relies on. */
+  calls: v.record(v.string(), digest),
+})
+export type LockEntry = v.InferOutput<typeof LockEntrySchema>
+
+const LockSchema = v.strictObject({
+  version: v.literal(1, 'expected 1'),
+  /** The directory it comes from: another one may mean another service by the same id. */
+  directory: v.string(),
+  listings: v.record(v.pipe(v.string(), v.regex(ID_PATTERN, 'expected ids')), LockEntrySchema),
+})
+export type Lock = v.InferOutput<typeof LockSchema>
+
+/** @returns a sentence naming the path where it is not a lock */
+export function parseLock(text: string): Lock | string {
+  const parsed = v.safeParse(LockSchema, parseJson(text))
+  if (parsed.success) return parsed.output
+  const [issue] = parsed.issues
+  return `${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`
+}
+
+/** Sorted, one fact per line: made for review. */
+export function toLockText({ version, directory, listings }: Lock): string {
+  const sorted = Object.entries(listings).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `${JSON.stringify({ version, directory, listings: Object.fromEntries(sorted) }, null, 2)}\n`
+}
+
+interface Pinned extends CallerFacts {
+  digest: string
+  pricing: Pricing
+}
+
+/** @param only the calls that are pinned; all of them without it */
+export function toLockEntry(kit: Pinned, only?: readonly string[]): LockEntry {
+  const { url, invoke, pricing } = kit
+  const calls = callsOf(kit).filter((call) => only === undefined || only.includes(call))
+  const operations = kit.operations.filter((each) => calls.includes(toOperationKey(each)))
+  const urls = [url, ...invoke.flatMap((entry) => ('url' in entry ? String(entry.url) : []))]
+  const prices = [
+    ...(pricing.model === 'per_call' && only === undefined ? [pricing.max_usd] : []),
+    ...operations.flatMap(({ price, offers = [] }) => [
+      ...(price?.per === 'call' ? [price.max_usd] : []),
+      ...offers.map(({ max_usd }) => max_usd),
+    ]),
+  ]
+  return {
+    digest: only === undefined ? kit.digest : null,
+    hosts: toSorted(
+      urls.flatMap((each) => URL.parse(each.replace(/[<{][^>}]*[>}]/g, 'x'))?.host ?? []),
+    ),
+    max_usd: prices.length === 0 ? null : prices.reduce((most, each) => Math.max(most, each)),
+    payees: byNetwork(kit.payees),
+    calls: Object.fromEntries(calls.map((call) => [call, toDigest(toFactsOfCall(kit, call))])),
+  }
+}
+
+/** The calls a lock is limited to; undefined where it pins all. */
+export function onlyOf({ digest, calls }: LockEntry): string[] | undefined {
+  return digest === null ? Object.keys(calls) : undefined
+}
+
+/** The entry with payees and price of the seller's own terms, where the directory knows no payee. */
+export function withTerms(entry: LockEntry, accepts: readonly unknown[]): LockEntry {
+  const offers = accepts.map((offer) => readOffer(offer))
+  const prices = offers.flatMap(({ usd }) => usd ?? [])
+  return {
+    ...entry,
+    payees: byNetwork(offers.flatMap(({ payee }) => payee ?? [])),
+    max_usd:
+      entry.max_usd ?? (prices.length === 0 ? null : prices.reduce((a, b) => Math.max(a, b))),
+  }
+}
+
+/** One line each. @example describeDrift(pinned, now) → ['price: at most $0.01, now $0.05'] */
+export function describeDrift(was: LockEntry, is: LockEntry): string[] {
+  // Payees that only the seller's terms named are judged when it is called.
+  const knownNow = Object.keys(is.payees).length > 0 ? is.payees : was.payees
+  const networks = toSorted([...Object.keys(was.payees), ...Object.keys(knownNow)])
+  const shared = [
+    ...toSetLines('host', was.hosts, is.hosts),
+    ...networks.flatMap((network) =>
+      toSetLines(`payee on ${network}`, was.payees[network] ?? [], knownNow[network] ?? []),
+    ),
+    ...(is.max_usd === was.max_usd || is.max_usd === null
+      ? []
+      : [`price: at most ${toPrice(was.max_usd)}, now ${toPrice(is.max_usd)}`]),
+  ]
+  const names = Object.keys(was.calls)
+  const changed = names.filter((call) => ![undefined, was.calls[call]].includes(is.calls[call]))
+  const isOfEach = changed.length === names.length && changed.length > 1
+  const lines = [
+    ...shared,
+    ...toSetLines('call', names, Object.keys(is.calls)),
+    // Facts that all calls share have their own lines, or belong to no single call.
+    ...(shared.length > 0 || isOfEach ? [] : changed.map((call) => `call changed: ${call}`)),
+  ]
+  return lines.length > 0 || (was.digest === is.digest && changed.length === 0)
+    ? lines
+    : ['facts about all its calls changed, such as rails, networks or arguments']
+}
+
+function toSetLines(what: string, was: readonly string[], is: readonly string[]): string[] {
+  return [
+    ...was.filter((each) => !is.includes(each)).map((each) => `${what} removed: ${each}`),
+    ...is.filter((each) => !was.includes(each)).map((each) => `${what} added: ${each}`),
+  ]
+}
+
+function byNetwork(payees: readonly string[]): Record<string, string[]> {
+  const sorted = toSorted(payees)
+  // The client runs on Node 20, which has no Map.groupBy.
+  const networks = toSorted(sorted.map(chainOf))
+  return Object.fromEntries(
+    networks.map((network) => [
+      network,
+      sorted
+        .filter((each) => chainOf(each) === network)
+        .map((each) => each.slice(network.length + 1)),
+    ]),
+  )
+}
+
+function toSorted(texts: readonly string[]): string[] {
+  return [...new Set(texts)].sort()
+}
+
+function toPrice(usd: number | null): string {
+  return usd === null ? 'an unknown price' : `$${usd}`
+}
+
+/** Facts a caller relies on, wherever they come from; a kit is one source. */
+interface CallerFacts {
+  kind: ListingFacts['kind']
+  url: string
+  pricing: object
+  /** CAIP-10. */
+  payees: readonly string[]
+  invoke: readonly Called[]
+  operations: readonly CalledOperation[]
+  tools: readonly { name: string; input_schema: unknown; effect?: unknown }[]
+  skills: readonly Skill[]
+}
+
+type CalledOperation = Pick<
+  Operation,
+  'method' | 'url' | 'price' | 'offers' | 'params' | 'body' | 'response'
+>
+
+type Called = { kind: 'http' } | Pick<Remote, 'kind' | 'url' | 'transport'> | Omit<Package, 'env'>
+type Remote = Extract<InvokeEntry, { kind: 'mcp' }>
+type Package = Extract<InvokeEntry, { kind: 'mcp_package' }>
+
+/**
+ * Digest of what a caller relies on: SHA-256 of its canonical JSON in base64url. The order of
+ * operations, tools, offers and payees is not part of it, and neither is prose about the listing,
+ * an example, what a call changes, the version of a package, or a probe's results.
+ */
+export function toDigest({ kind, url, pricing, payees, ...facts }: CallerFacts): string {
+  const text = toCanonicalJson({
+    ...{ kind, url, pricing: toUnordered(pricing), payees: [...payees].sort() },
+    invoke: toSet(facts.invoke.flatMap(toCalled)),
+    operations: toSet(facts.operations.map(toReported)),
+    tools: toSet(
+      facts.tools.map(({ input_schema, effect: _, ...tool }) => ({
+        ...tool,
+        input_schema: toUnordered(input_schema),
+      })),
+    ),
+    skills: toSet(facts.skills.map(({ id, name, description }) => ({ id, name, description }))),
+  })
+  return toBase64Url(sha256(utf8ToBytes(text)))
+}
+
+export function callsOf({ operations, tools, skills }: CallerFacts): string[] {
+  const names = [
+    ...operations.map(toOperationKey),
+    ...tools.map(({ name }) => name),
+    ...skills.map(({ id }) => id),
+  ]
+  return [...new Set(names)].sort()
+}
+
+/** What the caller of one operation relies on: changes of another one are irrelevant. */
+export function toFactsOfCall(facts: CallerFacts, call: string): CallerFacts {
+  const operations = facts.operations.filter((each) => toOperationKey(each) === call)
+  const isPriced = operations.length > 0 && operations.every(({ price }) => price !== undefined)
+  const shared = Object.entries(facts.pricing).filter(([name]) => !/^(?:min|max)_usd$/.test(name))
+  return {
+    ...facts,
+    // The listing's range of prices spans those of all operations.
+    pricing: isPriced ? Object.fromEntries(shared) : facts.pricing,
+    operations,
+    tools: facts.tools.filter(({ name }) => name === call),
+    skills: facts.skills.filter(({ id }) => id === call),
+  }
+}
+
+function toCalled(entry: Called): object[] {
+  if (entry.kind === 'http') return []
+  if (entry.kind === 'mcp') return [{ url: entry.url, transport: entry.transport }]
+  const { registry, identifier, transport, args = [] } = entry
+  // An image's tag is a version: a caller who runs another one has it in their own file.
+  const name = registry === 'oci' ? identifier.replace(/:\w[\w.-]*(?=@|$)/, '') : identifier
+  return [{ registry, identifier: name, transport, args }]
+}
+
+function toReported({
+  method,
+  url,
+  price,
+  offers = [],
+  params = [],
+  body,
+  response,
+}: CalledOperation) {
+  return {
+    ...{ method, url, price, offers: toSet(offers) },
+    params: toSet(
+      params.map(({ name, in: place, required = false, schema }) => ({
+        ...{ name, in: place, required, schema: toUnordered(schema) },
+      })),
+    ),
+    body: toPayload(body),
+    response: toPayload(response),
+  }
+}
+
+function toPayload(payload: CalledOperation['body']): unknown {
+  return payload && { type: payload.content_type, schema: toUnordered(payload.schema) }
+}
+
+/** Lists of words in schemas and prices are sets: servers write them in hash-table order. */
+function toUnordered(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const isWords = value.every((each) => typeof each === 'string')
+    return isWords ? value.toSorted() : value.map(toUnordered)
+  }
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, toUnordered(member)]),
+  )
+}
+
+function toSet(rows: readonly object[]): object[] {
+  const keyed = rows.map((row) => ({ row, key: toCanonicalJson(row) }))
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ row }) => row)
+}
+
+export const EXPECT_HEADER = 'call-expect'
+
+export interface Difference {
+  what: 'digest' | 'payee' | 'price'
+  expected: string
+  found: string
+}
+
+/** Payee and amount of an offer or a payment; null where missing or unreadable. */
+interface Offered {
+  /** CAIP-10. */
+  payee: string | null
+  usd: number | null
+}
+
+/** The header's value. @example toExpectText({ max_usd: 0.05 }) → 'max_usd=0.05' */
+export function toExpectText({ digest, payee = [], max_usd }: Expectation): string {
+  return [
+    ...(digest === undefined ? [] : [`digest=${digest}`]),
+    ...payee.map((each) => `payee=${each}`),
+    // Never as 1e-7, which the header does not allow.
+    ...(max_usd === undefined ? [] : [`max_usd=${max_usd.toFixed(18).replace(/\.?0+$/, '')}`]),
+  ].join(', ')
+}
+
+/** @returns what is wrong with one way to pay; empty where it is as expected */
+export function judgeOffer(offered: Offered, { payee, max_usd: most }: Expectation): Difference[] {
+  const known = payee?.map(normalizePayout)
+  const price = offered.usd === null ? 'a price in no dollar coin we know' : `$${offered.usd}`
+  const isKnown = offered.payee !== null && known?.includes(normalizePayout(offered.payee))
+  return [
+    ...(known === undefined || isKnown
+      ? []
+      : [text('payee', known.join(' or '), offered.payee ?? 'a payee that cannot be read')]),
+    ...(most === undefined || (offered.usd !== null && offered.usd <= most)
+      ? []
+      : [text('price', `at most $${most}`, price)]),
+  ]
+}
+
+/** One of x402's `accepts`. A ceiling counts as a price, and of two amounts the larger one. */
+export function readOffer(offer: unknown, rules = { allowTestCoins: true }): Offered {
+  const read = (name: string) => (isJsonObject(offer) ? offer[name] : undefined)
+  const network = toCaip2(String(read('network')))
+  const amounts = [read('amount'), read('maxAmountRequired')].filter((each) => each !== undefined)
+  const isComplete = amounts.length > 0 && amounts.every((each) => /^\d{1,30}$/.test(String(each)))
+  const [least, most = least] = amounts.map(Number).sort((a, b) => a - b)
+  return {
+    payee: toPayout(network, String(read('payTo'))),
+    usd: isComplete ? toUsd(network, String(read('asset')), String(most), rules) : null,
+  }
+}
+
+/** As people read it, one sentence for each. */
+export function toSentences(differences: readonly Difference[]): string {
+  return differences
+    .map(
+      ({ what, expected, found }) =>
+        `The ${what} is not as expected: ${found} instead of ${expected}.`,
+    )
+    .join(' ')
+}
+
+function text(what: Difference['what'], expected: string, found: string): Difference {
+  return { what, expected, found }
+}
+
+/** What a caller expects of the listing it calls: header `Call-Expect`, `expect` of `call_listing`. */
+export const ExpectationSchema = v.strictObject({
+  digest: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'expected a digest of kit.json'))),
+  /** CAIP-10; one of them must be paid. */
+  payee: v.optional(v.pipe(v.array(PayoutSchema), v.minLength(1), v.maxLength(40))),
+  /** The most the call may cost, in US dollars. */
+  max_usd: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1e9))),
+})
+export type Expectation = v.InferOutput<typeof ExpectationSchema>
+
+const WRITING =
+  'Call-Expect: expected digest=…, payee=eip155:8453:0x… (may be repeated), max_usd=0.05'
+
+/**
+ * @returns null without such a header; a sentence where it cannot be parsed
+ * @example parseExpectation(['Call-Expect', 'max_usd=0.05']) → { max_usd: 0.05 }
+ */
+export function parseExpectation(raw: RawHeaders): Expectation | null | string {
+  const lines = valuesOf(raw, EXPECT_HEADER)
+  if (lines.length === 0) return null
+  const members = lines.flatMap((line) => line.split(',')).map((member) => member.trim())
+  const pairs = members.map((member) => /^(\w+)=(\S+)$/.exec(member)?.slice(1) ?? ['', ''])
+  const payee = pairs.flatMap(([name, value]) => (name === 'payee' ? [value] : []))
+  const others = pairs.filter(([name]) => name !== 'payee')
+  const given = { ...Object.fromEntries(others), ...(payee.length > 0 && { payee }) }
+  const { max_usd: most = undefined } = given
+  const parsed = v.safeParse(ExpectationSchema, {
+    ...given,
+    ...(most !== undefined && { max_usd: /^\d{1,9}(?:\.\d{1,18})?$/.test(most) ? +most : most }),
+  })
+  const isOnce = new Set(others.map(([name]) => name)).size === others.length
+  return parsed.success && isOnce ? parsed.output : WRITING
+}
+
+/** The payment a request carries, if any: every part of it must be as expected. */
+export function judgePayment(raw: RawHeaders, expectation: Expectation): Difference[] {
+  return paymentsIn(raw)
+    .flatMap((payment) => readSignedPayment(parseBase64Json(payment)))
+    .flatMap((each) => judgeOffer(each, expectation))
+}
+
+/** Every place where a client may read the terms must offer a way to pay that is as expected. */
+export function judgeTerms(raw: RawHeaders, body: string, expectation: Expectation): Difference[] {
+  const header = valuesOf(raw, 'payment-required').map((value) => parseBase64Json(value))
+  const mpp = readMppTerms({
+    ...{ status: 402, body: '', cut: null, ms: 0 },
+    headers: new Map([['www-authenticate', valuesOf(raw, 'www-authenticate')]]),
+  })
+  const places: Offered[][] = [
+    ...[...header, parseJson(body)].map(readOffers),
+    mpp.found ? mpp.terms.map(({ payout, usd }) => ({ payee: payout, usd })) : [],
+  ].filter((offers) => offers.length > 0)
+  return (places.length === 0 ? [UNREADABLE] : places).flatMap((offers) => {
+    const judged = offers.map((offer) => judgeOffer(offer, expectation))
+    return judged.some((differences) => differences.length === 0) ? [] : (judged[0] ?? [])
+  })
+}
+
+function readOffers(terms: unknown): Offered[] {
+  const { accepts = [] } = isJsonObject(terms) ? terms : {}
+  return Array.isArray(accepts) ? accepts.map((offer) => readOffer(offer)) : []
+}
+
+/** Terms or a payment that cannot be read here: it may pay anybody anything. */
+const UNREADABLE: readonly Offered[] = [{ payee: null, usd: null }]
+
+/** EIP-3009, of x402 and MPP. */
+const AuthorizationSchema = v.object({ to: v.string(), value: v.string() })
+/** With Permit2 the witness names the payee; for `upto`, `amount` is the most that may be taken. */
+const PermitSchema = v.object({
+  permitted: v.object({ token: v.string(), amount: v.string() }),
+  witness: v.object({ to: v.string() }),
+})
+/** Batch settlement: a voucher lets the seller claim, a deposit comes before the first one. */
+const VoucherSchema = v.object({
+  channelConfig: v.object({ receiver: v.string(), token: v.string() }),
+  voucher: v.object({ maxClaimableAmount: v.string() }),
+  deposit: v.optional(v.object({ amount: v.string() })),
+})
+const PayloadSchema = v.union([
+  v.object({ authorization: AuthorizationSchema }),
+  v.object({ permit2Authorization: PermitSchema }),
+  VoucherSchema,
+])
+const CredentialSchema = v.object({
+  challenge: v.record(v.string(), v.unknown()),
+  payload: v.optional(v.unknown()),
+})
+
+/**
+ * A payment's statements on payee and amount: the offer its client chose, or the challenge it
+ * answers, and what was signed. Only the second moves money, and a seller may craft terms in which
+ * the two differ; so a payload that cannot be read here is worth nothing, whatever else it says.
+ */
+function readSignedPayment(payment: unknown): readonly Offered[] {
+  if (!isJsonObject(payment)) return UNREADABLE
+  if (v.is(CredentialSchema, payment)) return readCredential(payment)
+  const { accepted } = payment
+  const signed = readSigned(payment)
+  if (signed === null) return UNREADABLE
+  const chosen = accepted === undefined ? [] : [accepted]
+  return [...chosen, ...signed].map((each) => readOffer(each))
+}
+
+/** Only the signed payee: a paid call needs nothing else. CAIP-10; null where it cannot be read. */
+export function readSignedPayee(payment: unknown): string | null {
+  if (!isJsonObject(payment)) return null
+  if (payment.challenge !== undefined && v.is(CredentialSchema, payment))
+    return readCredential(payment).at(-1)?.payee ?? null
+  const signed = readSigned(payment)?.at(-1)
+  return signed === undefined ? null : toPayout(toCaip2(String(signed.network)), signed.payTo)
+}
+
+/** What an x402 payload signs; null where it cannot be read here. */
+function readSigned({ accepted, payload, ...version1 }: Record<string, unknown>) {
+  if (!v.is(PayloadSchema, payload)) return null
+  const { network = version1.network, asset } = isJsonObject(accepted) ? accepted : {}
+  return toSigned(payload, asset ?? dollarOf(network)).map((each) => ({ network, ...each }))
+}
+
+function toSigned(payload: v.InferOutput<typeof PayloadSchema>, asset: unknown) {
+  if ('authorization' in payload) {
+    const { to: payTo, value: amount } = payload.authorization
+    return [{ asset, payTo, amount }]
+  }
+  if ('permit2Authorization' in payload) {
+    const { permitted, witness } = payload.permit2Authorization
+    return [{ asset: permitted.token, payTo: witness.to, amount: permitted.amount }]
+  }
+  const { channelConfig, voucher, deposit } = payload
+  const { receiver: payTo, token } = channelConfig
+  const amounts = [voucher.maxClaimableAmount, ...(deposit === undefined ? [] : [deposit.amount])]
+  return amounts.map((amount) => ({ asset: token, payTo, amount }))
+}
+
+/** Version 1 does not name the coin: it can only be the network's dollar. */
+function dollarOf(network: unknown): string | undefined {
+  return usdAssetOf(toCaip2(String(network)) ?? '', { allowTestCoins: true })?.address
+}
+
+/** MPP: the challenge as it was posed, and the authorisation that answers it. */
+function readCredential({ challenge, payload }: v.InferOutput<typeof CredentialSchema>) {
+  const term = toMppTerm(challenge)
+  if (term === null || !v.is(AuthorizationSchema, payload)) return UNREADABLE
+  const { to: payTo, value: amount } = payload
+  const { network } = term
+  const signed = readOffer({ network, asset: dollarOf(network), payTo, amount })
+  return [{ payee: term.payout, usd: term.usd }, signed]
+}

@@ -1,0 +1,139 @@
+import * as v from 'valibot'
+import type { Notice } from '../trust/evidence.ts'
+import type { AcceptedDispute } from '../trust/ledger-facts.ts'
+import type { FormPage } from '../wire/problems.ts'
+import { described, optionally } from '../wire/shapes.ts'
+import { cutText } from '../wire/text.ts'
+
+/**
+ * Anybody's report: of a service without a listing, of a mistake in a listing, or of a service that
+ * does not do what it says. A reviewer reads each and decides.
+ */
+export const REPORT_KINDS = ['new', 'wrong', 'dispute'] as const
+export type ReportKind = (typeof REPORT_KINDS)[number]
+
+export const REPORT_STATES = ['waiting', 'accepted', 'refused'] as const
+
+export const MAX_TEXT_LENGTH = 1000
+/** A service's address may be enough; a dispute needs a reason. */
+export const MIN_TEXT_LENGTH: Readonly<Record<ReportKind, number>> = {
+  new: 0,
+  wrong: 1,
+  dispute: 32,
+}
+export const MAX_LINKS = 5
+const MAX_LINK_LENGTH = 500
+
+/** Control characters except line breaks and tabs, and characters that reverse or hide text. */
+const UNPRINTABLE = /[^\P{C}\n\r\t]|[\u2028\u2029]/u
+
+const text = v.pipe(
+  v.string('expected text'),
+  v.description(
+    `What it does and costs, what to change, or what is wrong: at most ${MAX_TEXT_LENGTH} characters, and of a dispute at least ${MIN_TEXT_LENGTH.dispute}.`,
+  ),
+  v.transform((given) => given.trim()),
+  v.check(
+    (given) => lengthOf(given) <= MAX_TEXT_LENGTH,
+    `expected at most ${MAX_TEXT_LENGTH} characters`,
+  ),
+  v.check((given) => !UNPRINTABLE.test(given), 'expected printable text'),
+)
+
+/** Only the reviewer opens them. */
+const link = v.pipe(
+  v.string('expected an https URL'),
+  v.maxLength(MAX_LINK_LENGTH, `expected at most ${MAX_LINK_LENGTH} characters`),
+  v.check(
+    isWebAddress,
+    'expected an https URL of a public page, such as https://shop.example/terms',
+  ),
+)
+
+export const ReportBodySchema = v.strictObject({
+  about: described(
+    v.pipe(v.string('expected text'), v.maxLength(2000, 'expected at most 2000 characters')),
+    'The address of a new service; else the id of the listing, or of the disputed receipt.',
+  ),
+  kind: described(
+    v.picklist(REPORT_KINDS, `expected one of ${REPORT_KINDS.join(', ')}`),
+    'New for a service to list, wrong for a mistake in a listing, dispute for a service that does not do what it says.',
+  ),
+  text: v.optional(text, ''),
+  links: v.optional(
+    v.pipe(
+      v.array(link, 'expected a list of URLs'),
+      v.maxLength(MAX_LINKS, `expected at most ${MAX_LINKS} URLs`),
+      v.description('Pages where somebody can see it.'),
+    ),
+    [],
+  ),
+  email: optionally(v.string('expected an address'), 'Where to ask back; never published.'),
+})
+export type ReportBody = v.InferOutput<typeof ReportBodySchema>
+
+export const ReportTakenSchema = v.variant('status', [
+  /** `page` shows the outcome. */
+  v.object({ status: v.picklist(REPORT_STATES), id: v.string(), page: v.string() }),
+  v.object({ status: v.literal('listed'), listing_id: v.string(), page: v.string() }),
+])
+export type ReportTaken = v.InferOutput<typeof ReportTakenSchema>
+
+/** A report as shown to anybody with its id: without its words and its sender. */
+export interface ReportView {
+  id: string
+  kind: ReportKind
+  about: string
+  status: (typeof REPORT_STATES)[number]
+  /** The reviewer's reason. */
+  reason: string | null
+  listing_id: string | null
+}
+
+export type ReportAnswer =
+  | { kind: 'listed'; listing_id: string }
+  | { kind: 'report'; report: ReportView }
+
+export type ReportPage = FormPage<
+  ReportAnswer,
+  { kind: ReportKind; about: string; text: string; links: string }
+>
+
+/** The form, filled in so far. @param about as in the body; empty where still to be filled in */
+export function reportPath(kind: ReportKind, about = ''): string {
+  return `/report?${new URLSearchParams({ kind, ...(about !== '' && { about }) })}`
+}
+
+/** The outcome of a report. Anyone with its id may read it. */
+export function reportStatePath(id: string): string {
+  return `/report?id=${id}`
+}
+
+const MAX_NOTICE_LENGTH = 300
+
+/** One notice, for the latest; it changes no score. */
+export function toDisputeNotice(disputes: readonly AcceptedDispute[]): Notice[] {
+  const latest = disputes.toSorted((a, b) => b.at - a.at)[0]
+  if (latest === undefined) return []
+  const count = disputes.length === 1 ? 'A dispute was' : `${disputes.length} disputes were`
+  const head = `${count} looked at by a person and accepted.`
+  const note = latest.note === '' ? head : `${head} ${latest.note}`
+  return [
+    {
+      id: 'disputed',
+      note: cutText(note.replace(/\s+/g, ' '), MAX_NOTICE_LENGTH),
+      at: new Date(latest.at).toISOString(),
+    },
+  ]
+}
+
+/** In characters as people count them: an emoji of two code units is one. */
+export function lengthOf(text: string): number {
+  return [...text].length
+}
+
+function isWebAddress(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || UNPRINTABLE.test(text) || /\s/.test(text)) return false
+  return url.protocol === 'https:' && url.username === '' && url.password === ''
+}

@@ -1,0 +1,368 @@
+import * as v from 'valibot'
+import { findValueFault, inlineSchema, resolveReference } from '../listing/json-schema.ts'
+import {
+  createOperationSchema,
+  type Operation,
+  ParamSchema,
+  PayloadSchema,
+  placeholdersOf,
+} from '../listing/listing-facts.ts'
+import { findOperationFaults } from '../listing/operation.ts'
+import { eachOnce, isJsonObject, memberOf, present } from '../wire/json.ts'
+import { firstValid } from '../wire/shapes.ts'
+import { HTTP_METHODS } from '../wire/vocabulary.ts'
+import { readPaymentInfo, readPriceWords, type StatedPayment } from './payment-info.ts'
+
+/** Limits of a listing's evidence; a longer description is cut and marked as such. */
+const MAX_OPERATIONS = 100
+const MAX_PARAMS = 30
+const MAX_TEXT = 300
+/** A longer example is a data set (characters of JSON). */
+const MAX_EXAMPLE = 4000
+
+/** What a seller's own document says of its API. */
+export interface DescribedApi {
+  title: string | null
+  description: string | null
+  operations: Operation[]
+  /** CAIP-10 of the payee that the document names. */
+  payees: string[]
+  /** Words that stand where a payee should. */
+  placeholder?: string
+  truncated: boolean
+}
+
+interface Source {
+  document: Record<string, unknown>
+  address: string
+}
+
+const schema = createOperationSchema({ allowPrivate: false })
+
+/**
+ * OpenAPI 3.0 and 3.1 on the seller's own origin; null for any other document. References within the
+ * document are followed, others are left out.
+ *
+ * @param address where the document was read
+ */
+export function readOpenApi(document: unknown, address: string): DescribedApi | null {
+  if (!isJsonObject(document) || !/^3\./.test(String(document.openapi))) return null
+  if (!isJsonObject(document.paths)) return null
+  const source = { document, address }
+  const found = Object.entries(document.paths).flatMap(([path, item]) =>
+    path.startsWith('/') ? readPath(path, dereference(item, document), source) : [],
+  )
+  const sound = found.flatMap(({ operation, payment }) => {
+    const whole = toSound(operation)
+    return whole === null ? [] : [{ operation: whole, payment }]
+  })
+  const info = toObject(document.info)
+  const about = { title: lineOf(info.title), description: lineOf(info.description) }
+  return toDescribedApi(
+    about,
+    sound,
+    sound.map(({ payment }) => payment),
+  )
+}
+
+/** Of many operations the first. */
+export function toDescribedApi(
+  about: Pick<DescribedApi, 'title' | 'description'>,
+  described: readonly Described[],
+  payments: readonly StatedPayment[],
+): DescribedApi {
+  const placeholder = payments.map((each) => each.placeholder).find((each) => each !== undefined)
+  return {
+    ...about,
+    operations: described.slice(0, MAX_OPERATIONS).map(({ operation }) => operation),
+    payees: [...new Set(payments.flatMap(({ payees }) => payees))],
+    ...present({ placeholder }),
+    truncated: described.length > MAX_OPERATIONS,
+  }
+}
+
+/** Valid by our rules, without the shapes that are not; null where it still is not. */
+function toSound(operation: Operation): Operation | null {
+  const { body: _, response: _response, params, ...rest } = operation
+  const bare = params?.map(({ schema: _schema, example: _example, ...param }) => param)
+  return firstSound([operation, { ...rest, ...present({ params: bare }) }])
+}
+
+/** The first reading of an operation that is valid by our rules. */
+export function firstSound(readings: readonly Operation[]): Operation | null {
+  const isSound = (each: Operation) =>
+    v.is(schema, each) && findOperationFaults({ http: [each] }).length === 0
+  return readings.find(isSound) ?? null
+}
+
+export interface Described {
+  operation: Operation
+  payment: StatedPayment
+}
+
+function readPath(path: string, item: Record<string, unknown>, source: Source): Described[] {
+  const { document } = source
+  const shared = listOf(item.parameters)
+  return HTTP_METHODS.flatMap((method): Described[] => {
+    const reported = item[method.toLowerCase()]
+    if (!isJsonObject(reported)) return []
+    const base = findBase([reported.servers, item.servers, document.servers], source.address)
+    if (base === null) return []
+    const url = base + path
+    const params = [...listOf(reported.parameters), ...shared].flatMap((each) =>
+      readParam(dereference(each, document), document),
+    )
+    const description = lineOf(reported.summary) ?? lineOf(reported.description) ?? undefined
+    const body = method === 'GET' ? undefined : readBody(reported.requestBody, document)
+    const payment = readPaymentInfo(paymentInfoOf(reported, `${method} ${path}`, document))
+    const { offers, price } = payment
+    const guess = price === undefined ? readSentence(reported, document) : undefined
+    const response = readResponse(reported, source)
+    const shapes = { ...withPlaces(url, params), ...present({ body, response }) }
+    const sold = present({ description, price: price ?? guess, offers })
+    const assumed = guess === undefined ? {} : { assumed: ['price' as const] }
+    const operation = { method, url, ...sold, ...shapes, ...assumed }
+    return [{ operation, payment }]
+  })
+}
+
+/**
+ * At the operation, else in a table of the whole document, by method and path, else in members of
+ * its writer's own: `x-x402-price` beside `info.x-x402` with network and payee.
+ */
+function paymentInfoOf(
+  operation: Record<string, unknown>,
+  name: string,
+  document: Record<string, unknown>,
+): unknown {
+  const own = operation['x-payment-info']
+  const table = memberOf(memberOf(document.info, 'x-payment-info'), 'endpoints')
+  if (own !== undefined) return dereference(own, document)
+  return memberOf(table, name) ?? readOwnMembers(operation, document)
+}
+
+/**
+ * A paid operation may state its price in words alone: one amount for one call, in its own sentences,
+ * behind its summary, or else in its 402.
+ */
+function readSentence(
+  { summary, description, responses }: Record<string, unknown>,
+  document: unknown,
+) {
+  const paid = memberOf(responses, '402') ?? null
+  if (paid === null) return undefined
+  const [named, stated, ofAnswer] = [
+    summary,
+    description,
+    dereference(paid, document).description,
+  ].map((text) => (typeof text === 'string' ? text.slice(0, MAX_STATED) : ''))
+  const behind = (named ?? '').match(/\(\$\d[^()]*\)/g) ?? []
+  const sentences = `${named}\n${stated}`.split(/(?<=[.!?])\s+|\n+/)
+  const costs = [...sentences.filter((each) => OF_COST.test(each)), ...behind]
+  const reported = costs.flatMap(toCosts)
+  return toCallPrice(reported.length > 0 ? reported : toCosts(ofAnswer ?? ''))
+}
+
+const MAX_STATED = 5000
+const OF_COST =
+  /\b(?:costs?|price[ds]?|pay(?:ment|s)?|charge[ds]?|fee|flat)\b|\$\d[\d.]*(?: USDC)? ?\/ ?(?:call|request|query)\b/i
+
+/** Amounts in dollars, each with the words up to the next full stop. */
+export function toCosts(sentence: string): string[] {
+  return sentence.match(/(?:\$ ?\d+(?:\.\d+)?|\b\d+\.\d+ ?USDC?\b)(?:[^.]|\.\d)*/g) ?? []
+}
+
+/** One amount for one call; undefined for several, or where they count something else. */
+export function toCallPrice(costs: readonly string[]) {
+  const amounts = new Set(
+    costs.flatMap((cost) => cost.match(/\d+(?:\.\d+)?(?= ?USDC?\b)|(?<=\$ ?)\d+(?:\.\d+)?/g) ?? []),
+  )
+  const isMetered = costs.some((cost) =>
+    /(?:\bper |\/)(?! ?(?:call|request|query|lookup)\b)|\+/.test(cost),
+  )
+  const [amount] = amounts
+  if (amount === undefined || amounts.size > 1 || isMetered) return undefined
+  const read = readPriceWords(`$${amount}`)
+  return read === null ? undefined : { ...read.bounds, per: 'call' as const }
+}
+
+function readOwnMembers(operation: Record<string, unknown>, document: Record<string, unknown>) {
+  const named = Object.entries(operation).filter(([name]) => /^x-.*(?:x402|mpp|price)/i.test(name))
+  if (named.length === 0) return undefined
+  const [whole, shared] = [named.find(([, value]) => isJsonObject(value))?.[1], document.info]
+  const price = named.find(([name]) => /price/i.test(name))?.[1]
+  const protocols = named.some(([name]) => /x402/i.test(name)) ? ['x402'] : []
+  const ways = toObject(memberOf(shared, 'x-x402') ?? document['x-x402'])
+  const { network, payTo, payee } = ways
+  return { protocols, ...present({ network, payTo: payTo ?? payee, price }), ...toObject(whole) }
+}
+
+const MAX_SERVERS = 20
+const MAX_CHOICES = 30
+
+/** The first server on the seller's own origin; the origin itself where none is named. */
+function findBase(named: readonly unknown[], address: string): string | null {
+  const { origin } = new URL(address)
+  const lists = named.map((each) => listOf(each).filter((server) => !isOfWriter(server)))
+  const list = lists.find((each) => each.length > 0)
+  if (list === undefined) return origin
+  for (const server of list.slice(0, MAX_SERVERS).filter(isJsonObject))
+    for (const url of fillVariables(server)) {
+      const base = URL.parse(url, address)
+      if (base?.origin === origin) return base.href.replace(/\/+$/, '')
+    }
+  return null
+}
+
+/** Where its writer runs it: of no use to anybody else, and often forgotten in a document. */
+function isOfWriter(server: unknown): boolean {
+  const hosts = fillVariables(toObject(server)).map((url) => URL.parse(url)?.hostname ?? '')
+  const local = /^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1\])$/
+  return hosts.length > 0 && hosts.every((host) => local.test(host))
+}
+
+/** A server's address with its variables filled in: the defaults, then each choice of one. */
+function fillVariables({ url, variables }: Record<string, unknown>): string[] {
+  if (typeof url !== 'string') return []
+  const choices = Object.entries(isJsonObject(variables) ? variables : {}).map(
+    ([name, variable]) => ({
+      name,
+      fallback: String(memberOf(variable, 'default') ?? ''),
+      values: listOf(memberOf(variable, 'enum')).slice(0, MAX_CHOICES).map(String),
+    }),
+  )
+  const fill = (chosen: Record<string, string>) =>
+    url.replace(/\{([^{}]+)\}/g, (whole, name: string) => chosen[name] ?? whole)
+  const defaults = Object.fromEntries(choices.map(({ name, fallback }) => [name, fallback]))
+  const others = choices.flatMap(({ name, values }) =>
+    values.map((value) => fill({ ...defaults, [name]: value })),
+  )
+  return [fill(defaults), ...others].filter((each) => !/[{}]/.test(each))
+}
+
+type Params = NonNullable<Operation['params']>
+
+function readParam(param: Record<string, unknown>, document: unknown): Params {
+  const { name, in: place } = param
+  if (typeof name !== 'string' || (place !== 'query' && place !== 'path' && place !== 'header'))
+    return []
+  const description = lineOf(param.description) ?? undefined
+  const own = isJsonObject(param.schema) ? inlineSchema(param.schema, document) : {}
+  const [named] = Object.values(toObject(param.examples))
+  const example = param.example ?? dereference(named, document).value ?? own.example ?? own.default
+  const { example: _, ...shape } = own
+  const head = {
+    ...{ name, in: place },
+    ...((param.required === true || place === 'path') && { required: true }),
+    ...present({ description }),
+  }
+  const isShaped = Object.keys(shape).length > 0
+  for (const reading of [
+    { ...head, ...(isShaped && { schema: shape }), ...present({ example }) },
+    { ...head, ...(isShaped && { schema: shape }) },
+    { ...head, ...(typeof own.type === 'string' && { schema: { type: own.type } }) },
+    head,
+  ]) {
+    const parsed = v.safeParse(ParamSchema, reading)
+    if (parsed.success && isFitting(parsed.output)) return [parsed.output]
+  }
+  return []
+}
+
+function isFitting({ schema: shape, example }: Params[number]): boolean {
+  return shape === undefined || example === undefined || findValueFault(shape, example) === null
+}
+
+/** The operation's own come first. A path parameter that nobody declared is still one. */
+function withPlaces(url: string, params: Params): Pick<Operation, 'params'> {
+  const places = placeholdersOf(url)
+  const undeclared = places.map((name) => ({ name, in: 'path' as const, required: true }))
+  const all = eachOnce([...params, ...undeclared], (param) => `${param.in} ${param.name}`).filter(
+    (param) => param.in !== 'path' || places.includes(param.name),
+  )
+  // Without what is required nobody can call; without the rest they can.
+  const { need = [], rest = [] } = Object.groupBy(all, ({ required }) =>
+    required ? 'need' : 'rest',
+  )
+  const kept = [...need, ...rest].slice(0, MAX_PARAMS)
+  return kept.length === 0 ? {} : { params: all.filter((param) => kept.includes(param)) }
+}
+
+function readBody(value: unknown, document: unknown): Operation['body'] {
+  const content = toObject(dereference(value, document).content)
+  const type = jsonTypeOf(content)
+  if (type === undefined) return undefined
+  return readPayload(dereference(content[type], document), 'application/json', document)
+}
+
+/** What a good answer is: callers check answers by the schema. */
+function readResponse(
+  operation: Record<string, unknown>,
+  { document, address }: Source,
+): Operation['response'] {
+  const responses = toObject(operation.responses)
+  const status = ['200', '201', '202', '203', '2XX', '2xx', 'default'].find((each) =>
+    Object.hasOwn(responses, each),
+  )
+  if (status === undefined) return undefined
+  const content = toObject(dereference(responses[status], document).content)
+  const type = jsonTypeOf(content) ?? Object.keys(content)[0]
+  if (type === undefined) return undefined
+  const media = dereference(content[type], document)
+  const read = readPayload(media, type.split(';')[0]?.trim().toLowerCase() ?? '', document)
+  return read && { ...read, ref: address }
+}
+
+function jsonTypeOf(content: Record<string, unknown>): string | undefined {
+  return Object.keys(content).find((type) => /^application\/(?:[\w.-]+\+)?json\b/.test(type))
+}
+
+/** An example that violates its own schema is left out, and a schema that nobody could use. */
+function readPayload(
+  media: Record<string, unknown>,
+  content_type: string,
+  document: unknown,
+): v.InferOutput<typeof PayloadSchema> | undefined {
+  const shape = isJsonObject(media.schema) ? inlineSchema(media.schema, document) : undefined
+  const example = readExample(media, document)
+  const isGood =
+    example !== undefined && (shape === undefined || findValueFault(shape, example) === null)
+  return firstValid(PayloadSchema, [
+    { content_type, ...present({ schema: shape }), ...(isGood && { example }) },
+    { content_type, ...(isGood && shape === undefined && { example }) },
+    { content_type },
+  ])[0]
+}
+
+/** The media type's own, else the first of its named ones, else the schema's. */
+function readExample(media: Record<string, unknown>, document: unknown): unknown {
+  const [named] = Object.values(toObject(media.examples))
+  const ofSchema = dereference(media.schema, document).example
+  const example = media.example ?? dereference(named, document).value ?? ofSchema
+  const size = example === undefined ? 0 : (JSON.stringify(example)?.length ?? 0)
+  return size > MAX_EXAMPLE ? undefined : example
+}
+
+const MAX_HOPS = 5
+
+function dereference(value: unknown, document: unknown): Record<string, unknown> {
+  let object = toObject(value)
+  for (let hop = 0; hop < MAX_HOPS && typeof object.$ref === 'string'; hop += 1)
+    object = toObject(resolveReference(document, object.$ref))
+  return object
+}
+
+function toObject(value: unknown): Record<string, unknown> {
+  return isJsonObject(value) ? value : {}
+}
+
+/** One line of a seller's words, cut. */
+export function lineOf(value: unknown): string | null {
+  if (typeof value !== 'string') return null
+  const line = value.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+|\s+/gu, ' ').trim()
+  return line === '' ? null : [...line].slice(0, MAX_TEXT).join('').trim()
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,432 @@
+import * as v from 'valibot'
+import { findValueFault, isWithin } from '../listing/json-schema.ts'
+import { type Operation, type Param, ParamSchema, PayloadSchema } from '../listing/listing-facts.ts'
+import { toOperationKey } from '../listing/operation.ts'
+import { eachOnce, isJsonObject, memberOf, present } from '../wire/json.ts'
+import { firstValid } from '../wire/shapes.ts'
+import { HTTP_METHODS, type HttpMethod } from '../wire/vocabulary.ts'
+import {
+  type Described,
+  type DescribedApi,
+  firstSound,
+  lineOf,
+  toCallPrice,
+  toCosts,
+  toDescribedApi,
+} from './openapi.ts'
+import { payeesOf, readPaymentInfo, type StatedPayment } from './payment-info.ts'
+
+const MAX_ENTRIES = 500
+const MAX_PARAMS = 30
+
+/** Names under which manifests hold their entries, as a list or by `METHOD /path`; the best first. */
+const LISTS = `resources endpoints items services routes paths apis capability_catalog`.split(' ')
+const LIST_NAME = /^(?!.*free)\w*(?:resources|endpoints|items|services|routes|apis)$/i
+
+/**
+ * `/.well-known/x402` and `/.well-known/x402.json`, versions 1 and 2: paid operations on the seller's
+ * own origin with prices, networks, payees and shapes; null for any other document. What the
+ * document says of payment as a whole holds for each entry that says nothing else.
+ *
+ * @param address where the document was read
+ */
+export function readX402Manifest(document: unknown, address: string): DescribedApi | null {
+  if (!isJsonObject(document)) return null
+  const entries = entriesOf(document)
+  const shared = sharedPayment(document)
+  const isManifest = 'x402Version' in document || entries.length > 0 || shared.payTo !== undefined
+  if (!isManifest) return null
+  const base = baseOf(document, address)
+  const { origin } = new URL(address)
+  const read = entries
+    .slice(0, MAX_ENTRIES)
+    .flatMap((entry) => readPaidEntry(entry, { base, ref: address, shared }) ?? [])
+    .filter(({ operation }) => URL.parse(operation.url)?.origin === origin)
+    .map((each) => withStatedPrice(each, document.instructions))
+  const once = eachOnce(read, ({ operation }) => toOperationKey(operation))
+  const payments = [readPayment({}, shared), ...read.map(({ payment }) => payment)]
+  const about = [document, document.service, document.publisher].filter(isJsonObject)
+  const first = (name: string) => about.flatMap((each) => lineOf(each[name]) ?? []).at(0) ?? null
+  const titled = { title: first('name') ?? first('serviceName'), description: first('description') }
+  const api = toDescribedApi(titled, once, payments)
+  return { ...api, truncated: api.truncated || entries.length > MAX_ENTRIES }
+}
+
+/** Documents of addresses alone state method and price of each in words: in a section, or a line. */
+function withStatedPrice(read: Described, instructions: unknown): Described {
+  const { operation } = read
+  const path = new URL(operation.url).pathname
+  if (operation.price !== undefined || typeof instructions !== 'string' || path === '/') return read
+  const stated = instructions.slice(0, MAX_STATED)
+  const sections = stated.split(/\n(?=#)/).filter((part) => part.startsWith('#'))
+  const [own] = [sections, stated.split('\n')]
+    .map((parts) => parts.filter((part) => wordsOfHead(part).includes(path)))
+    .filter((parts) => parts.length === 1)
+  const price = toCallPrice(toCosts(own?.[0] ?? ''))
+  if (own?.[0] === undefined || price === undefined) return read
+  const isGuess = operation.assumed?.includes('method')
+  const method = HTTP_METHODS.find((each) => isGuess && wordsOfHead(own[0]).includes(each))
+  const assumed = [...(operation.assumed ?? []), 'price' as const]
+  return { ...read, operation: { ...operation, ...present({ method }), price, assumed } }
+}
+
+const MAX_STATED = 50_000
+
+function wordsOfHead(text = ''): string[] {
+  return text.split('\n', 1)[0]?.split(/[`\s?]+/) ?? []
+}
+
+const FREE: StatedPayment = { payees: [] }
+
+function entriesOf(document: Record<string, unknown>): unknown[] {
+  const others = Object.keys(document).filter((name) => LIST_NAME.test(name))
+  for (const name of [...LISTS, ...others]) {
+    const list = document[name]
+    if (Array.isArray(list)) return list
+    if (isJsonObject(list))
+      return Object.entries(list).map(([resource, entry]) => ({
+        resource,
+        ...(isJsonObject(entry) ? entry : { price: entry }),
+      }))
+  }
+  return [document.accepts ?? []]
+    .flat()
+    .filter((way) => typeof memberOf(way, 'resource') === 'string')
+}
+
+/** Payment as it stands once for the whole document. */
+function sharedPayment(document: Record<string, unknown>): Record<string, unknown> {
+  const { payment, payments, provider } = document
+  const own = [memberOf(payment, 'x402'), payment, payments, provider].find(isJsonObject) ?? {}
+  const { accepts, network, asset, price, address: _, ...rest } = document
+  const ways = [accepts ?? own.accepts ?? own.rails ?? []].flat()
+  const networks = rest.networks ?? rest.supported_networks
+  return {
+    ...present({ network: own.network, asset: own.asset, price: own.price ?? own.price_per_call }),
+    ...present({ payTo: payeesOf(rest) ?? payeesOf(own), network, networks, asset, price }),
+    ...(ways.length > 0 && { accepts: ways }),
+  }
+}
+
+/** Names of an entry's own payment, from the most exact. */
+const PAYMENTS = ['x-payment-info', 'payment', 'pricing']
+
+/** What an entry says comes first; ways to pay that stand once take an entry's own price. */
+function readPayment(
+  entry: Record<string, unknown>,
+  { accepts: sharedWays = [], ...shared }: Record<string, unknown>,
+): StatedPayment {
+  const inner = PAYMENTS.map((name) => entry[name]).find(isJsonObject) ?? {}
+  const { method: _, ...own } = entry
+  const { method: _method, ...payment } = inner
+  const whole = { protocols: ['x402'], ...shared, ...own, ...payment }
+  const stated = readPaymentInfo(whole)
+  const ways = [sharedWays].flat().filter(isJsonObject)
+  if ('accepts' in whole || ways.length === 0) return stated
+  const unpriced = ways.map(({ amount: _amount, maxAmountRequired: _units, ...way }) => way)
+  return readPaymentInfo({ ...whole, accepts: stated.price === undefined ? ways : unpriced })
+}
+
+function baseOf(document: Record<string, unknown>, address: string): string {
+  const named = ['serviceBaseUrl', 'baseUrl', 'base_url', 'baseURL', 'origin', 'url']
+    .map((name) => document[name])
+    .find((each) => typeof each === 'string' && /^https?:\/\//i.test(each))
+  return typeof named === 'string' ? `${named.replace(/\/+$/, '')}/` : new URL('/', address).href
+}
+
+/** Where an entry stands. */
+interface Place {
+  base: string
+  /** The document that says it. */
+  ref: string
+  /** What the document says of payment for all of its entries. */
+  shared?: Record<string, unknown>
+}
+
+/**
+ * One paid operation, as a manifest, a row of the Bazaar or an endpoint of a catalogue describes it:
+ * an address alone or with its method, payment and shapes; null where it names no address to call.
+ */
+export function readPaidEntry(entry: unknown, { base, ref, shared = {} }: Place): Described | null {
+  const named = readEntry(entry, base)
+  if (named === null) return null
+  const payment = named.body.paid === false ? FREE : readPayment(named.body, shared)
+  const operation = toOperation({ ...named, payment, ref })
+  return operation && { operation, payment }
+}
+
+interface Entry {
+  /** Null where the manifest names none. */
+  method: HttpMethod | null
+  /** With its places as `{name}`. */
+  url: string
+  place: string[]
+  body: Record<string, unknown>
+  input: ReturnType<typeof readX402Input>
+}
+
+/** An address by itself, or an object that names one in any of its usual members. */
+function readEntry(value: unknown, base: string): Entry | null {
+  const body = isJsonObject(value) ? value : {}
+  const resource = isJsonObject(body.resource) ? body.resource.url : body.resource
+  const named = [value, body.url, resource, body.endpoint, body.path, body.route].find(
+    (each) => typeof each === 'string' && each !== '',
+  )
+  if (typeof named !== 'string') return null
+  const [, verb, text = ''] = /^(?:([A-Za-z]{3,7})\s+)?(\S+)$/.exec(named.trim()) ?? []
+  const isPath = /^\/(?!.*:\/\/)/.test(text)
+  if (!isPath && !/^https?:\/\//i.test(text)) return null
+  const { path, names } = toTemplate(isPath ? base.replace(/\/$/, '') + text : text)
+  const input = readX402Input({ ...body, accepts: [body.accepts ?? []].flat() })
+  const stated = verb ?? body.method ?? [body.httpMethods].flat()[0] ?? input.method
+  const name = String(stated ?? '').toUpperCase()
+  const method = HTTP_METHODS.find((known) => known === name) ?? null
+  return { method, url: path, place: names, body, input }
+}
+
+/**
+ * An address as front matter has it: `:id`, `[id]` and `*` become `{id}`, each name once.
+ *
+ * @example toTemplate('https://a.example/x/:id') → { path: 'https://a.example/x/{id}', names: ['id'] }
+ */
+export function toTemplate(text: string): { path: string; names: string[] } {
+  const [, start = '', path = '', rest = ''] =
+    /^([a-z]+:\/\/[^/?#]*)([^?#]*)(.*)$/is.exec(text) ?? []
+  const names: string[] = []
+  const filled = path.replace(
+    /\/(?::([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\}|\[([A-Za-z_]\w*)\]|(\*{1,2}))(?=\/|$)/g,
+    (_, colon?: string, brace?: string, bracket?: string) => {
+      const wanted = colon ?? brace ?? bracket ?? 'path'
+      const name = names.includes(wanted) ? `${wanted}_${names.length + 1}` : wanted
+      names.push(name)
+      return `/{${name}}`
+    },
+  )
+  return { path: start.toLowerCase() + filled + rest, names }
+}
+
+interface Given extends Entry {
+  payment: StatedPayment
+  ref: string
+}
+
+function toOperation(given: Given): Operation | null {
+  const { method, url, place, body: entry, payment, ref } = given
+  const shapes = readShapes(given)
+  const way = [entry.accepts ?? []].flat()[0]
+  const others = [entry.resource, entry.metadata, way].map((each) => memberOf(each, 'description'))
+  const description =
+    [entry.description, ...others, entry.summary, entry.desc]
+      .map(lineOf)
+      .find((each) => each !== null) ?? undefined
+  const inPath = place.map(
+    (name): Param => ({
+      ...{ name, in: 'path', required: true },
+      schema: { type: 'string' },
+    }),
+  )
+  const params = [...inPath, ...(shapes.params ?? []).filter(({ name }) => !place.includes(name))]
+  const output = readX402Output(entry) ?? readOutput(entry)
+  const known = method ?? (shapes.body === undefined ? 'GET' : 'POST')
+  const { price, offers } = payment
+  const plain: Operation = {
+    ...{ method: known, url },
+    ...present({ description, price, offers }),
+    ...(method === null && { assumed: ['method'] as const }),
+  }
+  const whole = {
+    ...plain,
+    ...(params.length > 0 && { params: params.slice(0, MAX_PARAMS) }),
+    ...(known !== 'GET' && present({ body: shapes.body })),
+    ...(output !== null && { response: { ...output, ref } }),
+  }
+  const bare = { ...plain, ...(inPath.length > 0 && { params: inPath }) }
+  return firstSound([whole, bare])
+}
+
+/** The input as x402 describes it, else as a JSON Schema: fields of a GET are its query. */
+function readShapes({ body: entry, method, input }: Entry) {
+  const { method: _, ...reported } = input
+  if (reported.params !== undefined || reported.body !== undefined) return reported
+  const shape = [entry, entry.metadata]
+    .map((place) => firstOf(place, ['inputSchema', 'input_schema', 'requestSchema']))
+    .find(isJsonObject)
+  if (shape === undefined) return {}
+  if (method !== 'GET' && method !== null) {
+    const body = v.safeParse(PayloadSchema, { schema: shape })
+    return body.success ? { body: body.output } : {}
+  }
+  const required = Array.isArray(shape.required) ? shape.required : []
+  const params = Object.entries(isJsonObject(shape.properties) ? shape.properties : {}).flatMap(
+    ([name, field]) => {
+      const head = { name, in: 'query', ...(required.includes(name) && { required: true }) }
+      return firstValid(ParamSchema, [{ ...head, schema: field }, head])
+    },
+  )
+  return params.length > 0 ? { params } : {}
+}
+
+function readOutput(entry: Record<string, unknown>): v.InferOutput<typeof PayloadSchema> | null {
+  const shape = [entry, entry.metadata]
+    .map((place) => firstOf(place, ['outputSchema', 'output_schema', 'responseSchema']))
+    .find(isJsonObject)
+  const parsed = v.safeParse(PayloadSchema, { schema: shape })
+  return shape !== undefined && parsed.success ? parsed.output : null
+}
+
+function firstOf(value: unknown, names: readonly string[]): unknown {
+  return names.map((name) => memberOf(value, name)).find((each) => each !== undefined)
+}
+
+/** From bazaar of x402 version 2, `outputSchema` of 1; invalid parts are left out. */
+type X402Input = Pick<Operation, 'params' | 'body'>
+
+/** Sellers' names for the query. */
+const QUERY = ['queryParams', 'query_params', 'query', 'params']
+const MOST_FIELDS = 40
+/** Nobody reads a larger description of an input. */
+const BOUNDS = { depth: 16, nodes: 2000, characters: 30_000 } as const
+
+/** Of anything in the form of a 402's terms, such as a row of a discovery answer. */
+export function readX402Input(stated: unknown): X402Input & { method?: unknown } {
+  const bazaar = memberOf(memberOf(stated, 'extensions'), 'bazaar')
+  const accepts = isJsonObject(stated) && Array.isArray(stated.accepts) ? stated.accepts : []
+  const input = isJsonObject(bazaar)
+    ? memberOf(memberOf(bazaar, 'info'), 'input')
+    : memberOf(memberOf(accepts[0], 'outputSchema'), 'input')
+  // Version 2 has examples with their schema next to them.
+  const schema = memberOf(memberOf(memberOf(bazaar, 'schema'), 'properties'), 'input')
+  if (!isJsonObject(input) || !isWithin({ input, schema }, BOUNDS)) return {}
+  const params = readParams(input, memberOf(schema, 'properties'))
+  const body = readBody(input, memberOf(schema, 'properties'))
+  return {
+    method: input.method,
+    ...(params.length > 0 && { params }),
+    ...(body !== null && { body }),
+  }
+}
+
+function readParams(input: Record<string, unknown>, schemas: unknown): Operation['params'] & {} {
+  const values = QUERY.map((name) => input[name]).find(isJsonObject)
+  const shape = memberOf(schemas, 'queryParams')
+  const described = memberOf(shape, 'properties')
+  const required = isJsonObject(shape) && Array.isArray(shape.required) ? shape.required : []
+  const names = [...Object.keys(toRecord(values)), ...Object.keys(toRecord(described))]
+  // A name with a special meaning in code is not a parameter.
+  const own = [...new Set(names)].filter((name) => name !== '__proto__')
+  return own.slice(0, MOST_FIELDS).flatMap((name) => {
+    const value = toRecord(values)[name]
+    const field = toField(toRecord(described)[name] ?? (isJsonObject(value) ? value : undefined))
+    const isRequired = field.required || required.includes(name)
+    const head = { name, in: 'query', ...(isRequired && { required: true }) }
+    const { schema, description } = field
+    const example = isJsonObject(value) ? undefined : value
+    return firstValid(ParamSchema, [
+      { ...head, ...present({ schema, description, example }) },
+      { ...head, ...present({ example }) },
+      head,
+    ])
+  })
+}
+
+function readBody(input: Record<string, unknown>, schemas: unknown): Operation['body'] | null {
+  const type = input.bodyType
+  if (type !== undefined && type !== 'json') return null
+  const fields = memberOf(input, 'bodyFields')
+  const example = isJsonObject(input.body) ? input.body : undefined
+  const schema = isJsonObject(fields) ? toObjectSchema(fields) : memberOf(schemas, 'body')
+  if (example === undefined && !isJsonObject(schema)) return null
+  const [body] = firstValid(PayloadSchema, [
+    present({ schema: isJsonObject(schema) ? schema : undefined, example }),
+    present({ example }),
+  ])
+  return body ?? null
+}
+
+/** Version 1 describes a field by its type, a sentence and whether it is required. */
+function toField(value: unknown) {
+  if (!isJsonObject(value)) return { required: false }
+  const { required, description, ...schema } = value
+  return {
+    required: required === true,
+    ...(typeof description === 'string' && { description }),
+    ...(Object.keys(schema).length > 0 && { schema }),
+  }
+}
+
+function toObjectSchema(fields: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(fields).slice(0, MOST_FIELDS)
+  const read = entries.map(([name, value]) => [name, toField(value)] as const)
+  const required = read.filter(([, field]) => field.required).map(([name]) => name)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      read.map(([name, { schema, description }]) => [
+        name,
+        { ...schema, ...present({ description }) },
+      ]),
+    ),
+    ...(required.length > 0 && { required }),
+  }
+}
+
+function toRecord(value: unknown): Record<string, unknown> {
+  return isJsonObject(value) ? value : {}
+}
+
+const MEDIA_TYPES: Record<string, string> = { json: 'application/json', text: 'text/plain' }
+
+/**
+ * The output according to a 402, or a row of a discovery answer: bazaar's `info.output` of x402
+ * version 2, `outputSchema.output` of 1. Null where nothing valid is there.
+ */
+export function readX402Output(stated: unknown): NonNullable<Operation['response']> | null {
+  const bazaar = memberOf(memberOf(stated, 'extensions'), 'bazaar')
+  const accepts = memberOf(stated, 'accepts')
+  const first = Array.isArray(accepts) ? accepts[0] : undefined
+  const reading = isJsonObject(bazaar)
+    ? readVersion2(bazaar)
+    : readVersion1(memberOf(memberOf(first, 'outputSchema'), 'output'))
+  if (reading === null || !isWithin(reading, BOUNDS)) return null
+  const { schema, example } = reading
+  const isFitting = schema === undefined || findValueFault(schema, example) === null
+  const { example: _, ...plain } = reading
+  return firstValid(PayloadSchema, isFitting ? [reading, plain] : [plain])[0] ?? null
+}
+
+interface Reading {
+  content_type?: string
+  schema?: unknown
+  example?: unknown
+}
+
+/** An example, and its schema next to it under the same name. */
+function readVersion2(bazaar: unknown): Reading | null {
+  const output = memberOf(memberOf(bazaar, 'info'), 'output')
+  if (!isJsonObject(output)) return null
+  const shapes = memberOf(memberOf(memberOf(bazaar, 'schema'), 'properties'), 'output')
+  const described = memberOf(memberOf(shapes, 'properties'), 'example')
+  const schema = isJsonObject(described) && isShape(described) ? described : undefined
+  const { example, format, type } = output
+  if (example === undefined && schema === undefined && type === undefined) return null
+  const content_type = [format, type].map(toMediaType).find((each) => each !== undefined)
+  return present({ content_type, schema, example })
+}
+
+/** A JSON Schema. Lists of names and sentences are in use too, but are ambiguous. */
+function readVersion1(output: unknown): Reading | null {
+  if (!isJsonObject(output) || !isShape(output)) return null
+  const { example, ...schema } = output
+  return present({ schema, example })
+}
+
+/** A schema that says more than that it is an object. */
+function isShape({ type, properties, items }: Record<string, unknown>): boolean {
+  if (isJsonObject(properties)) return Object.keys(properties).length > 0
+  return type === 'array' ? isJsonObject(items) : type === 'string' || type === 'number'
+}
+
+function toMediaType(name: unknown): string | undefined {
+  if (typeof name !== 'string') return undefined
+  return MEDIA_TYPES[name] ?? (name.includes('/') ? name.toLowerCase() : undefined)
+}
