@@ -18,8 +18,7 @@ import { publicJson } from '../http/answers.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import { clientOf } from '../server/rate-limits.ts'
-import type { Store, Tables } from '../store/store.ts'
-import { createLoop, inPieces, insertTogether } from '../store/store.ts'
+import { createLoop, inPieces, insertTogether, type Store, type Tables } from '../store/store.ts'
 
 /** A receipt with what the ledger keeps beside it. */
 export interface NewReceipt {

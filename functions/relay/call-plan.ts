@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { LiveListing } from '../../src/domain/listing/listing-states.ts'
-import { type Gone, toGoneText } from '../../src/domain/listing/listing-states.ts'
+import { type Gone, type LiveListing, toGoneText } from '../../src/domain/listing/listing-states.ts'
 import {
   parseCallQuery,
   parseCallTarget,

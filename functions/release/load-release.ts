@@ -18,8 +18,7 @@ import { createStaticFiles } from '../static/static-files.ts'
 import { openSearchIndex, verifyBodiesInSteps } from './open-index.ts'
 import type { PageCode } from './page-code.ts'
 import { toSearchTexts } from './prepare-texts.ts'
-import type { Release } from './release.ts'
-import { createProtocolData } from './release.ts'
+import { createProtocolData, type Release } from './release.ts'
 
 /** A release that cannot be served: damaged, incomplete, or built for another address. */
 export class ReleaseError extends OperatorError {

@@ -3,8 +3,13 @@ import type { TaskNames } from '../../src/components/compare/versus.ts'
 import { CompareRowSchema } from '../../src/domain/compare/compare-view.ts'
 import { DeclaredRowSchema } from '../../src/domain/derived/derived-listing.ts'
 import type { SearchChoices, SiteTexts } from '../../src/domain/derived/tables.ts'
-import type { LiveListing, OptedOutListing } from '../../src/domain/listing/listing-states.ts'
-import { type Gone, listingOfPath, toGoneText } from '../../src/domain/listing/listing-states.ts'
+import {
+  type Gone,
+  type LiveListing,
+  listingOfPath,
+  type OptedOutListing,
+  toGoneText,
+} from '../../src/domain/listing/listing-states.ts'
 import { createNearestIds } from '../../src/domain/listing/listing-text.ts'
 import { TaskSellerSchema } from '../../src/domain/plans/task-seller.ts'
 import { ProbePlanSchema } from '../../src/domain/probe/plan.ts'

@@ -1,8 +1,11 @@
 import { createLocalJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import * as v from 'valibot'
 import { headerOf, type ProbeAnswer, type ProbeReply } from '../../src/domain/probe/finding.ts'
-import type { ClaimHost } from '../../src/domain/sellers/claim-rules.ts'
-import { ownerDomainOf, type SharedHosts } from '../../src/domain/sellers/claim-rules.ts'
+import {
+  type ClaimHost,
+  ownerDomainOf,
+  type SharedHosts,
+} from '../../src/domain/sellers/claim-rules.ts'
 import type { ClaimStarted } from '../../src/domain/views/seller-views.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { cutAt } from '../../src/domain/wire/text.ts'

@@ -9,8 +9,7 @@ import {
   isDumpCopy,
 } from '../../src/domain/wire/published-files.ts'
 import { acceptsEncoding } from '../server/compress-answers.ts'
-import type { ReportFailure } from '../server/node-answers.ts'
-import { sendResponse } from '../server/node-answers.ts'
+import { type ReportFailure, sendResponse } from '../server/node-answers.ts'
 
 /**
  * The files of a release, as they lie in its `public` folder with compressed copies beside them.

@@ -1,15 +1,16 @@
 import { authorizationMarkOf } from '../../src/domain/relay/delivered.ts'
-import type { EvmRule, ShownPayment } from '../../src/domain/trust/evm-payments.ts'
 import {
   AUTHORIZATION_USED_TOPIC,
   amountOf,
   DEPOSIT_PLACES,
+  type EvmRule,
   eip3009,
   isTempo,
   MEMO_TRANSFER_TOPIC,
   markOfRealm,
   permit2,
   readRealmOf,
+  type ShownPayment,
   TRANSFER_TOPIC,
   tempoCharge,
   toAddress,

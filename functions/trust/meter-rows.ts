@@ -11,8 +11,13 @@ import {
   type SeenPayment,
   toMeteredPayment,
 } from '../../src/domain/trust/ledger-facts.ts'
-import type { CountedScheme, Settlement, Transfer } from '../../src/domain/trust/payments.ts'
-import { type UsdAsset, usdAssetOf } from '../../src/domain/trust/payments.ts'
+import {
+  type CountedScheme,
+  type Settlement,
+  type Transfer,
+  type UsdAsset,
+  usdAssetOf,
+} from '../../src/domain/trust/payments.ts'
 import { HISTORY_MS } from '../../src/domain/trust/score-listings.ts'
 import { windowEnd } from '../../src/domain/trust/trust.ts'
 import { WASH } from '../../src/domain/trust/wash.ts'

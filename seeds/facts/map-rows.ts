@@ -10,11 +10,11 @@ import { findOperationFaults } from '../../src/domain/listing/operation.ts'
 import { normalizePayout } from '../../src/domain/listing/pricing.ts'
 import { withAsciiHosts } from '../../src/domain/listing/target-url.ts'
 import { marksOf } from '../../src/domain/sources/place-rows.ts'
-import type { SkillFacts } from '../../src/domain/sources/source-row.ts'
 import {
   type Deprecated,
   MAX_PAYEES,
   type NamedPayee,
+  type SkillFacts,
   type SourceField,
 } from '../../src/domain/sources/source-row.ts'
 import { eachOnce, isJsonObject } from '../../src/domain/wire/json.ts'

@@ -18,8 +18,14 @@ import { contentFileOf, receiptPath } from '../../src/domain/wire/routes.ts'
 import { KIND_LABELS } from '../../src/domain/wire/vocabulary.ts'
 import { listingFileOf, readTables, withContent } from '../content/content-files.ts'
 import { renderListing } from '../content/listing-text.ts'
-import type { MapRules, Reported, Seed } from '../facts/map-rows.ts'
-import { finishSeed, type MappedSeed, toSeed } from '../facts/map-rows.ts'
+import {
+  finishSeed,
+  type MappedSeed,
+  type MapRules,
+  type Reported,
+  type Seed,
+  toSeed,
+} from '../facts/map-rows.ts'
 import { withPlainWords } from '../facts/seed-texts.ts'
 import { mapCard } from '../sources/a2a.ts'
 import {

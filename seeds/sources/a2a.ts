@@ -1,8 +1,14 @@
 import { type AgentCard, readAgentCard } from '../../src/domain/probe/a2a.ts'
 import { readSkills } from '../../src/domain/probe/mcp.ts'
 import { isJsonObject, present } from '../../src/domain/wire/json.ts'
-import type { MapRules, SeedSource } from '../facts/map-rows.ts'
-import { gatherSeeds, type MappedSeed, mapReported, refuse } from '../facts/map-rows.ts'
+import {
+  gatherSeeds,
+  type MappedSeed,
+  type MapRules,
+  mapReported,
+  refuse,
+  type SeedSource,
+} from '../facts/map-rows.ts'
 import { faultOf, findCallableUrlFault } from '../facts/refusal.ts'
 import { toSeedLine } from '../facts/seed-texts.ts'
 import { followAddresses, ReadDocument } from '../fetch/read-sellers.ts'

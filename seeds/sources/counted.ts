@@ -4,8 +4,7 @@ import { MAX_PAYEES, NamedPayeeSchema } from '../../src/domain/sources/source-ro
 import type { ReportedUse } from '../../src/domain/trust/evidence.ts'
 import { present } from '../../src/domain/wire/json.ts'
 import { CalendarDateSchema } from '../../src/domain/wire/shapes.ts'
-import type { SeedSource } from '../facts/map-rows.ts'
-import { chooseRows, type MappedSeed } from '../facts/map-rows.ts'
+import { chooseRows, type MappedSeed, type SeedSource } from '../facts/map-rows.ts'
 
 const number = v.optional(
   v.pipe(

@@ -1,21 +1,20 @@
 import type { FoundSeller } from '../../functions/probes/find-seller.ts'
 import { readSignIn } from '../../functions/probes/sign-in.ts'
-import type { SignIn } from '../../src/domain/listing/invoke.ts'
-import { defaultAddress } from '../../src/domain/listing/invoke.ts'
+import { defaultAddress, type SignIn } from '../../src/domain/listing/invoke.ts'
 import { offersOf, pricingOf } from '../../src/domain/listing/operation.ts'
 import { readTools, toToolFacts } from '../../src/domain/probe/mcp.ts'
 import { uniteOperations } from '../../src/domain/sources/join-rows.ts'
 import { isJsonObject } from '../../src/domain/wire/json.ts'
 import type { Kind } from '../../src/domain/wire/vocabulary.ts'
-import type {
-  ChosenSeeds,
-  ListedFacts,
-  MapRules,
-  Seed,
-  SeedSource,
-  SellerReader,
+import {
+  type ChosenSeeds,
+  type ListedFacts,
+  type MapRules,
+  type Seed,
+  type SeedSource,
+  type SellerReader,
+  toPayees,
 } from '../facts/map-rows.ts'
-import { toPayees } from '../facts/map-rows.ts'
 import type { Refusal } from '../facts/refusal.ts'
 import { withPlainWords } from '../facts/seed-texts.ts'
 import { toInterface } from './a2a.ts'

@@ -4,8 +4,16 @@ import { RegistryNameSchema, VersionSchema } from '../../src/domain/listing/list
 import { MAX_ID_LENGTH } from '../../src/domain/listing/listing-text.ts'
 import { endpointsOf } from '../../src/domain/sources/place-rows.ts'
 import { isJsonObject, present } from '../../src/domain/wire/json.ts'
-import type { ChosenSeeds, MapRules, SeedSource } from '../facts/map-rows.ts'
-import { gatherSeeds, type MappedSeed, mapReported, refuse, type Seed } from '../facts/map-rows.ts'
+import {
+  type ChosenSeeds,
+  gatherSeeds,
+  type MappedSeed,
+  type MapRules,
+  mapReported,
+  refuse,
+  type Seed,
+  type SeedSource,
+} from '../facts/map-rows.ts'
 import { faultOf, findCallableUrlFault, type HostRules } from '../facts/refusal.ts'
 import { toSeedLine } from '../facts/seed-texts.ts'
 import {

@@ -3,8 +3,15 @@ import type { Operation } from '../../src/domain/listing/listing-facts.ts'
 import { collapseOperations } from '../../src/domain/sources/join-rows.ts'
 import { readPaidEntry } from '../../src/domain/sources/x402-manifest.ts'
 import { present } from '../../src/domain/wire/json.ts'
-import type { MapRules, SeedSource } from '../facts/map-rows.ts'
-import { chooseRows, type MappedSeed, mapReported, PAID_API, refuse } from '../facts/map-rows.ts'
+import {
+  chooseRows,
+  type MappedSeed,
+  type MapRules,
+  mapReported,
+  PAID_API,
+  refuse,
+  type SeedSource,
+} from '../facts/map-rows.ts'
 import {
   type Fault,
   faultOf,

@@ -6,8 +6,17 @@ import {
   type SkillFacts,
 } from '../../src/domain/sources/source-row.ts'
 import { isJsonObject, memberOf, parseJson } from '../../src/domain/wire/json.ts'
-import type { ListedFacts, MapRules, SeedSource, SellerReader } from '../facts/map-rows.ts'
-import { chooseRows, type MappedSeed, mapReported, refuse, type Seed } from '../facts/map-rows.ts'
+import {
+  chooseRows,
+  type ListedFacts,
+  type MappedSeed,
+  type MapRules,
+  mapReported,
+  refuse,
+  type Seed,
+  type SeedSource,
+  type SellerReader,
+} from '../facts/map-rows.ts'
 import {
   type Fault,
   faultOf,

@@ -5,14 +5,17 @@ import { collapseOperations } from '../../src/domain/sources/join-rows.ts'
 import { originOf } from '../../src/domain/sources/place-rows.ts'
 import { readPaidEntry } from '../../src/domain/sources/x402-manifest.ts'
 import { largestOf } from '../../src/domain/wire/json.ts'
-import type { ChosenSeeds, MapRules, Seed, SeedSource } from '../facts/map-rows.ts'
 import {
+  type ChosenSeeds,
   gatherSeeds,
   type MappedSeed,
+  type MapRules,
   mapReported,
   PAID_API,
   parseRow,
   refuse,
+  type Seed,
+  type SeedSource,
   toPayees,
 } from '../facts/map-rows.ts'
 import { faultOf, findOperationAddressFault, leftOut, type Refusal } from '../facts/refusal.ts'

@@ -5,14 +5,15 @@ import { MAX_CALL_USD, readPaymentInfo } from '../../src/domain/sources/payment-
 import { originOf } from '../../src/domain/sources/place-rows.ts'
 import { MeasuredSchema, SignalsSchema } from '../../src/domain/trust/evidence.ts'
 import { toCaip2 } from '../../src/domain/trust/payments.ts'
-import type { MapRules, SeedSource } from '../facts/map-rows.ts'
 import {
   chooseRows,
   type MappedSeed,
+  type MapRules,
   mapReported,
   PAID_API,
   refuse,
   type SeedEvidence,
+  type SeedSource,
 } from '../facts/map-rows.ts'
 import { faultOf, findCallableUrlFault, type Refusal } from '../facts/refusal.ts'
 import * as member from '../facts/row-members.ts'

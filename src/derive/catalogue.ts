@@ -1,15 +1,12 @@
 import { hash } from 'node:crypto'
 import { readMoves, urlIn } from '../content/check.ts'
-import type { ListingFile } from '../content/listing-file.ts'
-import { createListingParser } from '../content/listing-file.ts'
+import { createListingParser, type ListingFile } from '../content/listing-file.ts'
 import type { Content } from '../content/read.ts'
 import type { ComparePage } from '../content/tables.ts'
 import { type DerivedListing, deriveListing } from '../domain/derived/derived-listing.ts'
-import type { SourceRow, Tables } from '../domain/derived/tables.ts'
-import { createMarkFinder } from '../domain/derived/tables.ts'
+import { createMarkFinder, type SourceRow, type Tables } from '../domain/derived/tables.ts'
 import type { ListingFacts } from '../domain/listing/listing-facts.ts'
-import type { OptedOutListing } from '../domain/listing/listing-states.ts'
-import { followMoves, type Gone } from '../domain/listing/listing-states.ts'
+import { followMoves, type Gone, type OptedOutListing } from '../domain/listing/listing-states.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../domain/listing/target-url.ts'
 import { combineEvidence, toDriftNotices } from '../domain/probe/merge.ts'
 import { planProbe } from '../domain/probe/plan.ts'
@@ -20,8 +17,13 @@ import { NO_PAYOUTS } from '../domain/sellers/payout-state.ts'
 import { toDisputeNotice } from '../domain/sellers/report.ts'
 import { splitByAge } from '../domain/trust/age.ts'
 import type { Evidence, Notice } from '../domain/trust/evidence.ts'
-import type { LedgerFacts, LedgerPayment, PaymentFacts } from '../domain/trust/ledger-facts.ts'
-import { findNewest, type TrustPayees } from '../domain/trust/ledger-facts.ts'
+import {
+  findNewest,
+  type LedgerFacts,
+  type LedgerPayment,
+  type PaymentFacts,
+  type TrustPayees,
+} from '../domain/trust/ledger-facts.ts'
 import { type ListingScore, scoreListings } from '../domain/trust/score-listings.ts'
 import {
   createPaidLookup,

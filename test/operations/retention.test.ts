@@ -2,8 +2,13 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { applyRetention } from '../../functions/clicks/retention.ts'
 import { createUsage, readClickCounts } from '../../functions/clicks/usage.ts'
-import type { Store } from '../../functions/store/store.ts'
-import { type Click, createStoreCounters, toDay, toHour } from '../../functions/store/store.ts'
+import {
+  type Click,
+  createStoreCounters,
+  type Store,
+  toDay,
+  toHour,
+} from '../../functions/store/store.ts'
 import { RETENTION } from '../../src/domain/wire/vocabulary.ts'
 import { describeStores, silentLog } from '../support/stores.ts'
 

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import type { Finding, OtherAnswer, PaymentTerm } from '../../src/domain/probe/finding.ts'
 import { mergeFinding, toDriftNotices } from '../../src/domain/probe/merge.ts'
-import type { ProbePlan } from '../../src/domain/probe/plan.ts'
-import { orderByNeed, planProbe, toCandidate } from '../../src/domain/probe/plan.ts'
+import { orderByNeed, type ProbePlan, planProbe, toCandidate } from '../../src/domain/probe/plan.ts'
 import { type Evidence, EvidenceSchema } from '../../src/domain/trust/evidence.ts'
 
 const FactsSchema = createListingFactsSchema({ allowPrivate: true })

@@ -7,8 +7,7 @@ import {
   toOthersText,
 } from '../../src/domain/relay/delivered.ts'
 import type { JudgedCall, LedgerPayment } from '../../src/domain/trust/ledger-facts.ts'
-import type { ListingScore } from '../../src/domain/trust/score-listings.ts'
-import { FULL } from '../../src/domain/trust/score-listings.ts'
+import { FULL, type ListingScore } from '../../src/domain/trust/score-listings.ts'
 
 const markOf = createPaymentMarks()
 const ID = 'x402.seller'

@@ -2,8 +2,12 @@ import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import { toTrustWords } from '../../src/components/evidence/trust-words.ts'
 import { MeasuredSchema } from '../../src/domain/trust/evidence.ts'
-import type { Settlement } from '../../src/domain/trust/payments.ts'
-import { COUNTED_SCHEMES, nameOfScheme, SCHEMES } from '../../src/domain/trust/payments.ts'
+import {
+  COUNTED_SCHEMES,
+  nameOfScheme,
+  SCHEMES,
+  type Settlement,
+} from '../../src/domain/trust/payments.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { aSettlement, measureSeller } from './samples.ts'

@@ -1,8 +1,12 @@
 import { toXmlText } from '../../components/frame/html.ts'
 import { KIND_ORDER, KIND_TEXTS, toKindText } from '../../components/rows/kind-texts.ts'
 import { toMonogram } from '../../components/rows/tile.ts'
-import type { SiteNames } from '../../domain/derived/tables.ts'
-import { type DirectoryPart, type Switches, toMissingParts } from '../../domain/derived/tables.ts'
+import {
+  type DirectoryPart,
+  type SiteNames,
+  type Switches,
+  toMissingParts,
+} from '../../domain/derived/tables.ts'
 import {
   CARD_HEIGHT,
   CARD_WIDTH,

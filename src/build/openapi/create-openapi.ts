@@ -1,5 +1,9 @@
-import type { SiteNames } from '../../domain/derived/tables.ts'
-import { isBare, isSwitchedOff, type Switches } from '../../domain/derived/tables.ts'
+import {
+  isBare,
+  isSwitchedOff,
+  type SiteNames,
+  type Switches,
+} from '../../domain/derived/tables.ts'
 import { isProblemCode, PROBLEMS } from '../../domain/wire/problems.ts'
 import { ROUTES, type RouteId } from '../../domain/wire/routes.ts'
 import { type OperationFacts, readOperations } from './operations.ts'

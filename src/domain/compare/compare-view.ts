@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
-import type { SourceRow } from '../derived/tables.ts'
-import { link, prose, type SiteTexts } from '../derived/tables.ts'
+import { link, prose, type SiteTexts, type SourceRow } from '../derived/tables.ts'
 import { hasRemoteEndpoint } from '../listing/invoke.ts'
 import { toCostText } from '../listing/price-text.ts'
 import { lowestPriceOf, railsOf } from '../listing/pricing.ts'

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
-import type { OperationEntry } from '../kit/found-operations.ts'
-import { MAX_OFFERS, toOffers } from '../kit/found-operations.ts'
+import { MAX_OFFERS, type OperationEntry, toOffers } from '../kit/found-operations.ts'
 import { runsLocallyOnly } from '../listing/invoke.ts'
 import { findValueFault } from '../listing/json-schema.ts'
 import { OfferSchema } from '../listing/listing-facts.ts'

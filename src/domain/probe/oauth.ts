@@ -3,8 +3,7 @@ import { createSignInSchema, MAX_NAMED, NamedSchema, type SignIn } from '../list
 import { isWithin } from '../listing/json-schema.ts'
 import { findUrlFault, type UrlRules } from '../listing/target-url.ts'
 import { isJsonObject, parseJson, present } from '../wire/json.ts'
-import type { ProbeAnswer } from './finding.ts'
-import { parseChallenges } from './finding.ts'
+import { type ProbeAnswer, parseChallenges } from './finding.ts'
 
 const MAX_HEADER_LENGTH = 16 * 1024
 const BOUNDS = { depth: 8, nodes: 4000, characters: 64 * 1024 }

@@ -1,6 +1,5 @@
 import type { CompareView } from '../compare/compare-view.ts'
-import type { SiteNames } from '../derived/tables.ts'
-import { type Switches, toPresentLinks } from '../derived/tables.ts'
+import { type SiteNames, type Switches, toPresentLinks } from '../derived/tables.ts'
 import { nameSnippet, toSignInText } from '../kit/client-setup.ts'
 import { type FirstCall, RAILS_DECIDE, toFirstSearch } from '../kit/filled-call.ts'
 import { type KitSetting, toSettingWords } from '../kit/kit-entries.ts'

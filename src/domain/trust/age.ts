@@ -4,7 +4,6 @@ import { PerCallSchema, type Pricing } from '../listing/pricing.ts'
 import { present } from '../wire/json.ts'
 import { DAY_MS, InstantSchema } from '../wire/shapes.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
-import type { SeenOperation } from './evidence.ts'
 import {
   DriftSchema,
   dayOfUse,
@@ -14,6 +13,7 @@ import {
   ProbeSchema,
   ReportedUseSchema,
   SeenAnswerSchema,
+  type SeenOperation,
   SignalsSchema,
 } from './evidence.ts'
 
