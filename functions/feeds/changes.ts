@@ -17,8 +17,9 @@ import {
   toCursorText,
 } from '../../src/domain/sellers/change-log.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
+import { pagePath } from '../../src/domain/wire/links.ts'
 import { codeOf } from '../../src/domain/wire/problems.ts'
-import { pagePath, ROUTES } from '../../src/domain/wire/routes.ts'
+import { ROUTES } from '../../src/domain/wire/routes.ts'
 import { InstantSchema } from '../../src/domain/wire/shapes.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { readId } from '../../src/search/index/load-index.ts'

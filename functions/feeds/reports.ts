@@ -16,7 +16,8 @@ import {
   type ReportView,
   reportStatePath,
 } from '../../src/domain/sellers/report.ts'
-import { ON_DEMAND_PAGES, pagePath } from '../../src/domain/wire/routes.ts'
+import { pagePath } from '../../src/domain/wire/links.ts'
+import { ON_DEMAND_PAGES } from '../../src/domain/wire/routes.ts'
 import type { Feature, Parts, StoreRoute } from '../features/feature.ts'
 import { countForm, orRefused, readSent, refuseField } from '../features/form.ts'
 import { createStoreRoute } from '../features/routes.ts'

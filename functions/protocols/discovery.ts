@@ -1,6 +1,6 @@
 import type { ResourceRow } from '../../src/domain/protocols/registry-entry.ts'
 import { MAX_OFFSET, MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-query.ts'
-import { toCaip2 } from '../../src/domain/trust/payments.ts'
+import { toCaip2 } from '../../src/domain/trust/usd-assets.ts'
 import { type DirectoryParts, findIds } from './directory.ts'
 import {
   createReadEndpoint,

@@ -27,7 +27,7 @@ import {
 } from '../../src/domain/relay/receipt.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
-import { callPath } from '../../src/domain/wire/routes.ts'
+import { callPath } from '../../src/domain/wire/links.ts'
 import {
   optionally as described,
   SELLER_TEXTS,

@@ -10,18 +10,22 @@ import {
 } from 'node:zlib'
 import type { DeclaredRow } from '../../src/domain/derived/derived-listing.ts'
 import type { LiveListing } from '../../src/domain/listing/listing-states.ts'
-import { isAtAddress } from '../../src/domain/listing/operation.ts'
-import { type PaymentMarks, toPaymentMarks } from '../../src/domain/relay/delivered.ts'
+import {
+  decodePayments,
+  type PaymentMarks,
+  readSettledTransaction,
+  toPaymentMarks,
+} from '../../src/domain/relay/delivered.ts'
 import { type DeliveredAnswer, JUDGED_BYTES, judgeDelivery } from '../../src/domain/relay/judge.ts'
-import { decodePayments, readSettledTransaction } from '../../src/domain/relay/payments.ts'
 import {
   RECEIPT_HEADER,
   RECEIPT_SECRET_HEADER,
   WITNESS_HEADER,
 } from '../../src/domain/relay/receipt.ts'
 import { carriesPayment, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
+import { receiptPath } from '../../src/domain/wire/links.ts'
 import { codeOf } from '../../src/domain/wire/problems.ts'
-import { receiptPath } from '../../src/domain/wire/routes.ts'
+import { isAtAddress } from '../../src/domain/wire/text.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'

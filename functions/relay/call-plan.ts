@@ -18,9 +18,10 @@ import {
   findPaymentHeaderFault,
   PROXY_NAME,
 } from '../../src/domain/relay/relayed-headers.ts'
+import { CALL_PREFIX } from '../../src/domain/wire/links.ts'
 import { codeOf, PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
 import { toTransportHeaders } from '../../src/domain/wire/published-files.ts'
-import { CALL_PREFIX, ROUTES } from '../../src/domain/wire/routes.ts'
+import { ROUTES } from '../../src/domain/wire/routes.ts'
 import { toWireNames } from '../../src/domain/wire/shapes.ts'
 import type { MakeProblem, ProblemOptions } from '../http/answers.ts'
 import {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import { decodePayments, MAX_TERMS_BYTES } from '../../src/domain/relay/payments.ts'
+import { decodePayments } from '../../src/domain/relay/delivered.ts'
+import { MAX_TERMS_BYTES } from '../../src/domain/relay/payments.ts'
 import { type Expectation, judgeTerms } from '../../src/domain/relay/pins.ts'
 import {
   carriesPayment,

@@ -1,4 +1,4 @@
-import { NETWORK_NAMES, toNetworkId } from '../../src/domain/listing/pricing.ts'
+import { NETWORK_NAMES, toNetworkId } from '../../src/domain/listing/networks.ts'
 import {
   MAX_PLAN_ROWS,
   PLAN_ROWS,

@@ -9,7 +9,8 @@ import type {
   SignedInPage,
   SignInPage,
 } from '../../src/domain/views/seller-views.ts'
-import { listingPath, ON_DEMAND_PAGES } from '../../src/domain/wire/routes.ts'
+import { listingPath } from '../../src/domain/wire/links.ts'
+import { ON_DEMAND_PAGES } from '../../src/domain/wire/routes.ts'
 import { DAY_MS } from '../../src/domain/wire/shapes.ts'
 import { RETENTION } from '../../src/domain/wire/vocabulary.ts'
 import type { Feature, Parts } from '../features/feature.ts'

@@ -4,7 +4,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import type { Kysely } from 'kysely'
 import * as v from 'valibot'
-import { normalizePayout } from '../../src/domain/listing/pricing.ts'
+import { normalizePayout } from '../../src/domain/listing/networks.ts'
 import { decodeBase58 } from '../../src/domain/trust/solana-payments.ts'
 import {
   type KnownPayout,

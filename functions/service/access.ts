@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { valuesOf } from '../../src/domain/relay/relayed-headers.ts'
+import { badgeDataPath, badgePath } from '../../src/domain/wire/links.ts'
 import { toTransportHeaders } from '../../src/domain/wire/published-files.ts'
-import { badgeDataPath, badgePath } from '../../src/domain/wire/routes.ts'
 import type { Parts } from '../features/feature.ts'
 import { publicJson } from '../http/answers.ts'
 import { hashSecret, SECRET_PATTERN } from '../sellers/sign-in.ts'

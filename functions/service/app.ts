@@ -1,11 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { H3, type H3Event } from 'h3'
-import {
-  listingPath,
-  METRICS_PATH,
-  PROTOCOL_ENDPOINTS,
-  SECURITY_PATH,
-} from '../../src/domain/wire/routes.ts'
+import { listingPath, METRICS_PATH, SECURITY_PATH } from '../../src/domain/wire/links.ts'
+import { PROTOCOL_ENDPOINTS } from '../../src/domain/wire/routes.ts'
 import { DAY_MS } from '../../src/domain/wire/shapes.ts'
 import type { Feature, Handler, Parts } from '../features/feature.ts'
 import { answerPreflight, isSellerPath, Refusal, refuseMethod, UNCACHED } from '../http/answers.ts'

@@ -1,9 +1,5 @@
-import {
-  CALL_PREFIX,
-  METRICS_PATH,
-  PROTOCOL_ENDPOINTS,
-  ROUTES,
-} from '../../src/domain/wire/routes.ts'
+import { CALL_PREFIX, METRICS_PATH } from '../../src/domain/wire/links.ts'
+import { PROTOCOL_ENDPOINTS, ROUTES } from '../../src/domain/wire/routes.ts'
 import type { Feature, Handler, RawPath } from '../features/feature.ts'
 import type { Page } from '../release/on-demand-pages.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import { hostOf } from '../../src/domain/sellers/claim-rules.ts'
-import { usdAssetOf } from '../../src/domain/trust/payments.ts'
+import { usdAssetOf } from '../../src/domain/trust/usd-assets.ts'
 import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
 import type { Parts } from '../features/feature.ts'
 import type { Clock } from '../ports/clock.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Kysely, Selectable, Transaction } from 'kysely'
-import { normalizePayout } from '../../src/domain/listing/pricing.ts'
+import { normalizePayout } from '../../src/domain/listing/networks.ts'
 import {
   createPayeeLookup,
   judgePayments,
@@ -11,15 +11,10 @@ import {
   type SeenPayment,
   toMeteredPayment,
 } from '../../src/domain/trust/ledger-facts.ts'
-import {
-  type CountedScheme,
-  type Settlement,
-  type Transfer,
-  type UsdAsset,
-  usdAssetOf,
-} from '../../src/domain/trust/payments.ts'
+import type { CountedScheme, Settlement, Transfer } from '../../src/domain/trust/payments.ts'
 import { HISTORY_MS } from '../../src/domain/trust/score-listings.ts'
 import { windowEnd } from '../../src/domain/trust/trust.ts'
+import { type UsdAsset, usdAssetOf } from '../../src/domain/trust/usd-assets.ts'
 import { WASH } from '../../src/domain/trust/wash.ts'
 import { DAY_MS } from '../../src/domain/wire/shapes.ts'
 import type { Clock } from '../ports/clock.ts'

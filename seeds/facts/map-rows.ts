@@ -6,8 +6,8 @@ import {
   type ListingFacts,
 } from '../../src/domain/listing/listing-facts.ts'
 import { isListingId } from '../../src/domain/listing/listing-text.ts'
+import { normalizePayout } from '../../src/domain/listing/networks.ts'
 import { findOperationFaults } from '../../src/domain/listing/operation.ts'
-import { normalizePayout } from '../../src/domain/listing/pricing.ts'
 import { withAsciiHosts } from '../../src/domain/listing/target-url.ts'
 import { marksOf } from '../../src/domain/sources/place-rows.ts'
 import {

@@ -1,3 +1,4 @@
+import { SECURITY_PATH } from '../domain/wire/links.ts'
 import {
   BADGE_HEADERS,
   DATA_HEADERS,
@@ -21,7 +22,6 @@ import {
   PAGES_WITH_MARKDOWN,
   PROTOCOL_ENDPOINTS,
   ROUTES,
-  SECURITY_PATH,
 } from '../domain/wire/routes.ts'
 
 /** Headers a host adds itself, or sends only where an answer depends on the request. */

@@ -34,14 +34,8 @@ import {
   toListingView,
 } from '../domain/views/listing-view.ts'
 import type { DumpFacts } from '../domain/views/reference-views.ts'
-import {
-  badgeDataPath,
-  badgePath,
-  kitPath,
-  listingPath,
-  markPath,
-  ROUTES,
-} from '../domain/wire/routes.ts'
+import { badgeDataPath, badgePath, kitPath, listingPath, markPath } from '../domain/wire/links.ts'
+import { ROUTES } from '../domain/wire/routes.ts'
 import type { Folder } from './folder.ts'
 import type { Indexes } from './indexes.ts'
 import { type PageSearch, toSearchPage } from './page-search.ts'

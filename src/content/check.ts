@@ -1,8 +1,9 @@
 import { findInvokeGaps } from '../domain/listing/invoke.ts'
 import { followMoves, type Tombstone } from '../domain/listing/listing-states.ts'
 import { prefixesFor } from '../domain/listing/listing-text.ts'
+import { normalizePayout } from '../domain/listing/networks.ts'
 import { findOperationFaults } from '../domain/listing/operation.ts'
-import { isPaid, normalizePayout } from '../domain/listing/pricing.ts'
+import { isPaid } from '../domain/listing/pricing.ts'
 import {
   BASE_URL_PLACEHOLDER,
   isPlaceholderHost,

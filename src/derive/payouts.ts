@@ -1,6 +1,6 @@
 import type { ListingFile } from '../content/listing-file.ts'
 import type { Content } from '../content/read.ts'
-import { chainOf, normalizePayout } from '../domain/listing/pricing.ts'
+import { chainOf, normalizePayout } from '../domain/listing/networks.ts'
 import { BASE_URL_PLACEHOLDER } from '../domain/listing/target-url.ts'
 import { hostOf, isOnSiteOf, isProvedAt, ownerAt } from '../domain/sellers/claim-rules.ts'
 import {

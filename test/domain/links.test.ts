@@ -9,7 +9,7 @@ import {
   kitPath,
   listingPath,
   pagePath,
-} from '../../src/domain/wire/routes.ts'
+} from '../../src/domain/wire/links.ts'
 import { CLICK_SOURCES } from '../../src/domain/wire/vocabulary.ts'
 
 const ID = 'mcp.io.github.owner_server'

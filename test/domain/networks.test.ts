@@ -5,9 +5,9 @@ import {
   toNetworkId,
   toNetworkName,
   toNetworkWord,
-} from '../../src/domain/listing/pricing.ts'
+} from '../../src/domain/listing/networks.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
-import { toCaip2 } from '../../src/domain/trust/payments.ts'
+import { toCaip2 } from '../../src/domain/trust/usd-assets.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import { indexOf, sampleDocument } from '../search/search-samples.ts'
 

@@ -1,9 +1,8 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import { normalizePayout, PayoutSchema } from '../../src/domain/listing/networks.ts'
 import { toPriceText, toSumText, toUsd } from '../../src/domain/listing/price-text.ts'
 import {
   lowestPriceOf,
-  normalizePayout,
-  PayoutSchema,
   type Pricing,
   PricingSchema,
   railsOf,

@@ -9,7 +9,7 @@ import {
   toSourcesText,
 } from '../../src/components/sellers/owner-words.ts'
 import { toTiersView } from '../../src/domain/views/listing-view.ts'
-import { contentFileOf, toEditUrl } from '../../src/domain/wire/routes.ts'
+import { contentFileOf, toEditUrl } from '../../src/domain/wire/links.ts'
 import { toListing } from './listing-samples.ts'
 
 describe('the badge to paste', () => {

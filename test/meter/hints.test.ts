@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { createHints, hasHintSince } from '../../functions/trust/hints.ts'
-import { readSettledTransaction } from '../../src/domain/relay/payments.ts'
+import { readSettledTransaction } from '../../src/domain/relay/delivered.ts'
 import { aListing } from '../call/relay-world.ts'
 import { HASH, NETWORK, NOON, wallet } from '../settlements/samples.ts'
 import { IS_LONG } from '../support/long.ts'

@@ -8,7 +8,7 @@ import type { Store } from '../../functions/store/store.ts'
 import type { JsonRpc } from '../../functions/trust/evm-chain.ts'
 import { type ChainReport, measure } from '../../functions/trust/measure.ts'
 import { type PublishedPayout, readVerifiedSettlements } from '../../functions/trust/meter-rows.ts'
-import { normalizePayout } from '../../src/domain/listing/pricing.ts'
+import { normalizePayout } from '../../src/domain/listing/networks.ts'
 import { scoreListings } from '../../src/domain/trust/score-listings.ts'
 import { NETWORK } from '../settlements/samples.ts'
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Lock, parseLock, toLockEntry, toLockText } from '../../packages/client/cli/pins.ts'
 import { allowedBy } from '../../packages/client/src/lock.ts'
 import { createWaypost } from '../../packages/client/src/waypost.ts'
-import { type Lock, parseLock, toLockEntry, toLockText } from '../../src/domain/relay/pins.ts'
 import {
   frontOf,
   ID,

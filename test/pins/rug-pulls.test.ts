@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describeDrift, type Lock, toLockEntry } from '../../packages/client/cli/pins.ts'
 import { createWaypost } from '../../packages/client/src/waypost.ts'
-import { describeDrift, type Lock, toLockEntry } from '../../src/domain/relay/pins.ts'
 import type { Evidence } from '../../src/domain/trust/evidence.ts'
 import {
   COIN,

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import {
   authorizationMarkOf,
   createPaymentMarks,
+  decodePayments,
   toPaymentMarks,
 } from '../../src/domain/relay/delivered.ts'
-import { decodePayments } from '../../src/domain/relay/payments.ts'
 import { aTransaction, paymentHeaders } from './observed-relay.ts'
 
 /**

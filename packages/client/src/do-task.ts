@@ -1,4 +1,4 @@
-import { normalizePayout } from '../../../src/domain/listing/pricing.ts'
+import { normalizePayout } from '../../../src/domain/listing/networks.ts'
 import { PROXY_NAME } from '../../../src/domain/relay/relayed-headers.ts'
 import { readTaskOutput, type TaskOutput } from '../../../src/domain/tasks/task-output.ts'
 import { memberOf, parseJson } from '../../../src/domain/wire/json.ts'

@@ -1,5 +1,5 @@
-import { isAtAddress } from '../../../src/domain/listing/operation.ts'
 import { judgeOffer, readOffer, toExpectText } from '../../../src/domain/relay/pins.ts'
+import { isAtAddress } from '../../../src/domain/wire/text.ts'
 import { WaypostError } from './waypost-error.ts'
 
 /** What differs from the pin. Spelled out here: the package's types name no file outside it. */

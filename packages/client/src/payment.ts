@@ -1,4 +1,4 @@
-import { isTestNetwork } from '../../../src/domain/listing/pricing.ts'
+import { isTestNetwork } from '../../../src/domain/listing/networks.ts'
 import { parseChallenges, toMppTerm } from '../../../src/domain/probe/finding.ts'
 import {
   readMppReceipt,

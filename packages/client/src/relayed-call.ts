@@ -1,5 +1,5 @@
 import { EXPECT_HEADER } from '../../../src/domain/relay/pins.ts'
-import { callPath, kitPath } from '../../../src/domain/wire/routes.ts'
+import { callPath, kitPath } from '../../../src/domain/wire/links.ts'
 import type { CompactKit } from './answers.ts'
 import { findCall, type Lock, type LockEntry, pinnedIn, toExpected } from './lock.ts'
 import {

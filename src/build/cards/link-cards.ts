@@ -7,12 +7,7 @@ import {
   type Switches,
   toMissingParts,
 } from '../../domain/derived/tables.ts'
-import {
-  CARD_HEIGHT,
-  CARD_WIDTH,
-  categoryCardPath,
-  kindCardPath,
-} from '../../domain/wire/routes.ts'
+import { CARD_HEIGHT, CARD_WIDTH, categoryCardPath, kindCardPath } from '../../domain/wire/links.ts'
 import type { Kind } from '../../domain/wire/vocabulary.ts'
 import { cutToWidth, toWritable, type Weight, widthOf, wrapToWidth } from './face.ts'
 

@@ -1,5 +1,5 @@
 import type { ListingView } from '../../domain/views/listing-view.ts'
-import { LEAST_COMPARED, toComparisonPath } from '../../domain/wire/routes.ts'
+import { LEAST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'
 import type { TaskNames } from './versus.ts'
 
 /** Data of `/compare?ids=`: chosen listings, and why others are missing. */

@@ -1,6 +1,6 @@
 import type { Switches } from '../../domain/derived/tables.ts'
+import { toNetworkName } from '../../domain/listing/networks.ts'
 import { toCostText, toUsd, UNPUBLISHED } from '../../domain/listing/price-text.ts'
-import { toNetworkName } from '../../domain/listing/pricing.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { smallestOf } from '../../domain/wire/json.ts'
 import { DISCOVERY_NAMES, NOTICE_TITLES } from '../../domain/wire/vocabulary.ts'

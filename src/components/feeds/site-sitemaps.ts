@@ -3,14 +3,9 @@ import type { CompareView } from '../../domain/compare/compare-view.ts'
 import { isSwitchedOff, type Switches } from '../../domain/derived/tables.ts'
 import type { TaskView } from '../../domain/plans/task-plan.ts'
 import type { CategoriesView } from '../../domain/views/reference-views.ts'
+import { categoryPath, comparePath, kindPath, pagePath } from '../../domain/wire/links.ts'
 import { PROBLEM_CODES } from '../../domain/wire/problems.ts'
-import {
-  categoryPath,
-  comparePath,
-  FIXED_PAGES,
-  kindPath,
-  pagePath,
-} from '../../domain/wire/routes.ts'
+import { FIXED_PAGES } from '../../domain/wire/routes.ts'
 import { toXmlText } from '../frame/html.ts'
 import { KIND_ORDER } from '../rows/kind-texts.ts'
 

@@ -4,8 +4,8 @@ import {
   type PackageRegistry,
   runsLocallyOnly,
 } from '../../domain/listing/invoke.ts'
+import { toNetworkName } from '../../domain/listing/networks.ts'
 import { toCountText, toUsd } from '../../domain/listing/price-text.ts'
-import { toNetworkName } from '../../domain/listing/pricing.ts'
 import type { Probe } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { isUp } from '../../domain/wire/vocabulary.ts'

@@ -1,4 +1,4 @@
-import { MOST_COMPARED, toComparisonPath } from '../../domain/wire/routes.ts'
+import { MOST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'
 import { keep, readKept } from '../frame/kept.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { TIER_LABELS } from '../../domain/derived/derived-listing.ts'
+import { toNetworkName } from '../../domain/listing/networks.ts'
 import { toCountText, toUsd } from '../../domain/listing/price-text.ts'
-import { toNetworkName } from '../../domain/listing/pricing.ts'
 import type { ListingView, TiersView } from '../../domain/views/listing-view.ts'
 import type {
   ClaimCard,

@@ -1,6 +1,6 @@
 import { toUsd } from '../../domain/listing/price-text.ts'
 import { toPaymentHeader } from '../../domain/relay/payments.ts'
-import { usdAssetOf } from '../../domain/trust/payments.ts'
+import { usdAssetOf } from '../../domain/trust/usd-assets.ts'
 import { isJsonObject } from '../../domain/wire/json.ts'
 import type { RequestedOffer, RequestedTerms } from './requested-terms.ts'
 

@@ -1,9 +1,9 @@
 import type { KitView } from '../../domain/kit/kit-view.ts'
+import { normalizePayout, toNetworkName } from '../../domain/listing/networks.ts'
 import { toUsd } from '../../domain/listing/price-text.ts'
-import { normalizePayout, toNetworkName } from '../../domain/listing/pricing.ts'
 import { readPaymentRequired } from '../../domain/relay/payments.ts'
 import { readOffer } from '../../domain/relay/pins.ts'
-import { toCaip2 } from '../../domain/trust/payments.ts'
+import { toCaip2 } from '../../domain/trust/usd-assets.ts'
 import { isJsonObject } from '../../domain/wire/json.ts'
 
 /** One of the ways to pay in a seller's 402, with what the directory expected. */

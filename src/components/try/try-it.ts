@@ -1,5 +1,5 @@
 import type { KitView } from '../../domain/kit/kit-view.ts'
-import { toPayout } from '../../domain/listing/pricing.ts'
+import { toPayout } from '../../domain/listing/networks.ts'
 import { readReceipt } from '../../domain/relay/payments.ts'
 import { EXPECT_HEADER, toExpectText } from '../../domain/relay/pins.ts'
 import { readAnswerText } from '../frame/answer-text.ts'

@@ -2,8 +2,9 @@ import * as v from 'valibot'
 import { type Auth, createSignInSchema } from '../listing/invoke.ts'
 import { type ListingFacts, PayloadSchema } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
-import { offersOf, pricingOf, toOperationKey } from '../listing/operation.ts'
-import { normalizePayout, railsOf } from '../listing/pricing.ts'
+import { normalizePayout } from '../listing/networks.ts'
+import { offersOf, pricingOf } from '../listing/operation.ts'
+import { railsOf } from '../listing/pricing.ts'
 import {
   BASE_URL_PLACEHOLDER,
   findHostForgery,
@@ -28,6 +29,7 @@ import type { ListingScore } from '../trust/score-listings.ts'
 import { judgeTrust, TRUST, type TrustVerdict } from '../trust/trust.ts'
 import { present } from '../wire/json.ts'
 import { HOUR_MS } from '../wire/shapes.ts'
+import { toOperationKey } from '../wire/text.ts'
 import {
   type BadgeId,
   type Buy,

@@ -8,9 +8,10 @@ import {
   type Tool,
   type WrittenTool,
 } from '../listing/listing-facts.ts'
-import { isJsonPayload, toOperationKey } from '../listing/operation.ts'
+import { isJsonPayload } from '../listing/operation.ts'
 import { findUrlFault, type UrlRules } from '../listing/target-url.ts'
 import type { Evidence, Interface, SeenAnswer, SeenOperation } from '../trust/evidence.ts'
+import { toOperationKey } from '../wire/text.ts'
 import type { Effect, HttpMethod, Kind } from '../wire/vocabulary.ts'
 
 /** The result of our probe's call of an operation, with its time; texts stay in the evidence. */

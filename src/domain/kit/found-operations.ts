@@ -14,7 +14,7 @@ import { isJsonPayload, toOutputFields, toShellWords } from '../listing/operatio
 import { lowestPriceOf, networksOf, type Pricing, railsOf } from '../listing/pricing.ts'
 import { callsOf, toDigest, toFactsOfCall } from '../relay/pins.ts'
 import { isJsonObject, present } from '../wire/json.ts'
-import { callPath, pagePath } from '../wire/routes.ts'
+import { callPath, pagePath } from '../wire/links.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/shapes.ts'
 import { cutLine, cutText } from '../wire/text.ts'
 import {

@@ -21,13 +21,8 @@ import {
 import { createAuthSchema, createInvokeSchema, FIELD_NAME } from './invoke.ts'
 import { findSchemaFault } from './json-schema.ts'
 import { EndpointTextSchema, NameSchema, SummarySchema, TagSchema } from './listing-text.ts'
-import {
-  NetworkSchema,
-  normalizePayout,
-  PayoutSchema,
-  PriceSchema,
-  PricingSchema,
-} from './pricing.ts'
+import { normalizePayout, PayoutSchema } from './networks.ts'
+import { NetworkSchema, PriceSchema, PricingSchema } from './pricing.ts'
 import { findUrlFault, ownUrlSchema, type UrlRules, urlSchema } from './target-url.ts'
 
 const MAX_CATEGORIES = 8

@@ -1,4 +1,5 @@
 import { isJsonObject, largestOf, smallestOf } from '../wire/json.ts'
+import { toOperationKey } from '../wire/text.ts'
 import { type HttpMethod, RAILS, type Rail } from '../wire/vocabulary.ts'
 import type { Auth } from './invoke.ts'
 import { exampleOf, findValueFault, resolveReference, toPlaceholder } from './json-schema.ts'
@@ -10,21 +11,6 @@ import {
   placeholdersOf,
 } from './listing-facts.ts'
 import type { Pricing } from './pricing.ts'
-
-/** The key that distinguishes the operations of a listing. */
-export function toOperationKey({ method, url }: { method: string; url: string }): string {
-  return `${method} ${url}`
-}
-
-/** Whether an endpoint is at an operation's address, whose path may have `{placeholders}`. */
-export function isAtAddress(template: string, endpoint: string): boolean {
-  const path = (url: string) => url.replace(/^https?:\/\/[^/?#]+/, '').replace(/[?#].*$/, '') || '/'
-  const [own, requested] = [path(template).split('/'), path(endpoint).split('/')]
-  return (
-    own.length === requested.length &&
-    own.every((part, at) => part === requested[at] || /^\{[^{}]+\}$/.test(part))
-  )
-}
 
 /** What one call costs on one chain, or without a chain by card. */
 export type Offer = NonNullable<Operation['offers']>[number]

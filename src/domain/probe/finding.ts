@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import type { SignIn } from '../listing/invoke.ts'
 import type { Operation, Skill, Tool } from '../listing/listing-facts.ts'
-import { toPayout } from '../listing/pricing.ts'
+import { toPayout } from '../listing/networks.ts'
 import type { Accept } from '../trust/evidence.ts'
-import { TEMPO_CHAIN_ID, toUsd } from '../trust/payments.ts'
+import { TEMPO_CHAIN_ID, toUsd } from '../trust/usd-assets.ts'
 import { parseBase64Json, parseJson } from '../wire/json.ts'
 import type {
   DeliveryVerdict,

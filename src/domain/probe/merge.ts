@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import type { Tool } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
-import { toOffer, toOperationKey, toPrice } from '../listing/operation.ts'
+import { chainOf, normalizePayout } from '../listing/networks.ts'
+import { toOffer, toPrice } from '../listing/operation.ts'
 import { toUsd } from '../listing/price-text.ts'
-import { chainOf, normalizePayout } from '../listing/pricing.ts'
 import {
   type Drift,
   type Evidence,
@@ -20,6 +20,7 @@ import {
   type SeenOperation,
 } from '../trust/evidence.ts'
 import { isJsonObject, largestOf, present } from '../wire/json.ts'
+import { toOperationKey } from '../wire/text.ts'
 import {
   type Finding,
   KEEP_MS,

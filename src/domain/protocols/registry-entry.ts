@@ -7,7 +7,7 @@ import { type Gone, toGoneText } from '../listing/listing-states.ts'
 import { toSlug } from '../listing/listing-text.ts'
 import type { Accept } from '../trust/evidence.ts'
 import { present } from '../wire/json.ts'
-import { listingPath } from '../wire/routes.ts'
+import { listingPath } from '../wire/links.ts'
 import { cutText } from '../wire/text.ts'
 import { toMetaKey, toReverseHost } from './cards.ts'
 

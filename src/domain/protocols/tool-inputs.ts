@@ -8,7 +8,7 @@ import { isOffered } from '../search/offered-words.ts'
 import { FILTERS, MAX_TRUST } from '../search/search-filters.ts'
 import { toUnknown } from '../search/search-parameters.ts'
 import { MAX_QUERY_CHARACTERS, OPERATIONS_ENDPOINT } from '../search/search-query.ts'
-import { MOST_COMPARED } from '../wire/routes.ts'
+import { MOST_COMPARED } from '../wire/links.ts'
 import { optionally as optional, whole } from '../wire/shapes.ts'
 import { EFFECTS, HTTP_METHODS, KINDS, RAILS, RUNS, SEARCH_SORTS } from '../wire/vocabulary.ts'
 

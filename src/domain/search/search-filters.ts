@@ -1,6 +1,6 @@
 import type { DirectoryPart } from '../derived/tables.ts'
+import { toNetworkId, toNetworkName, toNetworkWord } from '../listing/networks.ts'
 import { toPriceLimit } from '../listing/price-text.ts'
-import { toNetworkId, toNetworkName, toNetworkWord } from '../listing/pricing.ts'
 import {
   AUTH_TYPES,
   DISCOVERY_FILES,

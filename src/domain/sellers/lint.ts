@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { isTestNetwork } from '../listing/networks.ts'
 import { toCountText } from '../listing/price-text.ts'
-import { isTestNetwork } from '../listing/pricing.ts'
 import { RIGHT_CARD } from '../probe/a2a.ts'
 import {
   type Finding,

@@ -1,4 +1,4 @@
-import { normalizePayout } from '../listing/pricing.ts'
+import { normalizePayout } from '../listing/networks.ts'
 import type { LedgerPayee } from '../trust/ledger-facts.ts'
 import { eachOnce, largestOf } from '../wire/json.ts'
 

@@ -12,7 +12,6 @@ import {
   type Offer,
   offersOf,
   pricingOf,
-  toOperationKey,
   toPrice,
 } from '../listing/operation.ts'
 import type { Pricing } from '../listing/pricing.ts'
@@ -25,6 +24,7 @@ import {
   uniteReports,
 } from '../trust/evidence.ts'
 import { eachOnce, present } from '../wire/json.ts'
+import { toOperationKey } from '../wire/text.ts'
 import { ASSUMABLE } from '../wire/vocabulary.ts'
 import { endpointsOf, operationMark } from './place-rows.ts'
 import { type NamedRow, SOURCE_FIELDS, type SourceFacts, type SourceField } from './source-row.ts'

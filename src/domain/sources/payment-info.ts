@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import type { Operation } from '../listing/listing-facts.ts'
+import { isTestNetwork, toPayout } from '../listing/networks.ts'
 import { type Offer, toPrice } from '../listing/operation.ts'
-import { isTestNetwork, NetworkSchema, toPayout } from '../listing/pricing.ts'
+import { NetworkSchema } from '../listing/pricing.ts'
 import { type Accept, AcceptSchema } from '../trust/evidence.ts'
-import { COUNTED_NETWORKS, TEMPO_CHAIN_ID, toCaip2, usdAssetOf } from '../trust/payments.ts'
+import { COUNTED_NETWORKS, TEMPO_CHAIN_ID, toCaip2, usdAssetOf } from '../trust/usd-assets.ts'
 import { eachOnce, isJsonObject, largestOf, memberOf, present, smallestOf } from '../wire/json.ts'
 import { HTTP_METHODS, RAILS, type Rail } from '../wire/vocabulary.ts'
 

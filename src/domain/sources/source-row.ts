@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { createListingFactsSchema } from '../listing/listing-facts.ts'
 import { ID_PATTERN, MAX_ID_LENGTH } from '../listing/listing-text.ts'
-import { normalizePayout, PayoutSchema } from '../listing/pricing.ts'
+import { normalizePayout, PayoutSchema } from '../listing/networks.ts'
 import type { UrlRules } from '../listing/target-url.ts'
 import { EvidenceSchema } from '../trust/evidence.ts'
 import { CalendarDateSchema, count, InstantSchema, textLike, uniqueList } from '../wire/shapes.ts'

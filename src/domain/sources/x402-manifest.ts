@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { findValueFault, isWithin } from '../listing/json-schema.ts'
 import { type Operation, type Param, ParamSchema, PayloadSchema } from '../listing/listing-facts.ts'
-import { toOperationKey } from '../listing/operation.ts'
 import { eachOnce, isJsonObject, memberOf, present } from '../wire/json.ts'
 import { firstValid } from '../wire/shapes.ts'
+import { toOperationKey } from '../wire/text.ts'
 import { HTTP_METHODS, type HttpMethod } from '../wire/vocabulary.ts'
 import {
   type Described,

@@ -9,7 +9,8 @@ import {
   SkillSchema,
   ToolSchema,
 } from '../listing/listing-facts.ts'
-import { NetworkSchema, PayoutSchema, PriceSchema } from '../listing/pricing.ts'
+import { PayoutSchema } from '../listing/networks.ts'
+import { NetworkSchema, PriceSchema } from '../listing/pricing.ts'
 import { compareText, largestOf } from '../wire/json.ts'
 import {
   CalendarDateSchema,

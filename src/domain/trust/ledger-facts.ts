@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { normalizePayout, PayoutSchema } from '../listing/pricing.ts'
+import { normalizePayout, PayoutSchema } from '../listing/networks.ts'
 import { count, DAY_MS, InstantSchema, textLike } from '../wire/shapes.ts'
 import type { DeliveryVerdict } from '../wire/vocabulary.ts'
 import type { Evidence } from './evidence.ts'

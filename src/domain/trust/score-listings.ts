@@ -9,8 +9,9 @@ import {
   WINDOW_MS,
   windowOf,
 } from './ledger-facts.ts'
-import { BRIDGED_COINS, COUNTED_SCHEMES } from './payments.ts'
+import { COUNTED_SCHEMES } from './payments.ts'
 import { TRUST } from './trust.ts'
+import { BRIDGED_COINS } from './usd-assets.ts'
 import { WASH_FLAGS } from './wash.ts'
 
 /** The window, and what is kept of history before it: ninety days in all. */

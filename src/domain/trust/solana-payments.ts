@@ -3,7 +3,8 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
 import { fromBase64 } from '../wire/json.ts'
-import type { Settlement, Transfer, UsdAsset } from './payments.ts'
+import type { Settlement, Transfer } from './payments.ts'
+import type { UsdAsset } from './usd-assets.ts'
 
 /** Base58 as Solana writes keys and signatures. */
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'

@@ -25,7 +25,7 @@ import {
   listingPath,
   markPath,
   pagePath,
-} from '../wire/routes.ts'
+} from '../wire/links.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/shapes.ts'
 import { cutLine } from '../wire/text.ts'
 import {

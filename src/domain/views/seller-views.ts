@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { LiveListing } from '../listing/listing-states.ts'
-import { PayoutSchema } from '../listing/pricing.ts'
+import { PayoutSchema } from '../listing/networks.ts'
 import { ReceiptSchema } from '../relay/receipt.ts'
 import type { Refused } from '../wire/problems.ts'
 import { count, described, optionally } from '../wire/shapes.ts'

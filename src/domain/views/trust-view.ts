@@ -9,7 +9,7 @@ import {
   WashFlagSchema,
   WatchSchema,
 } from '../trust/evidence.ts'
-import { BRIDGED_COINS, COUNTED_SCHEMES, SCHEMES } from '../trust/payments.ts'
+import { COUNTED_SCHEMES, SCHEMES } from '../trust/payments.ts'
 import { CHEATING, VOUCHING } from '../trust/score-listings.ts'
 import {
   scoreTrust,
@@ -18,6 +18,7 @@ import {
   type TrustInput,
   type TrustVerdict,
 } from '../trust/trust.ts'
+import { BRIDGED_COINS } from '../trust/usd-assets.ts'
 import { WASH, WASH_FLAGS, type WashFlagId } from '../trust/wash.ts'
 import { count, MINUTE_MS, toWireNames } from '../wire/shapes.ts'
 import { EVIDENCE } from '../wire/vocabulary.ts'

@@ -1,5 +1,5 @@
 import type { ForeignWords, SearchWords } from '../../domain/derived/tables.ts'
-import { NETWORK_NAMES, toNetworkId } from '../../domain/listing/pricing.ts'
+import { NETWORK_NAMES, toNetworkId } from '../../domain/listing/networks.ts'
 import { EFFECTS, type Effect } from '../../domain/wire/vocabulary.ts'
 import { foldText, splitText, stemWord, type Word } from './split-text.ts'
 import { createTaskReader, type TaskReader } from './task-words.ts'

@@ -1,0 +1,117 @@
+import { textLike } from '../wire/shapes.ts'
+
+/**
+ * The named networks: filters, notes, facets, doors, importers and pages read these tables. An id
+ * in neither is shown unchanged. Ids are CAIP-2, over the chain ids of ethereum-lists/chains and
+ * the genesis hashes of Solana.
+ */
+const MAIN_NETWORKS: Readonly<Record<string, string>> = {
+  'eip155:1': 'Ethereum',
+  'eip155:10': 'Optimism',
+  'eip155:56': 'BNB Chain',
+  'eip155:100': 'Gnosis',
+  'eip155:130': 'Unichain',
+  'eip155:137': 'Polygon',
+  'eip155:143': 'Monad',
+  'eip155:196': 'X Layer',
+  'eip155:324': 'ZKsync Era',
+  'eip155:480': 'World Chain',
+  'eip155:999': 'HyperEVM',
+  'eip155:1329': 'Sei',
+  'eip155:2741': 'Abstract',
+  'eip155:4217': 'Tempo',
+  'eip155:4663': 'Robinhood Chain',
+  'eip155:4689': 'IoTeX',
+  'eip155:5042': 'Arc',
+  'eip155:8453': 'Base',
+  'eip155:42161': 'Arbitrum One',
+  'eip155:42220': 'Celo',
+  'eip155:43114': 'Avalanche',
+  'eip155:59144': 'Linea',
+  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'Solana',
+}
+
+/** Their coins cost nothing. */
+const TEST_NETWORKS: Readonly<Record<string, string>> = {
+  'eip155:42431': 'Tempo Moderato testnet',
+  'eip155:43113': 'Avalanche Fuji testnet',
+  'eip155:80002': 'Polygon Amoy testnet',
+  'eip155:84532': 'Base Sepolia testnet',
+  'eip155:421614': 'Arbitrum Sepolia testnet',
+  'eip155:11155111': 'Ethereum Sepolia testnet',
+  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'Solana devnet',
+  'solana:4uhcVJyU9pJkvQyS88uRDiswHXSGkY3z': 'Solana testnet',
+}
+
+const TEST_WORDS = /\b(?:testnet|sepolia|devnet|fuji|amoy)\b/i
+
+const NAMES = { ...MAIN_NETWORKS, ...TEST_NETWORKS }
+
+/**
+ * By every text that means a network: names with spaces, hyphens or neither. Main networks come
+ * first and keep their names: `solana` is not Solana's testnet.
+ */
+const IDS_BY_NAME = new Map<string, string>()
+for (const [id, name] of Object.entries(NAMES))
+  for (const plain of [name.toLowerCase(), toShort(name)])
+    for (const text of [plain, plain.replaceAll(' ', '-'), plain.replaceAll(' ', '')])
+      if (!IDS_BY_NAME.has(text)) IDS_BY_NAME.set(text, id)
+
+/** @example toShort('Arbitrum One') → 'arbitrum' */
+function toShort(name: string): string {
+  return name.toLowerCase().replace(/ (?:one|chain|era|testnet)$/, '')
+}
+
+export const NETWORK_NAMES: readonly string[] = [...IDS_BY_NAME.keys()]
+
+/** @example toNetworkName('eip155:8453') → 'Base'; what is not in the tables is its own name */
+export function toNetworkName(text: string): string {
+  return NAMES[toNetworkId(text) ?? ''] ?? text
+}
+
+/** The parameter's value for it. @example toNetworkWord('eip155:84532') → 'base-sepolia' */
+export function toNetworkWord(text: string): string {
+  const id = toNetworkId(text)
+  if (id === null) return text
+  const name = toNetworkName(id)
+  const short = toShort(name)
+  const word = IDS_BY_NAME.get(short) === id ? short : name.toLowerCase()
+  return word.replaceAll(' ', '-')
+}
+
+/** @example toNetworkId('Base') → 'eip155:8453', as for 'eip155:8453'; null for what is not in the tables */
+export function toNetworkId(text: string): string | null {
+  return Object.hasOwn(NAMES, text) ? text : (IDS_BY_NAME.get(text.toLowerCase()) ?? null)
+}
+
+/** By the tables; others are judged by name, as importers meet them. */
+export function isTestNetwork(network: string): boolean {
+  const id = toNetworkId(network)
+  return id === null ? TEST_WORDS.test(network) : Object.hasOwn(TEST_NETWORKS, id)
+}
+
+const PAYOUT_PATTERN =
+  /^(?:eip155:[1-9]\d{0,17}:0x[0-9a-fA-F]{40}|solana:[1-9A-HJ-NP-Za-km-z]{32,44}:[1-9A-HJ-NP-Za-km-z]{32,44})$/
+
+export const PayoutSchema = textLike(
+  PAYOUT_PATTERN,
+  'expected a CAIP-10 address such as eip155:8453:0x followed by 40 hex digits',
+)
+
+/**
+ * EVM addresses compare without case (the case is only a checksum); Solana's compare as they are.
+ */
+export function normalizePayout(payout: string): string {
+  return payout.startsWith('eip155:') ? payout.toLowerCase() : payout
+}
+
+/** @example chainOf('eip155:8453:0xab…') → 'eip155:8453' */
+export function chainOf(payout: string): string {
+  return payout.slice(0, payout.lastIndexOf(':'))
+}
+
+/** CAIP-10, with a well-formed chain and address. */
+export function toPayout(network: string | null, address: string): string | null {
+  const payout = `${network}:${address}`
+  return network !== null && PAYOUT_PATTERN.test(payout) ? payout : null
+}

@@ -1,0 +1,67 @@
+import type { ClickSource } from './vocabulary.ts'
+
+/** For monitoring systems; answered only where a token is set. */
+export const METRICS_PATH = '/metrics'
+
+/** RFC 9116: whom to tell about a vulnerability. The operator's address is known only at run time. */
+export const SECURITY_PATH = '/.well-known/security.txt'
+
+/** Every address the service hands out for a listing. Ids need no encoding (`isListingId`). */
+export const listingPath = (id: string) => `/api/v1/listings/${id}`
+
+export const kitPath = (id: string) => `/api/v1/listings/${id}/kit.json`
+
+/** The drawing of a brand, one colour; its path has the id `m`. */
+export const markPath = (mark: string) => `/marks/${mark}.svg`
+
+export const pagePath = (id: string) => `/listing/${id}`
+
+export const badgePath = (id: string) => `/badge/${id}.svg`
+
+/** The badge as data, for badge services. */
+export const badgeDataPath = (id: string) => `/badge/${id}.json`
+
+export const receiptPath = (id: string) => `/api/v1/receipts/${id}`
+
+/** What is below it belongs to the relay, the seller's own path included. */
+export const CALL_PREFIX = '/api/v1/call/'
+
+export const callPath = (id: string) => `${CALL_PREFIX}${id}`
+
+export const comparePath = (slug: string) => `/compare/${slug}`
+
+/** A page that compares chosen listings; a function answers it. */
+export const toComparisonPath = (ids: readonly string[]) => `/compare?ids=${ids.join(',')}`
+
+/** Drawings for links to a page: of a listing by a function, of lists by the build. */
+export const kindCardPath = (kind: string) => `/og/kind/${kind}.png`
+
+export const categoryCardPath = (id: string) => `/og/category/${id}.png`
+
+export const taskPath = (id: string) => `/tasks/${id}`
+
+export const kindPath = (kind: string) => `/kind/${kind}`
+
+export const categoryPath = (id: string) => `/category/${id}`
+
+/** The file in the repository with the content of a listing's page. */
+export const contentFileOf = (id: string) => `content/listings/${id.replace('.', '/')}.md`
+
+/** @param template `edit` of the site table; `{file}` stands for the path in the repository */
+export function toEditUrl(template: string, id: string): string {
+  return template.replace('{file}', () => contentFileOf(id))
+}
+
+export function goPath(id: string, src: ClickSource): string {
+  return `/go/${id}?src=${src}`
+}
+
+/** Pixels of a drawing for links: the size that link previews expect. */
+export const CARD_WIDTH = 1200
+
+export const CARD_HEIGHT = 630
+
+/** Minimum and maximum listings of one comparison. */
+export const LEAST_COMPARED = 2
+
+export const MOST_COMPARED = 6
