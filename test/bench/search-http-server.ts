@@ -52,7 +52,7 @@ const parts = {
   release: () => ({
     search: index,
     searchTexts: texts,
-    files: { serve: () => false },
+    files: { has: () => false, serve: () => false },
     site: { switches: {} },
   }),
 }
@@ -68,7 +68,7 @@ const { route, raw } = createSearchRoutes(parts, mode === 'fixed' ? repeatAnswer
 const server = createWaypostServer({
   parts: parts as unknown as Parts,
   features: [{ routes: { search: route }, paths: [{ path: ROUTES.search.path, answer: raw }] }],
-  pages: { has: () => false, hasForm: () => false, serve: answerUsage },
+  pages: { has: (path) => path === '/usage', hasForm: () => false, serve: answerUsage },
 })
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()
