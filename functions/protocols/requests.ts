@@ -10,38 +10,22 @@ import {
 } from '../../src/domain/wire/json.ts'
 import type { Handler, Parts } from '../features/feature.ts'
 import { publicJson } from '../http/answers.ts'
-import {
-  type Budget,
-  createBudget,
-  createFairQueue,
-  type FairQueue,
-  type Holding,
-  type Reached,
-} from '../server/budget.ts'
+import { type Budget, createBudget, type Holding, type Reached } from '../server/budget.ts'
 import { clientOf, type LimitName } from '../server/rate-limits.ts'
 
 export type ProtocolLimits = Pick<Parts, 'limits' | 'config'>
 
-/** Limits shared by the endpoints that take a body: a client gets no more by using two of them. */
+/** Shared by the endpoints that take a body: a client gets no more by using two of them. */
 export interface BodyBudgets {
   /** Bytes of bodies being read or processed. */
   bodies: Budget
-  /** Long bodies waiting for their next read or for parsing. */
-  turns: FairQueue
 }
 
 const MIB = 1024 * 1024
 export const BODY_LIMITS = { perClient: 4 * MIB, perNetwork: 16 * MIB, inAll: 64 * MIB }
-/** A body longer than this (bytes) is read and parsed in its client's turn. */
-const LONG_BODY = 64 * 1024
-/** As many as fit: bytes are the limit. */
-const TURNS = {
-  perClient: BODY_LIMITS.perClient / LONG_BODY,
-  inAll: BODY_LIMITS.inAll / LONG_BODY,
-}
 
 export function createBodyBudgets(): BodyBudgets {
-  return { bodies: createBudget(BODY_LIMITS), turns: createFairQueue(TURNS) }
+  return { bodies: createBudget(BODY_LIMITS) }
 }
 
 type NodeStream = NodeJS.EventEmitter & { destroyed: boolean }
@@ -52,7 +36,7 @@ type ProtocolRequest = Request & {
   runtime?:
     | {
         node?: {
-          req?: NodeStream & { pause(): unknown; resume(): unknown }
+          req?: NodeStream & { pause(): unknown }
           res?: NodeStream | undefined
         }
       }
@@ -97,8 +81,8 @@ const MOST_VALUES = 20_000
 /** Body bytes that count as one request: a large body is as much work as many small ones. */
 const BYTES_A_REQUEST = 64 * 1024
 const MOST_REQUESTS = 32
-/** Bytes buffered before the next chunk of a body is requested. */
-const PIECE = LONG_BODY
+/** Bytes that a body holds before any of it has come. */
+const PIECE = 64 * 1024
 const READ_MS = 30_000
 
 /**
@@ -122,7 +106,7 @@ export async function readProtocolBody(
   const read = await readHeld(parts, req, max)
   if ('fault' in read) return refuse(read)
   const { arrived, held } = read
-  const message = await parseInTurn(parts, req, arrived)
+  const message = parse(arrived)
   const cost = costOf(arrived)
   const rest = cost === 1 ? first : await takeForProtocol(parts, 'search', req, cost - 1)
   if ('fault' in message || !rest.allowed) {
@@ -163,7 +147,7 @@ async function readHeld(
   const reading = parts.bodies.take(client, { size, evict: () => end(toFull('process')) })
   if (typeof reading === 'string') return toFull(reading)
   const timer = setTimeout(() => end(LATE), READ_MS)
-  readPieces(parts, req, { max, client, isLong: length > LONG_BODY }, reading, end)
+  readPieces(req, max, reading, end)
   const arrived = await read
   clearTimeout(timer)
   reading.release()
@@ -176,15 +160,10 @@ async function readHeld(
   return typeof held === 'string' ? toFull(held) : { arrived, held }
 }
 
-/**
- * Node's own stream: a web stream around it would double the cost of reading. The next chunk of a
- * long body is requested in its client's turn: sixty megabytes that arrived together would be read
- * in one turn of the event loop, while everybody else waits.
- */
+/** Node's own stream: a web stream around it would double the cost of reading. */
 function readPieces(
-  { turns }: BodyBudgets,
   { runtime }: ProtocolRequest,
-  { max, client, isLong }: { max: number; client: string; isLong: boolean },
+  max: number,
   reading: Holding,
   end: (read: Arrived | Fault) => void,
 ): void {
@@ -193,14 +172,6 @@ function readPieces(
   const measure = createJsonMeasure({ depth: MOST_NESTED, values: MOST_VALUES })
   let pieces: Buffer[] = []
   let size = 0
-  const goOn = async () => {
-    const turn = await turns.run(client, async () => void body.resume())
-    if (turn === 'full') end(toFull('client'))
-  }
-  if (isLong) {
-    body.pause()
-    void goOn()
-  }
   body.on('data', (piece: Buffer) => {
     size += piece.length
     if (size > max) return end(toTooLarge(max))
@@ -211,9 +182,6 @@ function readPieces(
       if (full !== null) return end(toFull(full))
       pieces.push(piece)
     }
-    if (!isLong) return
-    body.pause()
-    void goOn()
   })
   body.once('end', () => end({ pieces, size, shape: measure.shape() }))
   body.once('close', () => end(BROKEN))
@@ -224,28 +192,14 @@ function costOf({ shape, size }: Arrived): number {
   return Math.min(MOST_REQUESTS, Math.max(1, shape.items, Math.ceil(size / BYTES_A_REQUEST)))
 }
 
-/** A long body is parsed in its client's turn: nobody is answered while a megabyte is parsed. */
-async function parseInTurn(
-  { turns, config }: ProtocolLimits & BodyBudgets,
-  req: ProtocolRequest,
-  { pieces, size, shape }: Arrived,
-): Promise<{ value: unknown } | Fault> {
-  const fault = findShapeFault(shape)
-  if (fault !== null) return fault
-  if (size <= LONG_BODY) return parse(pieces)
-  let message: { value: unknown } | Fault = toFull('process')
-  await turns.run(clientOf(req, config), async () => {
-    message = req.runtime?.node?.res?.destroyed === true ? BROKEN : parse(pieces)
-  })
-  return message
-}
-
 function findShapeFault({ depth, values }: JsonShape): Fault | null {
   if (depth > MOST_NESTED) return toFault(`A message may nest at most ${MOST_NESTED} deep.`)
   return values > MOST_VALUES ? toFault(`A message holds at most ${MOST_VALUES} values.`) : null
 }
 
-function parse(pieces: readonly Buffer[]): { value: unknown } | Fault {
+function parse({ pieces, shape }: Arrived): { value: unknown } | Fault {
+  const fault = findShapeFault(shape)
+  if (fault !== null) return fault
   try {
     return { value: JSON.parse(Buffer.concat(pieces).toString('utf8')) }
   } catch {
