@@ -14,26 +14,31 @@ import { ON_DEMAND_PAGES } from '../../src/domain/wire/routes.ts'
 import { DAY_MS } from '../../src/domain/wire/shapes.ts'
 import { RETENTION } from '../../src/domain/wire/vocabulary.ts'
 import type { Feature, Parts } from '../features/feature.ts'
-import { orRefused, readSent } from '../features/form.ts'
-import { withStore } from '../features/routes.ts'
+import { orRefused, readSent, withStore } from '../features/routes.ts'
 import { refuse } from '../http/answers.ts'
 import { type Release, readBuilt } from '../release/release.ts'
 import { nodeClientOf } from '../server/rate-limits.ts'
-import type { createAccountFeature } from './account.ts'
-import type { createClaimChecksFeature } from './claim-checks.ts'
-import type { createClaimsFeature } from './claims.ts'
-import type { createPayoutsFeature } from './payouts.ts'
+import { createAccountFeature } from './account.ts'
+import { createClaimChecksFeature } from './claim-checks.ts'
+import { createClaimsFeature } from './claims.ts'
+import { createLettersFeature } from './letters.ts'
+import { createPayoutsFeature } from './payouts.ts'
 import {
-  type createSignInFeature,
+  createSignInFeature,
   isSecure,
   readCookie,
   type SellerCall,
   type SellerRoute,
 } from './sign-in.ts'
 
-/** The pages of sellers, over the seller endpoints. */
-export function createSellerPagesFeature(parts: Parts, routes: SellerRoutes) {
+/** Everything of sellers: their endpoints, the mails to them, and the pages over the endpoints. */
+export function createSellersFeature(parts: Parts) {
+  const { routes, checks, payouts } = createEndpoints(parts)
+  const { letters, chores } = createLettersFeature(parts)
   return {
+    routes,
+    letters,
+    chores: [...checks.chores, ...chores, ...payouts.chores],
     pages: {
       [ON_DEMAND_PAGES.dashboard]: {
         hasForm: true,
@@ -52,12 +57,20 @@ export function createSellerPagesFeature(parts: Parts, routes: SellerRoutes) {
   } satisfies Feature
 }
 
-/** The endpoints that the pages call. */
-type SellerRoutes = ReturnType<typeof createAccountFeature>['routes'] &
-  ReturnType<typeof createClaimsFeature>['routes'] &
-  ReturnType<typeof createClaimChecksFeature>['routes'] &
-  ReturnType<typeof createPayoutsFeature>['routes'] &
-  ReturnType<typeof createSignInFeature>['routes']
+function createEndpoints(parts: Parts) {
+  const checks = createClaimChecksFeature(parts)
+  const payouts = createPayoutsFeature(parts)
+  const routes = {
+    ...createClaimsFeature(parts).routes,
+    ...checks.routes,
+    ...payouts.routes,
+    ...createAccountFeature(parts).routes,
+    ...createSignInFeature(parts).routes,
+  }
+  return { routes, checks, payouts }
+}
+
+type SellerRoutes = ReturnType<typeof createEndpoints>['routes']
 
 type Read = (name: string) => string
 /** Calls an endpoint of the routes. */

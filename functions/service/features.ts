@@ -6,7 +6,7 @@ import type { Feature, Parts, Routes } from '../features/feature.ts'
 import { createChangesFeature } from '../feeds/changes.ts'
 import { createReportsFeature } from '../feeds/reports.ts'
 import { createAnonymousProbes, createCheck, createCheckPage, createLint } from '../probes/lint.ts'
-import { probeAsChore } from '../probes/probe-chore.ts'
+import { probeAsChore } from '../probes/schedule.ts'
 import { createKeyDirectory } from '../probes/sign.ts'
 import { createProtocolsFeature } from '../protocols/protocols.ts'
 import { createCallObserver } from '../receipts/observe-call.ts'
@@ -22,13 +22,7 @@ import {
   createSearchRoute,
   createSearchRoutes,
 } from '../search/search-routes.ts'
-import { createAccountFeature } from '../sellers/account.ts'
-import { createClaimChecksFeature } from '../sellers/claim-checks.ts'
-import { createClaimsFeature } from '../sellers/claims.ts'
-import { createLettersFeature } from '../sellers/letters.ts'
-import { createSellerPagesFeature } from '../sellers/pages.ts'
-import { createPayoutsFeature } from '../sellers/payouts.ts'
-import { createSignInFeature } from '../sellers/sign-in.ts'
+import { createSellersFeature } from '../sellers/pages.ts'
 import { createMeterFeature } from '../trust/measure.ts'
 import type { Metrics } from './prometheus.ts'
 
@@ -58,22 +52,10 @@ export function createFeatures(parts: Parts, metrics: Metrics | null): readonly 
 
 /** What reads and writes the ledger, in the order of its chores. */
 export function createLedgerFeatures(parts: Parts) {
-  const claims = createClaimsFeature(parts)
-  const checks = createClaimChecksFeature(parts)
-  const payouts = createPayoutsFeature(parts)
-  const account = createAccountFeature(parts)
-  const signIn = createSignInFeature(parts)
-  const routes = { ...claims.routes, ...checks.routes, ...payouts.routes }
   return [
     { routes: { go: createGo(parts) } },
     createRetentionFeature(parts),
-    claims,
-    checks,
-    createLettersFeature(parts),
-    payouts,
-    account,
-    signIn,
-    createSellerPagesFeature(parts, { ...routes, ...account.routes, ...signIn.routes }),
+    createSellersFeature(parts),
     createReportsFeature(parts),
     createReceiptsFeature(parts),
     { routes: { probe_keys: createKeyDirectory(parts) } },
