@@ -1,8 +1,16 @@
+import type { IncomingMessage } from 'node:http'
 import type { H3Event } from 'h3'
-import { type InputError, publicJson, refuse, refuseParameters } from '../http/answers.ts'
+import type { Refused } from '../../src/domain/wire/problems.ts'
+import { type InputError, publicJson, Refusal, refuse, refuseParameters } from '../http/answers.ts'
 import type { Log } from '../ports/log.ts'
 import { splitTarget } from '../server/node-answers.ts'
-import { clientOf, type LimitName, refusalOf, refuseTaken } from '../server/rate-limits.ts'
+import {
+  type Caller,
+  clientOf,
+  type LimitName,
+  refusalOf,
+  refuseTaken,
+} from '../server/rate-limits.ts'
 import { isStoreUnavailable, withPatience } from '../store/store.ts'
 import type { Handler, Parts, StoreRoute } from './feature.ts'
 
@@ -54,7 +62,7 @@ export async function countAgainst(
  * CSRF: a browser sends its origin with every write. `Sec-Fetch-Site` decides if present, else the
  * whole `Origin`; a write with neither comes from no browser, and then no victim's cookie is on it.
  */
-export function isCrossSite(read: (header: string) => string | null | undefined, baseUrl: string) {
+function isCrossSite(read: (header: string) => string | null | undefined, baseUrl: string) {
   const site = read('sec-fetch-site')
   if (site != null) return site !== 'same-origin' && site !== 'none'
   return (read('origin') ?? baseUrl) !== baseUrl
@@ -86,4 +94,82 @@ export function createCountedGet(
     if ('problems' in reply) return refuseParameters(problem, reply.problems, reply.extra)
     return publicJson(reply.view, { 'Cache-Control': caching, ...taken.headers })
   }
+}
+
+const MAX_FORM_BYTES = 16 * 1024
+
+/**
+ * What a page shows, or why it was refused: in the words that programs get, with the name that its form
+ * gives to a wrong field.
+ *
+ * @param labels of the fields; without them the sentence about all of them is shown
+ */
+export async function orRefused<T>(
+  { log }: Pick<Parts, 'log'>,
+  work: () => Promise<T>,
+  labels?: Readonly<Record<string, string>>,
+): Promise<T | Refused> {
+  try {
+    return await withStore(log, work)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const { code, options } = error
+    const { detail, errors: [wrong] = [], headers } = options
+    const label = labels?.[wrong?.name ?? '']
+    const named = label === undefined ? wrong?.detail : `${label}: ${wrong?.detail}`
+    const reason = labels === undefined ? detail : (named ?? detail)
+    return { kind: 'refused', code, reason, ...(headers !== undefined && { headers }) }
+  }
+}
+
+/** Refuses what a form has in one field. */
+export function refuseField(name: string, detail: string): never {
+  return refuse('invalid-parameter', {
+    detail: `${name}: ${detail}`,
+    errors: [{ in: 'body', name, detail }],
+  })
+}
+
+/** Counts one form of a client. */
+export async function countForm(
+  { limits }: { limits: Pick<Parts['limits'], 'take'> },
+  name: LimitName,
+  subject: string,
+  { client }: Pick<Caller, 'client'>,
+): Promise<void> {
+  const { allowed, headers } = await limits.take(name, client)
+  if (allowed) return
+  const detail = `Too many ${subject} from here. Try again in ${headers['Retry-After']} s.`
+  refuse('rate-limited', { detail, headers })
+}
+
+/** The fields that a form of this site sent, or those of the query where none was sent. */
+export async function readSent(req: IncomingMessage, baseUrl: string): Promise<URLSearchParams> {
+  if (req.method !== 'POST') return new URLSearchParams(splitTarget(req.url ?? '').query)
+  if (isCrossSite((name) => req.headers[name]?.toString(), baseUrl))
+    refuse('cross-site', { detail: 'Another site sent this form. Fill it in here.' })
+  const bytes = await readForm(req)
+  if (bytes === null) refuse('malformed-request', { detail: 'The form broke off before its end.' })
+  if (!/^application\/x-www-form-urlencoded\b/i.test(req.headers['content-type'] ?? ''))
+    refuse('unsupported-media-type', {
+      detail: 'Send the form as application/x-www-form-urlencoded.',
+    })
+  if (bytes === 'too long') refuse('payload-too-large', { detail: 'The form is too long.' })
+  return new URLSearchParams(bytes.toString('utf8'))
+}
+
+/** Null where it breaks off: whatever else is wrong, nothing can be said of a body that has no end. */
+async function readForm(req: IncomingMessage): Promise<Buffer | 'too long' | null> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of req) {
+      size += chunk.length
+      // An overlong body is read and dropped: the answer goes over the same connection.
+      if (size <= MAX_FORM_BYTES) chunks.push(chunk)
+    }
+  } catch {
+    return null
+  }
+  return size > MAX_FORM_BYTES ? 'too long' : Buffer.concat(chunks)
 }

@@ -19,8 +19,13 @@ import {
 import { pagePath } from '../../src/domain/wire/links.ts'
 import { ON_DEMAND_PAGES } from '../../src/domain/wire/routes.ts'
 import type { Feature, Parts, StoreRoute } from '../features/feature.ts'
-import { countForm, orRefused, readSent, refuseField } from '../features/form.ts'
-import { createStoreRoute } from '../features/routes.ts'
+import {
+  countForm,
+  createStoreRoute,
+  orRefused,
+  readSent,
+  refuseField,
+} from '../features/routes.ts'
 import { jsonAnswer, refuse } from '../http/answers.ts'
 import { parseBody } from '../http/parse-body.ts'
 import { isOwnHost, privateTargetsOf } from '../net/guard.ts'

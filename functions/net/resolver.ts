@@ -10,7 +10,7 @@ export interface ResolvedAddress {
 }
 
 /** Asks name servers for every A and AAAA record of a name. Rejects with Node's DNS error codes. */
-export type AddressLookup = (host: string) => Promise<ResolvedAddress[]>
+type AddressLookup = (host: string) => Promise<ResolvedAddress[]>
 
 /**
  * Names to addresses and TXT records, as a port. `addresses` returns every A and AAAA answer and

@@ -30,7 +30,7 @@ import type { NotListedReason } from '../../src/domain/sellers/not-listed.ts'
 import type { Refused } from '../../src/domain/wire/problems.ts'
 import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
 import type { Handler, Parts } from '../features/feature.ts'
-import { countForm, orRefused } from '../features/form.ts'
+import { countForm, orRefused } from '../features/routes.ts'
 import {
   findNameErrors,
   publicJson,
@@ -314,7 +314,7 @@ function operationsOf({ handshake }: ProbePlan) {
 
 const { requests: MAX_REQUESTS, runMs: RUN_MS, retryAfterS: RETRY_S, perHost } = ANONYMOUS_PROBES
 
-export type AnonymousProbes = ReturnType<typeof createAnonymousProbes>
+type AnonymousProbes = ReturnType<typeof createAnonymousProbes>
 
 /**
  * Requests that strangers make this service send: checks of an address. One run per client and one

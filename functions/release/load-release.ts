@@ -26,7 +26,7 @@ export class ReleaseError extends OperatorError {
 }
 
 /** A release, and the remaining checks before it can be fully trusted. */
-export interface LoadedRelease {
+interface LoadedRelease {
   release: Release
   /**
    * Verifies in short steps what loading did not: listing bodies that stay in the index file.
@@ -39,7 +39,7 @@ export interface LoadedRelease {
 const ROWS_AT_A_TIME = 500
 
 /** What every release is loaded with. */
-export interface Loading {
+interface Loading {
   outDir: string
   baseUrl: string
   report: ReportFailure

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-export type AstroHandler = (
+type AstroHandler = (
   req: IncomingMessage,
   res: ServerResponse,
   next: (error?: unknown) => void,

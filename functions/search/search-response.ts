@@ -16,7 +16,7 @@ import type { SearchOutcome } from '../../src/search/query/search-index.ts'
 import { toBytes } from '../http/answers.ts'
 import type { PreparedTexts } from '../release/prepare-texts.ts'
 
-export interface SearchResponseInput {
+interface SearchResponseInput {
   index: SearchIndex
   searchId: string
   query: SearchQuery

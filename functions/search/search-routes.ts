@@ -18,7 +18,7 @@ import { createSearch, type Search, type SearchOptions, type SearchReply } from 
 export type SearchParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config' | 'ledger'>
 
 /** Answers on Node's response itself, or calls `next` for the route to answer. */
-export type RawSearch = (
+type RawSearch = (
   req: IncomingMessage,
   res: ServerResponse,
   query: string,

@@ -20,7 +20,7 @@ const REQUESTED_ONCE = 2 ** 14
 /** Agents repeat only short queries; longer texts are not worth the memory. */
 const MAX_REMEMBERED_CHARACTERS = 256
 
-export interface SearchParts {
+interface SearchParts {
   /** The current index; read once per request, so that a swap is atomic. */
   index: () => SearchIndex
   texts: () => SearchTexts

@@ -154,8 +154,6 @@ function addTo(counts: Map<string, number>, key: string, by: number): void {
 /** How many pieces may wait: per client and in total. */
 const MAX_WAITING = { perClient: 32, inAll: 512 }
 
-export type FairQueue = ReturnType<typeof createFairQueue>
-
 /** Does work one piece at a time, in turns between clients: nobody waits for all of another's. */
 export function createFairQueue(limits = MAX_WAITING) {
   // Clients in the order of their turns; a Map keeps insertion order.

@@ -29,7 +29,7 @@ interface Placed extends Row {
 export type PathTable = ReturnType<typeof createPathTable>
 
 /** What the service itself answers. */
-export interface OwnAnswers {
+interface OwnAnswers {
   /** For platforms and balancers: read by GET, in no table of the interface. */
   reads: Readonly<Record<string, Handler>>
   /** For routes that are planned. */

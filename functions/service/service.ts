@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { resolve } from 'node:path'
-import type { Feature, Parts, WriteLetter } from '../features/feature.ts'
-import type { Mailer } from '../feeds/mail.ts'
+import { createClickWriter } from '../clicks/go.ts'
+import { createUsage } from '../clicks/usage.ts'
+import type { Chore, Feature, Ledger, Parts, WriteLetter } from '../features/feature.ts'
+import { createMailQueue, type Mailer, openMailer } from '../feeds/mail.ts'
 import { createProblems } from '../http/answers.ts'
 import { createResolver } from '../net/resolver.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
@@ -14,10 +16,11 @@ import { createReleaseHolder, type ReleaseHolder } from '../release/release-hold
 import { createPageSearch } from '../search/search-routes.ts'
 import { createFailureReport } from '../server/node-answers.ts'
 import { createRateLimits } from '../server/rate-limits.ts'
-import { createSharedCounters } from '../store/store.ts'
-import { startChores } from './chores.ts'
+import { lockState, StateError, unusable } from '../store/lock.ts'
+import { openStore } from '../store/open-store.ts'
+import { createSharedCounters, isStoreUnavailable } from '../store/store.ts'
+import { createHints } from '../trust/hints.ts'
 import { createFeatures } from './features.ts'
-import { addLetters, openLedger } from './ledger.ts'
 import type { Metrics } from './prometheus.ts'
 import { createWaypostServer } from './server.ts'
 
@@ -142,4 +145,111 @@ async function stopServer(server: Server): Promise<void> {
   const force = setTimeout(() => server.closeAllConnections(), GRACE)
   await closed
   clearTimeout(force)
+}
+
+interface LedgerOptions {
+  config: Config
+  log: Log
+  clock: Clock
+  /** The name of the directory, for mails. */
+  siteName: () => string
+  /** By the kind of mail; features add theirs before anything is sent. */
+  letters: ReadonlyMap<string, WriteLetter>
+  mailer?: Mailer
+  /** How long a redirect waits for a slow store (milliseconds), if not the usual second. */
+  clickPatienceMs?: number
+}
+
+/**
+ * Opens the ledger for a server: takes the lock on local state, opens and migrates the store.
+ *
+ * @throws StateError when another process serves from the same `STATE_DIR`
+ */
+export async function openLedger(options: LedgerOptions): Promise<Ledger> {
+  const { config, log, clock, siteName, letters, clickPatienceMs } = options
+  const { mailer = openMailer(config) } = options
+  const lock = config.DATABASE_URL === undefined ? await lockState(config.STATE_DIR) : null
+  const store = await openStore(config, log).catch((error: unknown) => {
+    lock?.release()
+    if (!isStoreUnavailable(error)) throw error
+    if (lock !== null) throw unusable(config.STATE_DIR, error)
+    // The message is the driver's; it names host and user, never the password.
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new StateError(`DATABASE_URL cannot be used (${reason}). See that PostgreSQL is up.`)
+  })
+  const clicks = createClickWriter(store, log, clickPatienceMs)
+  const usage = createUsage(store, clock, log)
+  const mails = createMailQueue({ store, clock, log }, async (address, task) => {
+    const letter = await letters.get(task.kind)?.(address, task)
+    if (letter == null) return false
+    const { body, ...head } = letter
+    const text = `Hello,\n\n${body}\n\n${siteName()}, ${config.BASE_URL}\n`
+    await mailer.send({ ...head, text, to: address, sender: siteName() })
+    return true
+  })
+  const hints = createHints({ store, clock, log })
+  return {
+    store,
+    clicks,
+    usage,
+    mails,
+    hints,
+    close: async () => {
+      await Promise.all([clicks, usage, mails].map((part) => part.close()))
+      await hints.written()
+      mailer.close()
+      await store.close()
+      lock?.release()
+    },
+  }
+}
+
+export function addLetters(letters: Map<string, WriteLetter>, features: readonly Feature[]): void {
+  for (const feature of features)
+    for (const [kind, write] of Object.entries(feature.letters ?? {})) letters.set(kind, write)
+}
+
+const FIRST_AFTER_MS = 60_000
+
+/** Work a running server does by itself; each part is safe on several instances. */
+function startChores(chores: readonly Chore[], log: Log) {
+  const stopping = new AbortController()
+  const rhythms = Map.groupBy(chores, ({ everyMs }) => everyMs)
+  const running = new Map<number, Promise<void>>()
+  const timers = [...rhythms].flatMap(([everyMs, group]) => {
+    const run = () => {
+      const before = running.get(everyMs) ?? Promise.resolve()
+      running.set(
+        everyMs,
+        before.then(() => runChores(group, log, stopping.signal)),
+      )
+    }
+    const first = everyMs > FIRST_AFTER_MS ? [setTimeout(run, FIRST_AFTER_MS)] : []
+    return [...first, setInterval(run, everyMs)]
+  })
+  for (const timer of timers) timer.unref()
+  return {
+    stop: () => {
+      for (const timer of timers) clearInterval(timer)
+      stopping.abort()
+    },
+    /** Resolves when nothing is running. */
+    idle: async () => void (await Promise.all(running.values())),
+  }
+}
+
+/** One after another: what fails is logged, and keeps none of the others from running. */
+export async function runChores(
+  chores: readonly Chore[],
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { name, run } of chores) {
+    if (signal.aborted) return
+    try {
+      await run(signal)
+    } catch (error) {
+      log.error('chores.failed', { chore: name, reason: String(error) })
+    }
+  }
 }

@@ -13,7 +13,7 @@ export const HOLD_MS = 10 * 60_000
  */
 export type JobQueue = ReturnType<typeof createJobQueue>
 
-export interface JobQueueOptions {
+interface JobQueueOptions {
   name: string
   /** Milliseconds since the epoch. */
   now: () => number

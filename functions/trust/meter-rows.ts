@@ -247,7 +247,7 @@ export async function notePaidOthers(
 const ROWS_A_PAGE = 1_000
 
 /** Payments after a time, by time, in pages. */
-export async function* readSettlements(
+async function* readSettlements(
   { db }: Store,
   from: number,
   { find }: Pick<Payers, 'find'>,

@@ -11,10 +11,10 @@ import {
   toEvidenceText,
 } from '../../src/domain/trust/evidence.ts'
 import { parseJson, present } from '../../src/domain/wire/json.ts'
-import { type PackagePlan, planListing, planPackage } from './package-plan.ts'
+import { type PackagePlan, planListing, planPackage } from './fetch-package.ts'
+import type { RunResult } from './run-package.ts'
 import { runPackage } from './run-package.ts'
 import { findSandbox } from './sandbox.ts'
-import type { RunResult } from './stdio-check.ts'
 
 const HELP = `Usage: run-check <listing file|package> [--json]
 

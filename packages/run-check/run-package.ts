@@ -4,17 +4,34 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type FetchedPackage, fetchPackage } from './fetch-package.ts'
-import { type PackagePlan, placeholdersOf } from './package-plan.ts'
-import { INFO_FD, type Sandbox, startSandbox, watchSandbox } from './sandbox.ts'
+import type { Tool } from '../../src/domain/listing/listing-facts.ts'
+import { toInertLine } from '../../src/domain/probe/finding.ts'
 import {
-  checkStdio,
-  namesOfSettings,
-  openStdio,
-  type RunResult,
-  type StdioSession,
-  toResult,
-} from './stdio-check.ts'
+  type AskMcp,
+  DISCOVER,
+  INITIALIZE,
+  type ListedTools,
+  listTools,
+  type McpServerInfo,
+  type McpSession,
+  parseRpcReply,
+  readDiscovered,
+  readInitialized,
+  readTools,
+  toInitialized,
+  toToolFacts,
+} from '../../src/domain/probe/mcp.ts'
+import type { RpcReply } from '../../src/domain/probe/x402.ts'
+import type { PackageRun } from '../../src/domain/trust/evidence.ts'
+import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
+import {
+  type FetchedPackage,
+  fetchPackage,
+  type PackagePlan,
+  placeholdersOf,
+  toPlaceholder,
+} from './fetch-package.ts'
+import { INFO_FD, type Sandbox, startSandbox, watchSandbox } from './sandbox.ts'
 
 /** Limits for one package. Milliseconds and bytes. */
 export const PACKAGE_LIMITS = {
@@ -148,4 +165,248 @@ async function end(client: ChildProcess, graceMs: number, kill: () => void = () 
   client.kill('SIGKILL')
   await ended
   return false
+}
+
+/** What a run showed. Nothing in it tells the machine that it ran on. */
+export interface RunResult {
+  outcome: PackageRun['outcome']
+  /** One printable line, where it is not as declared. */
+  why?: string
+  server?: { name: string; version: string; protocol: string }
+  /** Names, parameters and types, without a sentence of the seller's. */
+  tools?: Tool[]
+  isCut?: boolean
+}
+
+const MAX_WHY = 200
+
+/**
+ * The handshake over stdio. `initialize` comes first: servers of former revisions may end at any
+ * other request, while one that only speaks the current revision answers with an error and is then
+ * sent `server/discover`. Then `tools/list`. Never rejects.
+ */
+export async function checkStdio(
+  { ask, end }: StdioSession,
+  plan: PackagePlan,
+): Promise<RunResult> {
+  const opened = await ask(INITIALIZE)
+  if (opened === null) return judgeEnd(end(), 'initialize', plan)
+  const former = readInitialized(opened)
+  const session: McpSession | null = former && { version: former.protocol, id: null }
+  if (session !== null) await ask(toInitialized(session))
+  const info = former ?? (opened.kind === 'error' ? readDiscovered(await ask(DISCOVER)) : null)
+  if (info === null) return judgeReply(opened, 'initialize', plan)
+  const listed = await listTools(ask, info, session)
+  if (listed.fault === null) return judgeEnd(end(), 'tools/list', plan)
+  if (listed.fault !== undefined) return judgeReply(listed.fault, 'tools/list', plan)
+  return toRan(info, listed)
+}
+
+function toRan({ name, version, protocol }: McpServerInfo, listed: ListedTools): RunResult {
+  const { items, isCut } = readTools(listed.values)
+  return {
+    outcome: 'runs_as_declared',
+    server: { name: toInertLine(name, 120), version: toInertLine(version, 60), protocol },
+    tools: items.map(toToolFacts),
+    isCut: isCut || listed.cut !== undefined,
+  }
+}
+
+/** @param why the paths of its sandbox are replaced by those of the package and of its home */
+export function toResult(outcome: 'fails' | 'unknown', why: string): RunResult {
+  const named = why.replace(/(?<![\w.~-])\/(package|tmp)\//g, (_, root) =>
+    root === 'tmp' ? '~/' : '',
+  )
+  return { outcome, why: toInertLine(named, MAX_WHY) }
+}
+
+/** How a program ended before it answered. */
+interface StdioEnd {
+  /**
+   * `size`: too much on stdout; `log_size`: on stderr; `excess`: of memory or processes, named in
+   * `log`; `start`: no sandbox was ever started.
+   */
+  why: 'exit' | 'time' | 'size' | 'log_size' | 'excess' | 'start'
+  code: number | null
+  /** The first line on stdout that is not a JSON-RPC message. */
+  noise: string
+  log: string
+}
+
+/** Exit codes of a program that could not be started, and of one that was killed. */
+const CODES_OF_SANDBOX: ReadonlySet<number | null> = new Set([126, 137])
+
+/** Output of a program that hit a limit of ours, or lacks a network or a build by its scripts. */
+const OUR_LIMITS =
+  /heap limit|virtual memory|native addon|bindings file|\.node\b|EMFILE|EFBIG|EROFS|read-only file system|ENOSPC|no space left|ENOMEM|out of memory|ENOSYS|function not implemented|bad system call|EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|ETIMEDOUT|network is unreachable|name resolution|dns error|failed to lookup|fetch failed|EHOSTUNREACH|ENOENT|connection (?:error|refused|failed)/i
+
+/** Output of a program that needs an account, a key or a database of its user. */
+const WANTS =
+  /api[ _-]?key|token|credential|secret|password|unauthori[sz]ed|environment variable|usage:|\b(?:missing|required|must (?:be|provide|specify)|not (?:set|provided|found|configured)|please (?:set|provide))\b/i
+
+/** @param method the unanswered request */
+export function judgeEnd(end: StdioEnd, method: string, plan: PackagePlan): RunResult {
+  const { why, code, noise } = end
+  const after = method === 'initialize' ? '' : `, ${method} unanswered`
+  if (why === 'start') return toResult('unknown', 'the sandbox could not be started')
+  if (why === 'log_size')
+    return toResult('unknown', `more on stderr than is read, no answer to ${method}`)
+  if (why === 'excess') return toResult('unknown', `ended by us: ${end.log}${after}`)
+  if (why === 'size') return toResult('fails', `too much on stdout, no answer to ${method}`)
+  const words = `${noise}\n${end.log}`
+  const isOurs =
+    why === 'exit' && (code === null || CODES_OF_SANDBOX.has(code) || OUR_LIMITS.test(words))
+  if (noise !== '' && !isOurs && !(why === 'exit' && WANTS.test(words)))
+    return toResult('fails', `stdout holds no JSON-RPC: ${noise}${after}`)
+  // It may be waiting for the network, which it does not have here.
+  if (why === 'time') return toResult('unknown', `no answer to ${method} in time: ${reasonOf(end)}`)
+  const ended = `ended with ${code ?? 'a signal'} before it answered ${method}: ${reasonOf(end)}`
+  if (isOurs || WANTS.test(words) || words.trim() === '') return toResult('unknown', ended)
+  return judgeRefusal(plan, ended)
+}
+
+/** An error, or a result of another kind than this request's. */
+function judgeReply(reply: RpcReply, method: string, plan: PackagePlan): RunResult {
+  if (reply.kind === 'result')
+    return toResult('fails', `the result of ${method} has the wrong shape`)
+  return judgeRefusal(
+    plan,
+    `answered ${method} with JSON-RPC error ${reply.code}: ${reply.message}`,
+  )
+}
+
+/** A program that needs real settings may refuse placeholders: that is our limit, not its fault. */
+function judgeRefusal(plan: PackagePlan, why: string): RunResult {
+  const names = placeholdersOf(plan)
+  if (names.length === 0) return toResult('fails', why)
+  const first = names.slice(0, 3).join(', ')
+  const shown = names.length > 3 ? `${first} and more` : first
+  return toResult('unknown', `with placeholders for ${shown} it ${why}`)
+}
+
+/** The most informative line: a limit that was hit, a named error, any error, else the last one. */
+function reasonOf({ noise, log }: StdioEnd): string {
+  const lines = `${noise}\n${log}`.split('\n').filter((line) => line.trim() !== '')
+  const [telling] = [OUR_LIMITS, WANTS, /\w*error:/i, /error/i].flatMap(
+    (words) => lines.find((line) => words.test(line)) ?? [],
+  )
+  return telling ?? lines.at(-1) ?? 'it printed nothing'
+}
+
+/** Names that are not settings: error codes, and variables of the runtime itself. */
+const NO_SETTING = /^(?:ERR|EAI|UV|NODE|NPM|MODULE|DEP|HTTP|HTTPS)_/
+
+const MAX_SETTINGS = 12
+
+/**
+ * Missing settings that a program named on exit, with placeholder values.
+ *
+ * @example namesOfSettings({ …, log: 'Error: SHIP_API_KEY is not set' }, plan) → { SHIP_API_KEY: 'placeholder' }
+ */
+function namesOfSettings(
+  { why, noise, log }: StdioEnd,
+  { env }: PackagePlan,
+): Record<string, string> {
+  if (why !== 'exit') return {}
+  const names = `${noise}\n${log}`.match(/\b[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){1,5}\b/g) ?? []
+  const missing = names.filter((name) => !(name in env) && !NO_SETTING.test(name))
+  return Object.fromEntries(
+    [...new Set(missing)].slice(0, MAX_SETTINGS).map((name) => [name, toPlaceholder(name)]),
+  )
+}
+
+type StdioSession = ReturnType<typeof openStdio>
+
+const TAIL = 4096
+
+/**
+ * MCP over stdin and stdout of a program: a JSON-RPC message per line. The caller ends the program.
+ *
+ * @param bounds milliseconds from the start until everything must be answered; bytes of each output
+ */
+export function openStdio(child: ChildProcess, { ms, bytes }: { ms: number; bytes: number }) {
+  const { stdin, stdout, stderr } = child
+  if (stdin === null || stdout === null || stderr === null) throw new TypeError('pipes are needed')
+  const seen: Omit<StdioEnd, 'why'> = { code: null, noise: '', log: '' }
+  let why: StdioEnd['why'] | null = null
+  let waiting: { id: number; answer: (reply: RpcReply | null) => void } | null = null
+  const finish = (reason: StdioEnd['why']) => {
+    why ??= reason
+    clearTimeout(timer)
+    waiting?.answer(null)
+    stdout.destroy()
+    stderr.destroy()
+  }
+  const timer = setTimeout(() => finish('time'), ms)
+  const readLines = createLineReader((line) => {
+    if (!isMessage(line)) seen.noise ||= line.trim().slice(0, TAIL)
+    const reply = waiting === null ? null : parseRpcReply(line, waiting.id)
+    if (reply !== null) waiting?.answer(reply)
+  })
+  listen(stdout, bytes, readLines, () => finish('size'))
+  const keepTail = (piece: string) => {
+    seen.log = `${seen.log}${piece}`.slice(-TAIL)
+  }
+  listen(stderr, bytes, keepTail, () => finish('log_size'))
+  // A write fails where the program has ended, which `close` reports.
+  stdin.on('error', () => {})
+  child.on('error', () => finish('start'))
+  child.on('close', (code) => {
+    if (why === null) seen.code = code
+    finish('exit')
+  })
+  /** Null also where the session ended before the answer. */
+  const ask: AskMcp = async ({ id, body }) => {
+    if (why !== null) return null
+    stdin.write(`${body}\n`)
+    if (id === null) return null
+    const { promise, resolve } = Promise.withResolvers<RpcReply | null>()
+    waiting = { id, answer: resolve }
+    return promise
+  }
+  return {
+    ask,
+    /** How it ended; `time` while it has not, as nobody reads it earlier. */
+    end: (): StdioEnd => ({ why: why ?? 'time', ...seen }),
+    /** @param excess which limit it exceeded */
+    close(excess?: string) {
+      if (excess !== undefined) seen.log = `it took ${excess}`
+      finish(excess === undefined ? 'time' : 'excess')
+    },
+  }
+}
+
+function listen(
+  stream: NodeJS.ReadableStream,
+  most: number,
+  onPiece: (piece: string) => void,
+  onTooMuch: () => void,
+): void {
+  const decoder = new TextDecoder()
+  let size = 0
+  stream.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size > most) onTooMuch()
+    else onPiece(decoder.decode(chunk, { stream: true }))
+  })
+  stream.on('error', () => {})
+}
+
+/** Scans each character once, however the program splits its output. */
+function createLineReader(onLine: (line: string) => void): (piece: string) => void {
+  let rest: string[] = []
+  return (piece) => {
+    const [first = '', ...others] = piece.split('\n')
+    rest.push(first)
+    const last = others.pop()
+    if (last === undefined) return
+    for (const line of [rest.join(''), ...others]) onLine(line)
+    rest = [last]
+  }
+}
+
+/** A JSON-RPC message, or an empty line; anything else does not belong on stdout. */
+function isMessage(line: string): boolean {
+  const value = parseJson(line)
+  return line.trim() === '' || (isJsonObject(value) && value.jsonrpc === '2.0')
 }

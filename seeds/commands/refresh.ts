@@ -3,8 +3,7 @@ import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import { check } from '../../functions/commands/check.ts'
 import { readChains } from '../../functions/commands/evidence/measure.ts'
-import { probe } from '../../functions/commands/evidence/probe.ts'
-import { readSoundContent } from '../../functions/commands/evidence/probe-options.ts'
+import { probe, readSoundContent } from '../../functions/commands/evidence/probe.ts'
 import { type Config, parseConfig } from '../../functions/ports/config.ts'
 import {
   createStderrLog,

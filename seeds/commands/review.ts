@@ -10,8 +10,7 @@ import { openStore } from '../../functions/store/open-store.ts'
 import { hasLedger } from '../../functions/store/sqlite.ts'
 import { toPrintable } from '../../src/content/faults.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
-import { withContent } from '../content/content-files.ts'
-import { type Listed, readListed } from '../content/listed.ts'
+import { type Listed, readListed, withContent } from '../content/content-files.ts'
 import { createFactQueue, PROPOSED_PAYOUTS, SUSPICIOUS_TEXTS } from '../review/proposed-facts.ts'
 import {
   type Decision,

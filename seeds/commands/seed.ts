@@ -1,24 +1,19 @@
 import { writeFile } from 'node:fs/promises'
-import { runMain } from '../../functions/ports/run-main.ts'
+import { readCommandLine, runMain, wrongCommand } from '../../functions/ports/run-main.ts'
 import { toPrintable } from '../../src/content/faults.ts'
 import { largestOf } from '../../src/domain/wire/json.ts'
-import { runSeeding, type SeedingResult } from './run-seeding.ts'
-import { readSeedOptions, type SeedOptions } from './seed-options.ts'
-import { countSeeding, formatSeedReport } from './seed-report.ts'
+import { isOnCalendar } from '../../src/domain/wire/shapes.ts'
+import { REFUSAL_REASONS, type Refusal } from '../facts/refusal.ts'
+import { SOURCE_IDS, SOURCES } from '../sources/sources.ts'
+import { type RowOutcome, runSeeding, type SeedingResult } from './run-seeding.ts'
 
 const RETRY_MS = 1000
 
 const FAILED = 1
 const SUSPICIOUS = 3
 
-if (import.meta.main)
-  await runMain(async () => {
-    const codes = (await seed(process.argv.slice(2))).map(({ code }) => code)
-    process.exitCode = largestOf([0, ...codes])
-  })
-
 /** Why a source, or the report, was not written. */
-export interface SeedFault {
+interface SeedFault {
   code: typeof FAILED | typeof SUSPICIOUS
   fault: string
 }
@@ -77,3 +72,226 @@ async function writeReport(file: string, results: readonly SeedingResult[]) {
     return fail(`--report ${file}: ${error instanceof Error ? error.message : error}`)
   }
 }
+
+type SeedOptions = ReturnType<typeof readSeedOptions>
+
+const HELP = `Usage: npm run seed -- <importer>|all [options]
+
+Importers
+${SOURCES.map(({ id, title }) => `  ${id.padEnd(17)} ${title}`).join('\n')}
+
+Options
+  --from FILE|URL   a saved file (ndjson, JSON, a page of the source's API) or the address of
+                    the source's first page; the live source when left out
+  --limit N         read at most N rows
+  --since DATE      only rows that changed since, where the source can tell
+  --content DIR     content folder to write to (CONTENT_DIR, or content)
+  --listed          only rows of listings that are there: none is added
+  --dry-run         say what would be done, write nothing
+  --force           write also what looks suspicious: every row refused, or fewer than half of
+                    the listings that the last whole run took
+  --json            one JSON object a source instead of the summary
+  --report FILE     write every refusal to FILE, one JSON object a line
+  --help            this text
+
+Exit codes: 0 done; 1 the source or the disk failed; 2 the command was wrong; 3 the run looked
+suspicious. Only 0 writes anything. What people edited is kept, what they deleted stays deleted,
+and a second run changes nothing: see seeds/README.md.
+`
+
+const OPTIONS = {
+  from: { type: 'string' },
+  limit: { type: 'string' },
+  since: { type: 'string' },
+  content: { type: 'string' },
+  report: { type: 'string' },
+  'dry-run': { type: 'boolean' },
+  listed: { type: 'boolean' },
+  force: { type: 'boolean' },
+  json: { type: 'boolean' },
+} as const
+
+/**
+ * One importer or all, and the options as in HELP; null where one is left out. `now` and `since`
+ * are ISO 8601.
+ *
+ * @param args without the program's own name
+ * @param now the machine's clock
+ * @throws UsageError that says how to fix it
+ */
+export function readSeedOptions(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  now: Date,
+) {
+  const { values, words } = readCommandLine(HELP, OPTIONS, 1, args)
+  const [word = ''] = words
+  const live = SOURCES.filter(({ liveUrl }) => liveUrl !== null).map(({ id }) => id)
+  const importers = word === 'all' ? live : [word]
+  if (!importers.every((id) => SOURCE_IDS.includes(id)))
+    throw refuse(
+      `expected one importer (${[...SOURCE_IDS, 'all'].join(', ')}), got ${JSON.stringify(word)}`,
+    )
+  const limit = values.limit === undefined ? null : Number(values.limit)
+  if (limit !== null && !(Number.isInteger(limit) && limit > 0))
+    throw refuse(`--limit: expected a whole number above 0, got ${JSON.stringify(values.limit)}`)
+  if (importers.length > 1 && values.from !== undefined)
+    throw refuse('--from: expected one importer with it, got all')
+  return {
+    importers,
+    from: values.from ?? null,
+    contentDir: values.content ?? (env.CONTENT_DIR || 'content'),
+    limit,
+    dryRun: values['dry-run'] === true,
+    listed: values.listed === true,
+    json: values.json === true,
+    force: values.force === true,
+    report: values.report ?? null,
+    now: now.toISOString(),
+    since: values.since === undefined ? null : readInstant(values.since),
+  }
+}
+
+function readInstant(since: string): string {
+  const [, day = '', time] = /^(\d{4}-\d\d-\d\d)(T[\d:.]+Z)?$/.exec(since) ?? []
+  if (!isOnCalendar(day) || Number.isNaN(Date.parse(`${day}${time ?? ''}`)))
+    throw refuse(
+      `--since: expected a day or a UTC time such as 2026-11-20T00:00:00Z, got ${JSON.stringify(since)}`,
+    )
+  return new Date(since).toISOString()
+}
+
+const refuse = (fault: string) => wrongCommand(HELP, fault)
+
+const EXAMPLES = 3
+
+/** The summary for people at the end: every row is in one of its numbers. */
+function formatSeedReport(result: SeedingResult, options: { dryRun: boolean }): string {
+  const { importer, from, refused, suspicion } = result
+  const { read, rows, listings } = countSeeding(result)
+  const would = options.dryRun || suspicion !== null ? 'would be ' : ''
+  return [
+    `${importer}: ${read} rows from ${toPrintable(from)}`,
+    line(rows.added, `${would}added, and wait for a person: npm run review -- --from ${importer}`),
+    line(rows.changed, `${would}changed`),
+    line(rows.unchanged, 'unchanged'),
+    ...some(rows.merged, `${would}merged into listings that are there or made from other rows`),
+    ...some(rows.kept, 'left as they are (hands-off.yaml)'),
+    line(rows.refused, 'refused'),
+    ...formatByReason(refused),
+    ...some(listings.withdrawn, `listings ${would}withdrawn`),
+    ...some(listings.returned, `listings ${would}brought back`),
+    ...some(listings.waiting, 'rows wait for a person'),
+    ...formatNotes(result),
+    ...(suspicion === null
+      ? []
+      : [`Nothing was written: ${suspicion}. --force writes it all the same.`]),
+    ...(options.dryRun ? ['Dry run: nothing was written.'] : []),
+    '',
+  ].join('\n')
+}
+
+function formatNotes({ plan, dropped, refusedNow }: SeedingResult): string[] {
+  const stayed = plan.withdrawn.filter(({ how }) => how === 'notice')
+  return [
+    ...section(
+      dropped.length,
+      'parts were left out of listings that are otherwise carried over:',
+      formatByReason(dropped),
+    ),
+    ...section(
+      stayed.length,
+      'listings of people’s are withdrawn by the source; npm run review asks:',
+      stayed.map(({ listing }) => `      ${listing}`),
+    ),
+    ...section(
+      refusedNow.length,
+      'rows are refused now and stay as they were; look at their listings:',
+      refusedNow.map(
+        ({ name, reason, detail }) =>
+          `      ${toPrintable(name)}: ${reason}, ${toPrintable(detail)}`,
+      ),
+    ),
+  ]
+}
+
+function section(count: number, title: string, lines: readonly string[]): string[] {
+  return count === 0 ? [] : [`${count} ${title}`, ...lines]
+}
+
+function some(count: number, text: string): string[] {
+  return count === 0 ? [] : [line(count, text)]
+}
+
+function formatByReason(refusals: readonly Refusal[]): string[] {
+  return [...Map.groupBy(refusals, ({ reason }) => reason)]
+    .sort(([a, listA], [b, listB]) => listB.length - listA.length || (a < b ? -1 : 1))
+    .flatMap(([reason, list]) => {
+      const examples = list
+        .slice(0, EXAMPLES)
+        .map(({ name, detail }) => `${toPrintable(name, 100)}: ${toPrintable(detail, 160)}`)
+      if (list.length > EXAMPLES)
+        examples.push(`and ${list.length - EXAMPLES} more (--report FILE lists all)`)
+      return [
+        `  ${line(list.length, `${reason}: ${REFUSAL_REASONS[reason]}`)}`,
+        ...examples.map((text) => `           ${text}`),
+      ]
+    })
+}
+
+function line(count: number, text: string): string {
+  return `${String(count).padStart(7)}  ${text}`
+}
+
+/**
+ * What `--json` prints of one source; `rows` add up to `read`. `left_out` counts parts of listings:
+ * remotes, prices, operations. `suspicion` says why nothing was written.
+ */
+export function countSeeding(result: SeedingResult) {
+  const { plan, refused, dropped, suspicion } = result
+  const { outcomes } = plan
+  const count = (outcome: RowOutcome) => outcomes.filter((each) => each.outcome === outcome).length
+  const all = (outcome: RowOutcome) =>
+    outcomes.filter((each) => each.outcome === outcome).reduce((sum, { rows }) => sum + rows, 0)
+  // Of several rows for one service, the first created the listing and the others joined it.
+  const joining = outcomes
+    .filter(({ outcome }) => outcome !== 'merged' && outcome !== 'kept')
+    .reduce((sum, { rows }) => sum + rows - 1, 0)
+  return {
+    source: result.importer,
+    read: result.rows,
+    rows: {
+      added: count('added'),
+      changed: count('changed') + count('returned'),
+      unchanged: count('unchanged'),
+      merged: all('merged') + joining,
+      kept: all('kept'),
+      refused: refused.reduce((sum, { rows = 1 }) => sum + rows, 0),
+    },
+    listings: {
+      added: count('added'),
+      changed: count('changed') + count('merged'),
+      unchanged: count('unchanged'),
+      withdrawn: plan.withdrawn.filter(({ how }) => how === 'tombstone').length,
+      returned: count('returned'),
+      waiting: plan.waiting,
+    },
+    refused_by: countByReason(refused),
+    left_out: countByReason(dropped),
+    seconds: Math.round(result.seconds * 1000) / 1000,
+    ...(suspicion === null ? {} : { suspicion }),
+  }
+}
+
+function countByReason(refusals: readonly Refusal[]): Record<string, number> {
+  const counts = new Map<string, number>()
+  for (const { reason, rows = 1 } of refusals) counts.set(reason, (counts.get(reason) ?? 0) + rows)
+  return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)))
+}
+
+// Last: it runs at once, and needs what is declared above.
+if (import.meta.main)
+  await runMain(async () => {
+    const codes = (await seed(process.argv.slice(2))).map(({ code }) => code)
+    process.exitCode = largestOf([0, ...codes])
+  })

@@ -169,7 +169,7 @@ export function gatherSeeds(mapped: readonly MappedSeed[], same = BY_ANY_MARK): 
 }
 
 /** A source's facts on a listing; a field it has nothing for is absent. */
-export type SeedFacts = Pick<ListingFacts, 'url'> & Partial<Pick<ListingFacts, SourceField>>
+type SeedFacts = Pick<ListingFacts, 'url'> & Partial<Pick<ListingFacts, SourceField>>
 
 export type SeedEvidence = Readonly<Record<string, unknown>>
 
@@ -205,7 +205,7 @@ export function toPayees(accounts: readonly string[]): NamedPayee[] {
 
 const schema = createListingFactsSchema({ allowPrivate: false })
 
-export function findSeedFault({ id, facts }: Pick<Seed, 'id' | 'facts'>): string | null {
+function findSeedFault({ id, facts }: Pick<Seed, 'id' | 'facts'>): string | null {
   if (!isListingId(id)) return `id: expected <prefix>.<slug> of at most 120 characters, got ${id}`
   const result = v.safeParse(schema, { ...facts, added: '2000-01-01' })
   if (result.success) {

@@ -7,12 +7,11 @@ import {
 } from '../../src/domain/listing/listing-text.ts'
 import { isJsonObject } from '../../src/domain/wire/json.ts'
 import { cutText } from '../../src/domain/wire/text.ts'
-import { findInstruction, toPlainText } from '../text/plain-text.ts'
 import { type Fault, faultOf } from './refusal.ts'
 
 const MAX_TAGS = 10
 
-export interface SeedTexts {
+interface SeedTexts {
   name: string
   summary: string
   /** The whole description as plain text, to guess categories by. */
@@ -103,4 +102,106 @@ function toPlain(value: unknown, depth: number, place = ''): unknown {
       return line === null ? [] : [[name, line]]
     }),
   )
+}
+
+/** Longer input is cut before any pattern runs over it, so that no pattern can be made slow. */
+const MAX_INPUT = 8000
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  hellip: '…',
+  ndash: '–',
+  mdash: '—',
+}
+
+/**
+ * Markdown or HTML that somebody else wrote, as one line of plain text: tags and their scripts go,
+ * links keep their words, entities become characters, control, invisible and broken characters go.
+ *
+ * @example toPlainText('<sup>1</sup> **Fast** [search](https://x.example)') → '1 Fast search'
+ */
+export function toPlainText(foreign: string): string {
+  const text = foreign.slice(0, MAX_INPUT)
+  return dropUnreadable(decodeEntities(stripMarkdown(stripHtml(text))))
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
+/** Only what looks like a tag goes: "a < b" and "<$5" are text. */
+function stripHtml(text: string): string {
+  return text
+    .replace(/<!--[\s\S]*?-->/g, ' ')
+    .replace(/<(script|style)\b[^<>]*>[\s\S]*?<\/\1\s*>/gi, ' ')
+    .replace(/<br\s*\/?>|<\/(?:p|li|h[1-6]|div|tr)>/gi, ' ')
+    .replace(/<\/?[a-z][^<>]{0,2000}>/gi, '')
+}
+
+function stripMarkdown(text: string): string {
+  return (
+    text
+      .replace(/^[ \t]*(?:```|~~~).*$/gm, ' ')
+      .replace(/!\[([^\]]{0,500})\]\((?:[^()]|\([^()]{0,500}\)){0,2000}\)/g, '$1')
+      .replace(/\[([^\]]{0,500})\]\((?:[^()]|\([^()]{0,500}\)){0,2000}\)/g, '$1')
+      .replace(/^[ \t]{0,3}(?:#{1,6}|>|[-*+]|\d{1,3}[.)])[ \t]+/gm, '')
+      .replace(/`+/g, '')
+      .replace(/(\*{2,3})(?=\S)([^*]{1,500}?)(?<=\S)\1/g, '$2')
+      .replace(/(?<![\p{L}\p{N}*])\*(?=\S)([^*]{1,500}?)(?<=\S)\*(?![\p{L}\p{N}*])/gu, '$1')
+      .replace(/(\*{2,3})(?=\S)([^*]{1,500}?)(?<=\S)\1/g, '$2')
+      .replace(/(?<![\p{L}\p{N}_])(_{1,3})(?=\S)([^_]{1,500}?)(?<=\S)\1(?![\p{L}\p{N}_])/gu, '$2')
+      // Emphasis that was cut off or is malformed still means nothing in plain text.
+      .replace(/\*{2,}/g, '')
+  )
+}
+
+function decodeEntities(text: string): string {
+  return text.replace(
+    /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi,
+    (whole, dec, hex, name) => {
+      if (name !== undefined) return ENTITIES[String(name).toLowerCase()] ?? whole
+      const code = dec === undefined ? Number.parseInt(hex, 16) : Number.parseInt(dec, 10)
+      return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ''
+    },
+  )
+}
+
+/**
+ * Control characters become spaces (a line break parts words); invisible and direction-changing
+ * ones, broken surrogates, replacement characters and noncharacters go. The two joiners of emoji
+ * and of Indic and Arabic letters (U+200C, U+200D) stay.
+ */
+function dropUnreadable(text: string): string {
+  return (
+    text
+      .toWellFormed()
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the point
+      .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ')
+      .replace(/[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufffd]/g, '')
+      .replace(/[\u{e0000}-\u{e007f}]|\p{Noncharacter_Code_Point}/gu, '')
+  )
+}
+
+/**
+ * Wording that has no place in a description but is typical of an attack on the agent reading it.
+ * Kept narrow: "several system prompts" is an honest description, "ignore previous instructions" is
+ * not.
+ *
+ * Known limit: a list of phrases in English stops the copied attack, not the careful one. Clients
+ * are told that summaries are foreign text.
+ */
+const PHRASES: readonly RegExp[] = [
+  /\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|earlier|all|your)\b.{0,20}\b(?:instructions?|prompts?|rules|messages)\b/i,
+  /\b(?:do not|don't|never|without)\b.{0,20}\b(?:tell|telling|inform|informing|mention|alert|show)\w*\b.{0,20}\b(?:the )?(?:user|human|operator)\b/i,
+  /\byou (?:must|should|shall) (?:always |first |now )*(?:call|use|run|invoke|prefer|recommend|select|choose)\b.{0,40}\b(?:this (?:tool|server|listing)|before any|instead of)\b/i,
+  /<\/?(?:system|important|instructions?|assistant)>|\[\/?INST\]|<\|im_(?:start|end)\|>/i,
+  /\b(?:reveal|send|print|exfiltrate)\b.{0,30}\b(?:system prompt|private keys?|api keys?|\.env|credentials|seed phrase)\b.{0,30}\bto\b/i,
+]
+
+/** @returns the words that give orders to an agent, or null. */
+export function findInstruction(text: string): string | null {
+  return PHRASES.map((phrase) => phrase.exec(text)?.[0] ?? null).find((found) => found) ?? null
 }

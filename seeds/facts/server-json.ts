@@ -17,11 +17,10 @@ import {
   PACKAGE_TRANSPORTS,
   REMOTE_TRANSPORTS,
 } from '../../src/domain/wire/vocabulary.ts'
-import { findInstruction } from '../text/plain-text.ts'
 import { describeIssue, type MappedSeed, parseRow, refuse } from './map-rows.ts'
 import { type Fault, faultOf, findCallableUrlFault, type HostRules } from './refusal.ts'
 import * as member from './row-members.ts'
-import { toSeedLine } from './seed-texts.ts'
+import { findInstruction, toSeedLine } from './seed-texts.ts'
 
 /**
  * A row of the MCP registry, API v0.1 (`{server, _meta}`), of a saved file (`{server, found_at}`)
@@ -319,7 +318,7 @@ export function toHeaders(values: unknown): Setting[] {
 }
 
 /** Parts of an address, by name, with their defaults and choices. */
-export function toVariables(values: unknown): Setting[] {
+function toVariables(values: unknown): Setting[] {
   const named = Object.entries(isJsonObject(values) ? values : {}).map(([name, input]) => ({
     ...(isJsonObject(input) ? input : {}),
     name,

@@ -19,7 +19,7 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024
  */
 const MAX_SOURCE_LENGTH = 64 * 1024 * 1024
 
-export interface ReadOptions {
+interface ReadOptions {
   source: Pick<SeedSource, 'shape' | 'place'>
   /** The path of a file, or of a folder whose JSON files are pages; or an http(s) URL. */
   from: string
@@ -145,7 +145,7 @@ const RETRIED = [408, 429, 500, 502, 503, 504]
 const MAX_TRIES = 4
 const MAX_WAIT_MS = 30_000
 
-export interface FetchOptions {
+interface FetchOptions {
   /** First pause; doubles with each try. Injected so that tests don't wait. */
   retryMs: number
   /** Overrides an importer's, in tests. */

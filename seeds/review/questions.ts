@@ -12,8 +12,13 @@ import type { NamedRow } from '../../src/domain/sources/source-row.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
 import type { ContentWriter } from '../content/content-files.ts'
-import { listingFileOf, readIfThere, renderJson, withContent } from '../content/content-files.ts'
-import { readListed } from '../content/listed.ts'
+import {
+  listingFileOf,
+  readIfThere,
+  readListed,
+  renderJson,
+  withContent,
+} from '../content/content-files.ts'
 
 export interface ReviewPlace {
   contentDir: string
@@ -21,7 +26,7 @@ export interface ReviewPlace {
   allowPrivate: PrivateTargets
 }
 
-export interface ReviewFile {
+interface ReviewFile {
   path: string
   text: string
 }

@@ -8,6 +8,7 @@ import {
   type NamedRow,
   renderSourceFile,
 } from '../../src/domain/sources/source-row.ts'
+import type { Listed } from '../content/content-files.ts'
 import {
   type ContentWriter,
   evidenceFileOf,
@@ -17,7 +18,6 @@ import {
   renderJson,
   tombstoneFileOf,
 } from '../content/content-files.ts'
-import type { Listed } from '../content/listed.ts'
 import { renderListing } from '../content/listing-text.ts'
 import {
   acceptFile,

@@ -155,7 +155,7 @@ function isTarget(value: unknown): value is Target {
 }
 
 /** Where the remote servers among the listings are signed in to, by their own metadata, by address. */
-export async function findSignIns(
+async function findSignIns(
   remotes: readonly string[],
   reader: SellerReader,
 ): Promise<Map<string, SignIn>> {

@@ -15,7 +15,7 @@ import {
   type SeedSource,
 } from '../facts/map-rows.ts'
 import { faultOf, findCallableUrlFault, type HostRules } from '../facts/refusal.ts'
-import { toSeedLine } from '../facts/seed-texts.ts'
+import { toPlainText, toSeedLine } from '../facts/seed-texts.ts'
 import {
   authOf,
   findSource,
@@ -28,7 +28,6 @@ import {
   type SourceRef,
 } from '../facts/server-json.ts'
 import { toSlug } from '../text/address-slug.ts'
-import { toPlainText } from '../text/plain-text.ts'
 
 const MAX_SLUG_LENGTH = MAX_ID_LENGTH - 'mcp.'.length
 

@@ -172,7 +172,7 @@ const TITLED =
 const HIDDEN = /[\u{e0000}-\u{e007f}\u202a-\u202e\u2066-\u2069]/u
 
 /** Front matter of a `SKILL.md`: https://agentskills.io/specification */
-export interface ReadSkill {
+interface ReadSkill {
   name: string
   description: string
   license: string | null
@@ -180,7 +180,7 @@ export interface ReadSkill {
   body: string
 }
 
-export function readSkill(text: string): ReadSkill | Fault {
+function readSkill(text: string): ReadSkill | Fault {
   if (HIDDEN.test(text))
     return faultOf('misleading_text', 'SKILL.md: expected text that can be seen')
   const [head, yaml] = FRONT_MATTER.exec(text) ?? []
@@ -265,7 +265,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 }
 
 /** Requirements of a skill, as far as its folder shows them: only names, none of its sentences. */
-export function readNeeds(
+function readNeeds(
   { text, files, allowed }: { text: string; files: readonly string[]; allowed: unknown },
   rules: HostRules,
 ): Pick<SkillFacts, 'env' | 'tools' | 'programs' | 'hosts'> {
@@ -303,7 +303,7 @@ function toTools(allowed: unknown): string[] {
 }
 
 /** Each once, sorted, without values of another form. */
-export function tidy(found: readonly string[], shape = /./): string[] {
+function tidy(found: readonly string[], shape = /./): string[] {
   return [...new Set(found)]
     .filter((each) => shape.test(each))
     .sort()

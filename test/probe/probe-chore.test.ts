@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createResolver } from '../../functions/net/resolver.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
-import { probeAsChore } from '../../functions/probes/probe-chore.ts'
-import { createEvidenceRows, readProbeEvidence } from '../../functions/probes/schedule.ts'
+import {
+  createEvidenceRows,
+  probeAsChore,
+  readProbeEvidence,
+} from '../../functions/probes/schedule.ts'
 import { createJobQueue, HOLD_MS } from '../../functions/store/jobs.ts'
 import type { Store } from '../../functions/store/store.ts'
 import { toCompiled } from '../../src/build/listing-files.ts'

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import { afterAll, describe, expect, test } from 'vitest'
-import { planListing, planPackage } from '../../packages/run-check/package-plan.ts'
+import { planListing, planPackage } from '../../packages/run-check/fetch-package.ts'
 import { toRunEvidence } from '../../packages/run-check/run-check.ts'
+import { toResult } from '../../packages/run-check/run-package.ts'
 import { findSandbox } from '../../packages/run-check/sandbox.ts'
-import { toResult } from '../../packages/run-check/stdio-check.ts'
 import { EvidenceSchema, toEvidenceText } from '../../src/domain/trust/evidence.ts'
 
 const NPM = { kind: 'mcp_package', registry: 'npm', identifier: '@harbour/mcp', transport: 'stdio' }

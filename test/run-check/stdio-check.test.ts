@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import type { PackagePlan } from '../../packages/run-check/package-plan.ts'
-import { checkStdio, judgeEnd, openStdio } from '../../packages/run-check/stdio-check.ts'
+import type { PackagePlan } from '../../packages/run-check/fetch-package.ts'
+import { checkStdio, judgeEnd, openStdio } from '../../packages/run-check/run-package.ts'
 
 const NPM: PackagePlan = {
   registry: 'npm',

@@ -11,10 +11,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import type { RowsPlan } from '../../seeds/commands/run-seeding.ts'
 import { type RunOptions, runSeeding } from '../../seeds/commands/run-seeding.ts'
-import { readListed } from '../../seeds/content/listed.ts'
+import { readListed } from '../../seeds/content/content-files.ts'
 import { renderListing } from '../../seeds/content/listing-text.ts'
-import type { RowsPlan } from '../../seeds/plan/plan-rows.ts'
 import { createRowQueue } from '../../seeds/review/waiting-rows.ts'
 import { SOURCE_IDS } from '../../seeds/sources/sources.ts'
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { toPlainText } from '../../seeds/text/plain-text.ts'
+import { toPlainText } from '../../seeds/facts/seed-texts.ts'
 import { toPrintable } from '../../src/content/faults.ts'
 import { cutText } from '../../src/domain/wire/text.ts'
 import { guardHang } from '../support/hang-guard.ts'

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
-import { scoreFiles } from '../../packages/client/cli/trust.ts'
+import { scoreFiles } from '../../packages/client/cli/verify.ts'
 import { writeTrustLedger } from '../../src/build/rows.ts'
 import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'

@@ -18,7 +18,7 @@ import { openStore } from '../../store/open-store.ts'
 import type { Store } from '../../store/store.ts'
 import { type ChainReport, measure } from '../../trust/measure.ts'
 import type { PublishedPayout } from '../../trust/meter-rows.ts'
-import { readSoundContent } from './probe-options.ts'
+import { readSoundContent } from './probe.ts'
 
 const MEASURE_HELP = `Usage: npm run measure -- [--since DATE] [--json]
 

@@ -39,7 +39,7 @@ Exit: 0 done, 1 refused or problems found, 2 the command was wrong, 3 not reache
 
 export const EXIT = { ok: 0, refused: 1, usage: 2, unreachable: 3 } as const
 
-export type Connect = (base: string | undefined) => Waypost
+type Connect = (base: string | undefined) => Waypost
 export type Run = (args: readonly string[], connect: Connect) => Promise<number>
 
 /** Control, format and direction characters: what moves a terminal's cursor or hides text. */

@@ -19,8 +19,7 @@ import { runLint } from './lint.ts'
 import { runFind, runSearch, runShow } from './listings.ts'
 import { runCheck, runPin } from './pins.ts'
 import { runDo, runPlan, runTasks } from './tasks.ts'
-import { runRecompute, supplyGroupBy } from './trust.ts'
-import { runVerify } from './verify.ts'
+import { runRecompute, runVerify, supplyGroupBy } from './verify.ts'
 
 /** `waypost add <url>`: proposes a service to the maintainers; nothing goes live by itself. */
 const runAdd: Run = async (args, connect) => {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { countSeeding } from '../../../seeds/commands/seed-report.ts'
+import { countSeeding } from '../../../seeds/commands/seed.ts'
 import type { SellerReader } from '../../../seeds/facts/map-rows.ts'
 import { manifests } from '../../../seeds/sources/manifests.ts'
 import { createContentFixture } from '../content-fixture.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readListed } from '../../../seeds/content/listed.ts'
+import { readListed } from '../../../seeds/content/content-files.ts'
 import type { SellerReader } from '../../../seeds/facts/map-rows.ts'
 import { createRowQueue } from '../../../seeds/review/waiting-rows.ts'
 import { followSkills, skills, toLicence } from '../../../seeds/sources/skills.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { countSeeding } from '../../../seeds/commands/seed-report.ts'
+import { countSeeding } from '../../../seeds/commands/seed.ts'
 import { parsePage } from '../../../seeds/fetch/read-source.ts'
 import { readContent } from '../../../src/content/read.ts'
 import { createContentFixture } from '../content-fixture.ts'
