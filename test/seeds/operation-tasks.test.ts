@@ -30,6 +30,9 @@ describe('the task of an operation', () => {
     expect(find('run', 'operation', 'Lists the tables of a database.')).toBe('list_tables')
     expect(find('get_weather')).toBe('weather')
     expect(find('get_weather', 'tool')).toBeNull()
+    // A server that is named or tagged so is there for that: most of its tools have one such word.
+    const server = { ...LISTING, tags: ['weather'] }
+    expect(findTask({ name: 'get_weather', kind: 'tool' }, server)).toBe('weather')
   })
 
   test('an importer gives each operation of a row its task', () => {

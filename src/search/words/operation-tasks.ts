@@ -34,7 +34,7 @@ const IGNORED = new Set(['api', 'mpp', 'x402', 'v0', 'v1', 'v2', 'v3', 'tool', '
 const OF_LISTING = 0.75
 const IN_NAME = 0.5
 const DIRECTION = ' to '
-/** A server has tools of all kinds: one word of a name is not enough. */
+/** A server has tools of all kinds: one word of a name is not enough, unless the server has it too. */
 const LEAST = { operation: 1, tool: 2.4 }
 
 /**
@@ -51,12 +51,15 @@ export function createTaskFinder(tasks: readonly Pick<TaskRow, 'id' | 'does'>[])
       stated: toText(operation.description ?? '', READ_WORDS),
       around: toText([id.replace(/^\w+\./, ''), name, ...tags, ...categories].join(' ')),
     }
-    let found: { task: string; score: number } | null = null
+    let found: { phrase: Phrase; score: number } | null = null
     for (const phrase of phrases) {
       const score = scoreOf(phrase, texts)
-      if (score > (found?.score ?? 0)) found = { task: phrase.task, score }
+      if (score > (found?.score ?? 0)) found = { phrase, score }
     }
-    return found !== null && found.score >= LEAST[operation.kind] ? found.task : null
+    if (found === null) return null
+    const { phrase, score } = found
+    const isSure = score + Number(hasAll(texts.around, phrase.parts)) >= LEAST[operation.kind]
+    return isSure ? phrase.task : null
   }
 }
 
