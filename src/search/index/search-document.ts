@@ -138,9 +138,13 @@ function endsWithLinks(text: string): boolean {
   }
 }
 
-/** Texts to analyse and ready terms of one field; the terms don't count into its length. */
+/**
+ * Texts to analyse and ready terms of one field; the terms don't count into its length. Of `added`
+ * texts only words that the others lack are taken.
+ */
 interface FieldInput {
   texts: readonly string[]
+  added?: readonly string[]
   terms: readonly string[]
 }
 
@@ -157,7 +161,7 @@ function documentFields(
     const plain = (texts: readonly string[]) => ({ texts, terms: [] })
     return { name: plain(name), labels: plain(labels), summary: plain(summary) }
   }
-  // A listing is found by what its operations do, too.
+  // A listing is found by what its operations do, too; who does much is no less about its own words.
   const done = (document.tasks ?? []).map(taskName)
   const [, owner, repository] = NAMESPACED.exec(document.name) ?? []
   return {
@@ -166,7 +170,8 @@ function documentFields(
       terms: [],
     },
     labels: {
-      texts: [...document.tags, ...document.categories, ...done],
+      texts: [...document.tags, ...document.categories],
+      added: done,
       terms: [],
     },
     summary: { texts: [document.summary], terms: owner ? ownerTerms(owner) : [] },
@@ -233,6 +238,12 @@ export function readDocument(
       written: (text: string) => written.add(text),
     }
     for (const text of fields[field].texts) read(text, field === 'name', tell)
+    const hasWord = (term: string) => frequencyIn(frequencies[terms.ofWord(term)] ?? 0, at) > 0
+    const add = {
+      ...tell,
+      word: (term: string) => hasWord(term) || tell.word(term, false),
+    }
+    for (const text of fields[field].added ?? []) read(text, false, add)
     for (const term of fields[field].terms) tell.word(term, false)
   }
   const { id } = facts
