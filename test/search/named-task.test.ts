@@ -90,6 +90,23 @@ describe('a wish for what does the same as somebody', () => {
     (q) => expect(ask(q).ids).toEqual(['api.one', 'api.acme', 'api.both']),
   )
 
+  test('the task beside the name is the one that is wanted', () => {
+    expect(ask('acme alternative for weather').ids).toEqual(['api.one', 'api.both'])
+  })
+
+  test('who is known for the same comes first', () => {
+    const words = {
+      ...NO_SEARCH_WORDS,
+      tasks: [{ id: 'weather', name: 'Weather', words: [], like: ['Wetter', 'Known'] }],
+    }
+    const documents = ['Weather', 'Known'].map((name) =>
+      sampleDocument({ id: `api.${name.toLowerCase()}`, name, tasks: ['weather'] }),
+    )
+    const index = loadSearchIndex(buildSearchIndex(documents, { words }))
+    const { organic } = searchIndex(index, { q: 'instead of Wetter', limit: 10, offset: 0 })
+    expect(organic.rows.map(({ row }) => readId(index, row))).toEqual(['api.known', 'api.weather'])
+  })
+
   test('who says more than that is searched for by words', () => {
     expect(ask('acme alternative for geese').notes.join()).not.toContain('does the same')
   })

@@ -1,11 +1,11 @@
 import { RELEVANCE_STEPS } from '../../domain/search/search-rank.ts'
-import { multiplierOf, NO_TRUST } from '../index/columns.ts'
 import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
 import { splitText } from '../words/split-text.ts'
 import { findPhrases } from '../words/word-sets.ts'
-import { bitsFor, passes } from './filter-rows.ts'
+import { bitsFor, bitsOf, passes } from './filter-rows.ts'
 import { keepWanted } from './long-and-excluded.ts'
-import { exactRows, type RankedRow, type RankedRows } from './rank-rows.ts'
+import { planQuery } from './plan-query.ts'
+import { exactRows, type RankedRows, rankRows } from './rank-rows.ts'
 
 /** Ways to ask for what does the same as somebody: the name stands behind, or before. */
 const WISHES = [
@@ -13,14 +13,20 @@ const WISHES = [
   /^(?<before>.*?)(?<name>\S+(?:\s\S+)?)\s+(?:alternatives?|competitors?|replacement)(?<after>.*)$/iu,
 ]
 
+interface Wish {
+  name: string
+  /** The one that is wanted; null for all that the name stands for. */
+  task: string | null
+}
+
 export interface Alternatives extends RankedRows {
   name: string
   tasks: readonly string[]
 }
 
 /**
- * The listings that do what a named one does, without it and what is named after it: those with the
- * most in common first. What somebody is known for stands in the table of tasks (`like`), for names
+ * The listings that do what a named one does, without it and what is named after it: first those
+ * that are known for it too, then those that say it in more words and do little else. What somebody is known for stands in the table of tasks (`like`), for names
  * without a listing too; else the tasks of the listing count. Null where the query is no such wish,
  * or says more than that.
  */
@@ -32,8 +38,9 @@ export function findAlternatives(
     excludedBy,
   }: { bits: Uint32Array | null; excludedBy(name: string): readonly KnownTerm[] },
 ): Alternatives | null {
-  const name = index.noun === 'listing' ? findName(index, query.trim()) : null
-  if (name === null) return null
+  const wish = index.noun === 'listing' ? findWish(index, query.trim()) : null
+  if (wish === null) return null
+  const { name, task } = wish
   const excluded = excludedBy(name)
   const named = rowsNamed(index, name, excluded)
   const known = index.filters.tasks.map((id) => ({
@@ -41,35 +48,55 @@ export function findAlternatives(
     doing: bitsFor(index, index.filterPlaces.get(`task:${id}`)),
   }))
   const likes = index.words.tasksLike(name)
-  const shared = known.filter(({ id, doing }) =>
+  const theirs = known.filter(({ id, doing }) =>
     likes.length > 0 ? likes.includes(id) : named.some((row) => passes(doing, row)),
   )
+  const shared = theirs.filter(({ id }) => task === null || id === task)
   if (shared.length === 0) return null
-  const wanted = keepWanted(index, 'organic', { excluded, bits })
-  const rows: RankedRow[] = []
-  for (let row = index.organic.start; row < index.organic.end; row += 1) {
-    if (named.includes(row) || !passes(wanted, row)) continue
-    const common = shared.filter(({ doing }) => passes(doing, row)).length
-    if (common === 0) continue
-    const all = known.filter(({ doing }) => passes(doing, row)).length
-    const score =
-      (common / Math.sqrt(all * shared.length)) * multiplierOf(index.trustMarks[row] ?? NO_TRUST)
-    rows.push({ row, relevance: Math.round(score * RELEVANCE_STEPS) / RELEVANCE_STEPS })
-  }
-  rows.sort((a, b) => b.relevance - a.relevance || a.row - b.row)
+  const all = Array.from({ length: index.organicRows }, (_, row) => row)
+  const isWanted = (row: number) =>
+    passes(bits, row) && !named.includes(row) && shared.some(({ doing }) => passes(doing, row))
+  const text = shared.map(({ id }) => id.replaceAll('_', ' ')).join(' ')
+  const plan = { ...planQuery(index, text), task: null, excluded }
+  const wanted = bitsOf(index, all.filter(isWanted))
+  const ranked = rankRows(index, index.organic, {
+    ...{ text, plan, bits: wanted, sort: 'relevance', most: all.length },
+  })
+  const countOf = (tasks: typeof known, row: number) =>
+    tasks.filter(({ doing }) => passes(doing, row)).length
+  const rows = ranked.rows.map(({ row, relevance }) => {
+    const score = (relevance * countOf(shared, row)) / Math.sqrt(countOf(known, row))
+    return { row, relevance: Math.round(score * RELEVANCE_STEPS) / RELEVANCE_STEPS }
+  })
+  const isKnown = rowsKnownFor(index, shared)
+  rows.sort(
+    (a, b) =>
+      Number(isKnown.has(b.row)) - Number(isKnown.has(a.row)) ||
+      b.relevance - a.relevance ||
+      a.row - b.row,
+  )
   return { name, tasks: shared.map(({ id }) => id), total: rows.length, rows }
 }
 
-/** The name, where the words around it say nothing: `what can I use instead of X`, `like X but cheaper`. */
-function findName({ words }: SearchIndex, query: string): string | null {
+/** Those that the table of tasks names beside whoever is to be replaced. */
+function rowsKnownFor(index: SearchIndex, tasks: readonly { id: string }[]): ReadonlySet<number> {
+  const names = tasks.flatMap(({ id }) => index.words.knownFor(id))
+  const exact = names.flatMap((text) => exactRows(index, index.organic, { text, bits: null }))
+  return new Set(exact.flatMap(({ rows }) => rows))
+}
+
+/** The name, where the words around it say nothing, or one of its tasks: `Twilio alternative for SMS`. */
+function findWish({ words }: SearchIndex, query: string): Wish | null {
   for (const wish of WISHES) {
     const { name, before = '', after = '' } = wish.exec(query)?.groups ?? {}
+    if (name === undefined) continue
     const around = splitText(`${before} ${after}`)
     const phrases = findPhrases(around, words.phrases)
-    const isStated = around.some(
+    const stated = around.filter(
       (word) => !phrases.has(word) && !words.aside.has(word.whole) && !words.isOpening(word.whole),
     )
-    if (name !== undefined && !isStated) return name
+    const task = words.taskOf(stated)
+    if (stated.length === 0 || task !== null) return { name, task }
   }
   return null
 }

@@ -71,6 +71,9 @@ export function createWordSets(words: SearchWords) {
       likes ??= tasksByName(words)
       return likes.get(toName(name)) ?? []
     },
+    /** Who else is known for a task, by `like` of the table. */
+    knownFor: (id: string): readonly string[] =>
+      words.tasks.find((task) => task.id === id)?.like ?? [],
     /** Words listings may use where a query has this one. */
     relatedTo: (word: string): readonly string[] => {
       related ??= relatedWords(words)
