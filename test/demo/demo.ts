@@ -1,5 +1,6 @@
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
+import { DAY_MS } from '../../src/domain/wire/dates.ts'
 import { copyDemoContent } from './demo-content.ts'
 import { resetDemoLedger } from './demo-ledger.ts'
 
@@ -10,7 +11,9 @@ import { resetDemoLedger } from './demo-ledger.ts'
  */
 const env = { ...process.env }
 const outDir = env.OUT_DIR || '.cache/demo'
-copyDemoContent('test/fixtures/demo', `${outDir}-content`, Date.now())
+// One moment for the whole day: a start builds again only where something else than the time changed.
+const today = Math.floor(Date.now() / DAY_MS) * DAY_MS
+copyDemoContent('test/fixtures/demo', `${outDir}-content`, today)
 Object.assign(process.env, {
   CONTENT_DIR: `${outDir}-content`,
   OUT_DIR: outDir,
@@ -21,7 +24,7 @@ Object.assign(process.env, {
   BASE_URL: env.BASE_URL || `http://localhost:${env.PORT || '4321'}`,
 })
 const log = createLog((line) => process.stdout.write(line), Date.now)
-await resetDemoLedger(parseConfig(process.env), log, Date.now())
+await resetDemoLedger(parseConfig(process.env), log, today)
 console.log(
   'A seller to sign in as at /sellers: ana@brightwell.example. The link of the mail is printed here.',
 )

@@ -1,10 +1,9 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildData } from '../support/data-build.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
-import { copyFixture } from '../support/fixture-release.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 const LISTING = 'x402.weather'
@@ -18,7 +17,7 @@ describe('what the ledger does to the next build', { timeout: 300_000 }, () => {
 
   beforeAll(async () => {
     root = mkdtempSync(join(tmpdir(), 'waypost-effects-'))
-    copyFixture(outDir())
+    await build()
     waypost = await startService({ OUT_DIR: outDir(), STATE_DIR: stateDir() })
   })
   afterAll(async () => {
@@ -26,15 +25,7 @@ describe('what the ledger does to the next build', { timeout: 300_000 }, () => {
     rmSync(root, { recursive: true, force: true })
   })
 
-  function build(): void {
-    const env = { ...process.env, ...FIXTURE_ENV, OUT_DIR: outDir(), STATE_DIR: stateDir() }
-    const built = spawnSync(process.execPath, ['functions/commands/build.ts'], {
-      env,
-      encoding: 'utf8',
-    })
-    expect(built.stdout + built.stderr, 'the build').toContain('release')
-    expect(built.status).toBe(0)
-  }
+  const build = () => buildData({ ...FIXTURE_ENV, OUT_DIR: outDir(), STATE_DIR: stateDir() })
   const read = async (path: string) => {
     const answer = await fetch(`${waypost.url}${path}`)
     return answer.status === 200 ? answer.json() : answer.status
@@ -70,7 +61,7 @@ describe('what the ledger does to the next build', { timeout: 300_000 }, () => {
       .insertInto('opt_out')
       .values({ listing_id: REMOVED, host: 'parks.example', created_at: 1 })
       .execute()
-    build()
+    await build()
     await waypost.service.refresh()
     expect(await read(`/api/v1/listings/${REMOVED}`)).toBe(410)
     const gone = await fetch(`${waypost.url}/go/${REMOVED}`, { redirect: 'manual' })

@@ -375,7 +375,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
   test('what was settled becomes trust at the next build; what was forged does not', async () => {
     expect(await trustOf('v2')).toMatchObject({ evidence: 'no_payment_data' })
     await world.whileDown(() => world.run('measure'))
-    await world.rebuild()
+    await world.rebuildData()
     expect(await trustOf('v2')).toMatchObject({
       evidence: 'verified_non_wash_payments',
       verified_buyers_30d: 2,
@@ -415,7 +415,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     const pay = await payV1(1)
     expect((await pay(callUrl('v1'), {})).status).toBe(200)
     await world.whileDown(() => world.run('measure'))
-    await world.rebuild()
+    await world.rebuildData()
     expect(await trustOf('v1')).toMatchObject({
       score: null,
       evidence: 'no_independent_paid_usage_30d',

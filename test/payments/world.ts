@@ -1,12 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import { createService, type Service } from '../../functions/service/service.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
+import { buildData } from '../support/data-build.ts'
 import { findFreePort } from '../support/free-port.ts'
 
 /** The whole product over a release of its own: built, served, and built again from its ledger. */
@@ -21,6 +22,8 @@ export interface World {
   whileDown<T>(act: () => Promise<T>): Promise<T>
   /** Builds again, as an operator would, and lets the server pick it up. */
   rebuild(): Promise<void>
+  /** All of a build but the pages, which stay as they were. */
+  rebuildData(): Promise<void>
   close(): Promise<void>
 }
 
@@ -89,6 +92,13 @@ export async function startWorld(
     },
     async rebuild() {
       build(env)
+      await service.refresh()
+    },
+    async rebuildData() {
+      const current = join(env.OUT_DIR, 'current')
+      const before = realpathSync(current)
+      await buildData(env)
+      cpSync(join(before, 'public'), join(current, 'public'), { recursive: true, force: false })
       await service.refresh()
     },
     async close() {
