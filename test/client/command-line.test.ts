@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listen } from '../call/relay-world.ts'
+import { clientHere } from '../support/client-here.ts'
 import { packClient } from '../support/packed-client.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
@@ -67,16 +68,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-async function waypost(...args: string[]) {
-  const env = { ...process.env, WAYPOST_URL: running.url }
-  const bin = join(folder, 'node_modules/.bin/waypost')
-  try {
-    return { code: 0, ...(await run(bin, args, { env, cwd: folder })) }
-  } catch (error) {
-    const { code, stdout, stderr } = Object(error)
-    return { code, stdout, stderr }
-  }
-}
+const waypost = (...args: string[]) => clientHere(args, { env: { WAYPOST_URL: running.url } })
 
 describe('the command', () => {
   test('runs where nothing but the package is', async () => {
@@ -140,7 +132,7 @@ describe('the command', () => {
       'call',
       'x402.weather',
       '--wallet',
-      'no-wallet.mjs',
+      join(folder, 'no-wallet.mjs'),
       '--max-usd',
       '1',
     )

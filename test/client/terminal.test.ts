@@ -1,16 +1,13 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HELP } from '../../packages/client/cli/command-line.ts'
 import { listen } from '../call/relay-world.ts'
+import { clientHere } from '../support/client-here.ts'
 
 /** Whatever a directory or a seller writes, no command lets it move a terminal's cursor. */
-const run = promisify(execFile)
-const CLI = resolve('packages/client/cli/waypost-cli.ts')
 /** C0 and C1 controls, directions, zero width, separators, tags, and what is half a character. */
 const EVIL = 'EVIL\u0007\u001b[2J\u0085\u009b31m\u202e\u2066\u200b\u00ad\u2028\u2029\ufeff\u{e0041}'
 const MOVES = /[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
@@ -56,6 +53,7 @@ const answersAt = (base: string): Record<string, unknown> => ({
     ...{ id: EVIL, name: EVIL, url: 'https://seller.example/', digest: EVIL, auth: { type: EVIL } },
     ...{ payees: [EVIL], payment: { rails: [EVIL], relay: null }, snippets: { curl: EVIL } },
     ...{ operations: [operation], invoke: [{ transport: EVIL }], tools: [], skills: [], price },
+    pricing: { model: 'unknown' },
   },
   '/api/v1/call/x402.a': { stated: EVIL, relayable: true },
   '/api/v1/tasks': {
@@ -122,13 +120,11 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-/** As on a terminal. */
-async function waypost(args: readonly string[]) {
-  const env = { ...process.env, WAYPOST_URL: base, HOME: folder, XDG_STATE_HOME: folder }
-  const onTerminal = 'data:text/javascript,process.stdout.isTTY=true'
-  const command = ['--import', onTerminal, CLI, ...args]
-  return run(process.execPath, command, { env, cwd: folder }).catch((error) => error)
-}
+const waypost = (args: readonly string[]) =>
+  clientHere(
+    args.map((arg) => (arg.endsWith('.lock') ? join(folder, arg) : arg)),
+    { env: { WAYPOST_URL: base }, isTerminal: true },
+  )
 
 test('every command of the help is called here', () => {
   const named = [...HELP.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name)

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -16,6 +15,7 @@ import type { Store } from '../../functions/store/store.ts'
 import { saltedHash, toSignedReceipt } from '../../src/domain/relay/receipt.ts'
 import { listen } from '../call/relay-world.ts'
 import { aReceipt } from '../receipts/receipt-samples.ts'
+import { clientHere } from '../support/client-here.ts'
 import { silentLog } from '../support/stores.ts'
 
 const DAY = 86_400_000
@@ -77,13 +77,9 @@ async function publish(now: number): Promise<void> {
   }
 }
 
-async function verify(...args: string[]): Promise<{ code: number | null; stated: string }> {
-  const command = ['packages/client/cli/waypost-cli.ts', 'verify', ...args, '--base', base]
-  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] })
-  let stated = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (stated += text))
-  const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
-  return { code, stated }
+async function verify(...args: string[]): Promise<{ code: number; stated: string }> {
+  const { code, stdout, stderr } = await clientHere(['verify', ...args, '--base', base])
+  return { code, stated: stdout + stderr }
 }
 
 test('a receipt whose day is published is verified, with its answer, by id or address', async () => {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buildData } from '../support/data-build.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
@@ -11,6 +12,8 @@ export interface OwnDirectory {
   outDir: string
   stateDir: string
   build(): void
+  /** All of it but the pages. */
+  buildData(): Promise<void>
   start(overrides?: Parameters<typeof startService>[0]): Promise<RunningService>
   remove(): void
 }
@@ -32,6 +35,7 @@ export function createOwnDirectory(site = ''): OwnDirectory {
     outDir,
     stateDir,
     build: () => run('functions/commands/build.ts', [], env),
+    buildData: () => buildData({ ...FIXTURE_ENV, ...env }),
     start: (overrides) => startService({ ...env, ...overrides }),
     remove: () => rmSync(root, { recursive: true, force: true }),
   }

@@ -1,5 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readCurrentFiles } from '../support/fixture-release.ts'
 import type { RunningService } from '../support/running-service.ts'
@@ -11,12 +11,26 @@ const GONE =
 /** Fields of answers, and codes of errors: answers keep their shape, whatever a directory does without. */
 const REFERENCE = /^(?:docs\/schemas|problems)(?:\/|$)/
 
+/** The example's price, and what is said beside one. */
+const PRICED = /0\.01|\$\d|\bPer call\b|\bPays? with\b|\bwallet|eip155|PAYMENT-SIGNATURE/i
+
 let own: OwnDirectory
 let acme: RunningService
 beforeAll(async () => {
   own = createOwnDirectory(
     'switches: { sellers: false, payments: false, business_model: false, roadmap: false, trust: false }\n',
   )
+  const notes = readFileSync(join(own.content, 'listings/mcp/example-notes.md'), 'utf8')
+  const pricing =
+    'pricing: { model: per_call, min_usd: 0.01, max_usd: 0.01, rails: [x402], networks: ["eip155:8453"] }'
+  writeFileSync(
+    join(own.content, 'listings/mcp/example-lookup.md'),
+    notes
+      .replace('Example notes', 'Example lookup')
+      .replaceAll('https://notes.', 'https://lookup.')
+      .replace(/^pricing: .*$/m, pricing),
+  )
+  reportUse(own, 'mcp')
   rmSync(join(own.content, 'listings/x402'), { recursive: true })
   own.build()
   acme = await own.start()
@@ -31,16 +45,8 @@ describe('a directory without payments that has a listing with a price', () => {
   let service: RunningService
   beforeAll(async () => {
     priced = createOwnDirectory('switches: { payments: false }\n')
-    const use = (what: string, value: number) => ({
-      ...{ source: 'github', what, value, as_of: '2026-11-20T00:00:00Z' },
-    })
-    const folder = join(priced.content, 'evidence/x402')
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(
-      join(folder, 'example-lookup.json'),
-      JSON.stringify({ reported_use: [use('settlements', 7341), use('stars', 12)] }),
-    )
-    priced.build()
+    reportUse(priced, 'x402')
+    await priced.buildData()
     service = await priced.start()
   })
   afterAll(async () => {
@@ -48,35 +54,10 @@ describe('a directory without payments that has a listing with a price', () => {
     priced?.remove()
   })
   const read = async (path: string) => (await fetch(service.url + path)).text()
-  /** The example's price, and what is said beside one. */
-  const PRICED = /0\.01|\$\d|\bPer call\b|\bPays? with\b|\bwallet|eip155|PAYMENT-SIGNATURE/i
-
-  test('shows no price on any page', async () => {
-    const pages = readPages(priced)
-    for (const path of [
-      '/search',
-      '/search?q=lookup',
-      '/compare?ids=x402.example-lookup,api.example-status',
-    ])
-      pages.set(path, await read(path))
-    expect(pages.size).toBeGreaterThan(20)
-    // What other switches leave out speaks of wallets and of what cheating costs.
-    for (const path of pages.keys())
-      if (/^(?:business-model|sellers|docs\/sellers|trust)\//.test(path)) pages.delete(path)
-    const found = [...pages].flatMap(([path, html]) =>
-      [PRICED.exec(toText(html))].flatMap((match) =>
-        match === null ? [] : [`${path}: ${match[0]}`],
-      ),
-    )
-    expect(found).toEqual([])
-  })
-
   test('carries what others counted, but for payments', async () => {
-    const page = await read('/listing/x402.example-lookup')
     const json = await read('/api/v1/listings/x402.example-lookup')
     expect(JSON.parse(json).reported_use).toMatchObject([{ what: 'stars', value: 12 }])
-    expect(page).toContain('12 stars')
-    for (const text of [page, json, await read('/api/v1/listings.ndjson')])
+    for (const text of [json, await read('/api/v1/listings.ndjson')])
       expect(text).not.toMatch(/settlement|7,?341/)
   })
 
@@ -97,19 +78,25 @@ describe('a directory without payments that has a listing with a price', () => {
 })
 
 describe('a directory without sellers, payments, business model, roadmap and trust', () => {
-  test('has no word of them on any page', async () => {
+  test('has no word of them, and no price, on any page', async () => {
     const pages = readPages(own)
     for (const path of [
       '/search',
       '/search?q=notes',
       '/search?q=zzzz',
+      '/search?q=lookup',
       '/report',
       '/report?kind=dispute&about=mcp.example-notes',
-      '/compare?ids=mcp.example-notes,api.example-status',
+      '/compare?ids=mcp.example-notes,api.example-status,mcp.example-lookup',
     ])
       pages.set(path, await (await fetch(acme.url + path)).text())
     expect(pages.size).toBeGreaterThan(20)
+    const lookup = pages.get('listing/mcp.example-lookup/index.html')
+    expect(lookup).toContain('12 stars')
+    expect(lookup).not.toMatch(/settlement|7,?341/)
     expect([...pages].flatMap(([path, html]) => findGone(path, toText(html)))).toEqual([])
+    const prices = [...pages].map(([path, html]) => [path, PRICED.exec(toText(html))?.[0]])
+    expect(prices.filter(([, price]) => price !== undefined)).toEqual([])
   })
 
   test('has no word of them in what it says to agents', async () => {
@@ -196,6 +183,19 @@ describe('a directory without sellers, payments, business model, roadmap and tru
       expect((await fetch(acme.url + path)).status).toBe(200)
   })
 })
+
+/** What others counted of the example with a price. */
+function reportUse({ content }: OwnDirectory, prefix: string): void {
+  const use = (what: string, value: number) => ({
+    ...{ source: 'github', what, value, as_of: '2026-11-20T00:00:00Z' },
+  })
+  const file = join(content, `evidence/${prefix}/example-lookup.json`)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(
+    file,
+    JSON.stringify({ reported_use: [use('settlements', 7341), use('stars', 12)] }),
+  )
+}
 
 /** The words of what is left out, each with where it is said. */
 function findGone(where: string, text: string): string[] {

@@ -1,6 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseConfig } from '../../functions/ports/config.ts'
@@ -98,7 +106,11 @@ export async function startWorld(
       const current = join(env.OUT_DIR, 'current')
       const before = realpathSync(current)
       await buildData(env)
-      cpSync(join(before, 'public'), join(current, 'public'), { recursive: true, force: false })
+      cpSync(join(before, 'public'), join(current, 'public'), {
+        recursive: true,
+        // Compressed copies of data are of the data before.
+        filter: (from) => statSync(from).isDirectory() || /\.html$|\/_astro\//.test(from),
+      })
       await service.refresh()
     },
     async close() {

@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Lock, parseLock, toLockEntry, toLockText } from '../../packages/client/cli/pins.ts'
 import { allowedBy } from '../../packages/client/src/lock.ts'
 import { createWaypost } from '../../packages/client/src/waypost.ts'
+import { clientHere } from '../support/client-here.ts'
 import {
   frontOf,
   ID,
@@ -19,8 +18,6 @@ import {
   wallet,
 } from './pinned-world.ts'
 
-const run = promisify(execFile)
-const CLI = resolve('packages/client/cli/waypost-cli.ts')
 let world: PinnedWorld
 let folder: string
 
@@ -44,14 +41,12 @@ beforeEach(() => {
 })
 afterAll(() => world.close())
 
-async function waypost(...args: string[]) {
-  const env = { ...process.env, WAYPOST_URL: world.url }
-  try {
-    return { code: 0, ...(await run(process.execPath, [CLI, ...args], { env, cwd: folder })) }
-  } catch (error) {
-    const { code, stdout, stderr } = Object(error)
-    return { code, stdout, stderr }
-  }
+const waypost = (...args: string[]) => {
+  const place = (file: string) => join(folder, file)
+  const wallet = args.map((arg) => (arg === 'wallet.mjs' ? place(arg) : arg))
+  return clientHere([...wallet, '--lock', place('waypost.lock')], {
+    env: { WAYPOST_URL: world.url },
+  })
 }
 
 const PAYING = ['--wallet', 'wallet.mjs', '--max-usd', '0.05']

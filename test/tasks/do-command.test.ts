@@ -1,16 +1,13 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
 import { findValueFault } from '../../src/domain/listing/json-schema.ts'
+import { clientHere } from '../support/client-here.ts'
 import { IS_LONG } from '../support/long.ts'
 import { type Double, openDoubles } from './seller-doubles.ts'
 import { openDirectory, toDoubles } from './task-world.ts'
 
-const CLI = 'packages/client/cli/waypost-cli.ts'
-const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'waypost-do-'))
 const closing: (() => Promise<void>)[] = []
 afterAll(async () => {
@@ -48,10 +45,8 @@ describe('tasks, one command each', () => {
   const opened = open(doubles)
   test.each(tasks)('$id', async (task) => {
     const { pay } = await opened
-    const { stdout, stderr } = await run(process.execPath, [
-      ...[CLI, 'do', task.id, JSON.stringify(task.example)],
-      ...pay,
-    ])
+    const args = ['do', task.id, JSON.stringify(task.example), ...pay]
+    const { stdout, stderr } = await clientHere(args)
     expect(findValueFault(task.output, JSON.parse(stdout))).toBeNull()
     expect(stderr).toMatch(/: delivered, \$[\d.]+ paid/)
     expect(stderr).toMatch(/spent \$[\d.]+/)
@@ -63,6 +58,6 @@ test.each([
   [['do', 'web_search', '[1]'], 'expected the input as a JSON object'],
   [['do', 'web_search', '{}', '--max-usd', '1'], '--wallet and --max-usd go together'],
 ])('waypost %j is told what is wrong', async (args, message) => {
-  const failed = await run(process.execPath, [CLI, ...args]).catch((error) => error)
+  const failed = await clientHere(args)
   expect(failed).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
 })
