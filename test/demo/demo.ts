@@ -1,6 +1,6 @@
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
-import { DAY_MS } from '../../'
+import { DAY_MS } from '../../src/domain/wire/shapes.ts'
 import { copyDemoContent } from './demo-content.ts'
 import { resetDemoLedger } from './demo-ledger.ts'
 
