@@ -122,14 +122,6 @@ export async function orRefused<T>(
   }
 }
 
-/** Refuses what a form has in one field. */
-export function refuseField(name: string, detail: string): never {
-  return refuse('invalid-parameter', {
-    detail: `${name}: ${detail}`,
-    errors: [{ in: 'body', name, detail }],
-  })
-}
-
 /** Counts one form of a client. */
 export async function countForm(
   { limits }: { limits: Pick<Parts['limits'], 'take'> },

@@ -19,13 +19,7 @@ import {
 import { pagePath } from '../../src/domain/wire/links.ts'
 import { ON_DEMAND_PAGES } from '../../src/domain/wire/routes.ts'
 import type { Feature, Parts, StoreRoute } from '../features/feature.ts'
-import {
-  countForm,
-  createStoreRoute,
-  orRefused,
-  readSent,
-  refuseField,
-} from '../features/routes.ts'
+import { countForm, createStoreRoute, orRefused, readSent } from '../features/routes.ts'
 import { jsonAnswer, refuse } from '../http/answers.ts'
 import { parseBody } from '../http/parse-body.ts'
 import { isOwnHost, privateTargetsOf } from '../net/guard.ts'
@@ -344,4 +338,12 @@ export function aboutOf({ url, receipt, listing_id }: Subject): string {
 function toReportView(row: ReportTable): ReportView {
   const { id, kind, state, reason, listing_id } = row
   return { id, kind, about: aboutOf(row), status: state, reason, listing_id }
+}
+
+/** Refuses what a form has in one field. */
+function refuseField(name: string, detail: string): never {
+  return refuse('invalid-parameter', {
+    detail: `${name}: ${detail}`,
+    errors: [{ in: 'body', name, detail }],
+  })
 }

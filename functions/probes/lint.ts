@@ -40,8 +40,9 @@ import {
 } from '../http/answers.ts'
 import { ANONYMOUS_PROBES, createOwnAddress, isOwnHost, privateTargetsOf } from '../net/guard.ts'
 import { createHttpClient, type Fetcher } from '../net/http-client.ts'
+import type { Config } from '../ports/config.ts'
 import { type Budget, createBudget, type Reached } from '../server/budget.ts'
-import { type Caller, toCaller, toPageCaller } from '../server/rate-limits.ts'
+import { type Caller, clientOf, nodeClientOf } from '../server/rate-limits.ts'
 import { probeHandshake } from './handshake.ts'
 import { toInstant } from './schedule.ts'
 
@@ -390,4 +391,20 @@ function bound(http: Fetcher, left: AbortSignal): Fetcher {
 
 function toCutOff(detail: string): ProbeReply {
   return { answered: false, failure: 'own_bound', detail, ms: 0 }
+}
+
+function toCaller({ req }: Pick<H3Event, 'req'>, config: Config): Caller {
+  return {
+    client: clientOf(req, config),
+    signal: req.signal,
+    socket: req.runtime?.node?.req.socket,
+  }
+}
+
+function toPageCaller(req: IncomingMessage, res: ServerResponse, config: Config): Caller {
+  const left = new AbortController()
+  res.once('close', () => {
+    if (!res.writableEnded) left.abort()
+  })
+  return { client: nodeClientOf(req, config), signal: left.signal, socket: req.socket }
 }

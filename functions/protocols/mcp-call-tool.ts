@@ -40,9 +40,6 @@ import { answerWith, createTool, failWith, type Meta, type OfferedTool } from '.
 
 type CallListing = (request: CallRequest) => Promise<CallAnswer>
 
-/** Bytes of a seller's answer passed to a model; more would not fit its window anyway. */
-export const MAX_ANSWER_BYTES = 256 * 1024
-
 /** Fields of an answer that are useful to a caller of the tool. */
 const SHOWN_HEADERS = ['content-type', 'location', 'retry-after', 'link', 'www-authenticate']
 

@@ -22,7 +22,7 @@ import {
   type Slot,
 } from './call-plan.ts'
 import { forwardCall } from './forward-call.ts'
-import { type CallObserver, NO_OBSERVER, type SellerHead } from './seller-call.ts'
+import type { CallObserver, SellerHead } from './seller-call.ts'
 
 /** `ALL /api/v1/call/<id>`, mounted on Node's server itself: raw headers in, raw headers out. */
 export type Relay = (req: IncomingMessage, res: ServerResponse) => Promise<void>
@@ -170,3 +170,5 @@ function toInternal(refuse: MakeCallProblem, id: string): Response {
   const detail = 'Something broke on our side; the log has it under this id.'
   return refuse({ code: 'internal', error: 'proxy_internal_error', detail }, { extra: { id } })
 }
+
+const NO_OBSERVER: CallObserver = { observe: () => null }

@@ -281,8 +281,6 @@ export interface ObservedCall {
   onFail(error: Error, isSent: boolean): void
 }
 
-export const NO_OBSERVER: CallObserver = { observe: () => null }
-
 /** @returns a listener that tells the observer first, where there is one */
 export function observed(
   call: ObservedCall | null,

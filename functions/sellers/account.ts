@@ -1,7 +1,9 @@
 import type { Kysely } from 'kysely'
 import type * as v from 'valibot'
+import { normalizePayout } from '../../src/domain/listing/networks.ts'
 import {
   type Analytics,
+  type KnownPayout,
   type ListingAnalyticsSchema,
   MailsBodySchema,
   type Me,
@@ -19,7 +21,7 @@ import type { Release } from '../release/release.ts'
 import type { ClaimTable, Tables } from '../store/store.ts'
 import { toDate, toDay } from '../store/store.ts'
 import { expireClaims, isOwned, listClaims, toClaimView } from './claims.ts'
-import { listPayouts } from './payouts.ts'
+
 import { createSignedInRoute, takeBody, toSellerView } from './sign-in.ts'
 
 /** What sellers see of themselves and their listings. */
@@ -180,4 +182,38 @@ function sumOf(rows: readonly ClickCount[]): number {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
+}
+
+/** Every known payout of the listings of these claims: counted, contested or proved. */
+async function listPayouts(
+  db: Kysely<Tables>,
+  release: Pick<Release, 'listings'>,
+  owned: readonly Pick<ClaimTable, 'id' | 'listing_id'>[],
+): Promise<KnownPayout[]> {
+  if (owned.length === 0) return []
+  const ids = owned.map(({ id }) => id)
+  const proofs = await db
+    .selectFrom('payout_proof')
+    .selectAll()
+    .where('claim_id', 'in', ids)
+    .orderBy('payout')
+    .execute()
+  return owned.flatMap(({ id, listing_id }) => {
+    const listing = release.listings.get(listing_id)
+    const proven = proofs.filter(({ claim_id }) => claim_id === id)
+    const provenAt = new Map(proven.map(({ payout, proven_at }) => [payout, proven_at]))
+    const known = [...(listing?.payout ?? []), ...(listing?.payout_contested ?? [])]
+    const isKnown = new Set(known.map(normalizePayout))
+    const others = proven.map(({ payout }) => payout).filter((payout) => !isKnown.has(payout))
+    return [...known, ...others].map((payout) => {
+      const at = provenAt.get(normalizePayout(payout))
+      return {
+        listing_id,
+        payout,
+        published: isKnown.has(normalizePayout(payout)),
+        counts: listing?.payout.includes(payout) === true,
+        ...(at !== undefined && { proven_at: new Date(at).toISOString() }),
+      }
+    })
+  })
 }

@@ -3,12 +3,12 @@ import * as v from 'valibot'
 import type { LiveListing } from '../../src/domain/listing/listing-states.ts'
 import { toPriceText } from '../../src/domain/listing/price-text.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
-import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
+import { HOUR_MS, MINUTE_MS } from '../../src/domain/wire/shapes.ts'
 import { CLAIM_METHODS, isUp, RETENTION } from '../../src/domain/wire/vocabulary.ts'
 import type { Letter, MailQueue, MailTask, Parts } from '../features/feature.ts'
 import type { ClaimTable, Tables } from '../store/store.ts'
 import { isOwned } from './claims.ts'
-import { issueLoginToken } from './sign-in.ts'
+import { createSecret, hashSecret } from './sign-in.ts'
 
 /** Mails to sellers: how each is written, and which the directory sends by itself. */
 export function createLettersFeature(parts: Parts) {
@@ -237,4 +237,20 @@ async function record(
     .returning('id')
     .execute()
   return rows.length > 0
+}
+
+/** A fresh token for the address; whatever token it had before stops working. */
+async function issueLoginToken(db: Kysely<Tables>, email: string, now: number) {
+  const token = createSecret()
+  const row = {
+    token_hash: hashSecret(token),
+    created_at: now,
+    expires_at: now + RETENTION.login_token_minutes * MINUTE_MS,
+  }
+  await db
+    .insertInto('login_token')
+    .values({ email, ...row })
+    .onConflict((conflict) => conflict.column('email').doUpdateSet(row))
+    .execute()
+  return token
 }

@@ -7,7 +7,6 @@ import * as v from 'valibot'
 import { normalizePayout } from '../../src/domain/listing/networks.ts'
 import { decodeBase58 } from '../../src/domain/trust/solana-payments.ts'
 import {
-  type KnownPayout,
   PayoutBodySchema,
   PayoutCheckBodySchema,
   type PayoutChecked,
@@ -15,7 +14,6 @@ import {
 } from '../../src/domain/views/seller-views.ts'
 import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
 import type { Parts } from '../features/feature.ts'
-import type { Release } from '../release/release.ts'
 import type { ClaimTable, PayoutProofTable, Tables } from '../store/store.ts'
 import { createJsonRpc, createNodes, type JsonRpc, RpcError } from '../trust/evm-chain.ts'
 import { createOwnerRoute } from './claims.ts'
@@ -216,40 +214,6 @@ export async function recordPayoutProof(
       .onConflict((conflict) => conflict.columns(['claim_id', 'payout']).doUpdateSet(proof))
       .execute()
     return proof
-  })
-}
-
-/** Every known payout of the listings of these claims: counted, contested or proved. */
-export async function listPayouts(
-  db: Kysely<Tables>,
-  release: Pick<Release, 'listings'>,
-  owned: readonly Pick<ClaimTable, 'id' | 'listing_id'>[],
-): Promise<KnownPayout[]> {
-  if (owned.length === 0) return []
-  const ids = owned.map(({ id }) => id)
-  const proofs = await db
-    .selectFrom('payout_proof')
-    .selectAll()
-    .where('claim_id', 'in', ids)
-    .orderBy('payout')
-    .execute()
-  return owned.flatMap(({ id, listing_id }) => {
-    const listing = release.listings.get(listing_id)
-    const proven = proofs.filter(({ claim_id }) => claim_id === id)
-    const provenAt = new Map(proven.map(({ payout, proven_at }) => [payout, proven_at]))
-    const known = [...(listing?.payout ?? []), ...(listing?.payout_contested ?? [])]
-    const isKnown = new Set(known.map(normalizePayout))
-    const others = proven.map(({ payout }) => payout).filter((payout) => !isKnown.has(payout))
-    return [...known, ...others].map((payout) => {
-      const at = provenAt.get(normalizePayout(payout))
-      return {
-        listing_id,
-        payout,
-        published: isKnown.has(normalizePayout(payout)),
-        counts: listing?.payout.includes(payout) === true,
-        ...(at !== undefined && { proven_at: new Date(at).toISOString() }),
-      }
-    })
   })
 }
 

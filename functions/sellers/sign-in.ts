@@ -199,22 +199,6 @@ export function toSellerView(email: string, createdAt: number) {
 
 const CLOCK_SKEW_MS = MINUTE_MS
 
-/** A fresh token for the address; whatever token it had before stops working. */
-export async function issueLoginToken(db: Kysely<Tables>, email: string, now: number) {
-  const token = createSecret()
-  const row = {
-    token_hash: hashSecret(token),
-    created_at: now,
-    expires_at: now + RETENTION.login_token_minutes * MINUTE_MS,
-  }
-  await db
-    .insertInto('login_token')
-    .values({ email, ...row })
-    .onConflict((conflict) => conflict.column('email').doUpdateSet(row))
-    .execute()
-  return token
-}
-
 /**
  * Uses the token up. One DELETE decides: of fifty parallel redemptions one gets the row. An expired
  * token is used up too, so that a clock set back cannot revive it.

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { isIPv4, type Socket } from 'node:net'
-import type { H3Event } from 'h3'
 import { parseIpAddress } from '../../src/domain/listing/target-url.ts'
 import { type MakeProblem, refuse } from '../http/answers.ts'
 import { type Config, type RateLimit, USUAL_LIMITS } from '../ports/config.ts'
@@ -228,22 +227,6 @@ export interface Caller {
   signal: AbortSignal
   /** The caller's connection; a run never requests the address at our end of it. */
   socket: Socket | undefined
-}
-
-export function toCaller({ req }: Pick<H3Event, 'req'>, config: Config): Caller {
-  return {
-    client: clientOf(req, config),
-    signal: req.signal,
-    socket: req.runtime?.node?.req.socket,
-  }
-}
-
-export function toPageCaller(req: IncomingMessage, res: ServerResponse, config: Config): Caller {
-  const left = new AbortController()
-  res.once('close', () => {
-    if (!res.writableEnded) left.abort()
-  })
-  return { client: nodeClientOf(req, config), signal: left.signal, socket: req.socket }
 }
 
 /**

@@ -17,6 +17,7 @@ import {
   toTopic,
 } from '../../src/domain/trust/evm-payments.ts'
 import type { Settlement, Transfer } from '../../src/domain/trust/payments.ts'
+import type { UsdAsset } from '../../src/domain/trust/usd-assets.ts'
 import type { MeterCursorTable } from '../store/store.ts'
 import {
   type Block,
@@ -29,7 +30,7 @@ import {
   timeOf,
   toTransfer,
 } from './evm-chain.ts'
-import { type ChainWork, toUsd } from './meter-rows.ts'
+import type { ChainWork } from './meter-rows.ts'
 
 type Payment = ShownPayment<TimedLog>
 
@@ -422,4 +423,14 @@ function createList() {
     },
   }
   return list
+}
+
+/** More than any of the coins has in circulation. */
+const MOST_USD = 1e12
+
+/** @throws RpcError for more than exists: nothing else from such a node can be trusted */
+function toUsd(amount: bigint, { decimals }: UsdAsset): number {
+  const usd = Number(amount) / 10 ** decimals
+  if (!(usd <= MOST_USD)) throw new RpcError('eth_getLogs: a payment larger than the supply')
+  return usd
 }

@@ -1,9 +1,15 @@
+import type { Transaction } from 'kysely'
 import { amountOf, TRANSFER_TOPIC, toAddress } from '../../src/domain/trust/evm-payments.ts'
 import type { Settlement, Transfer } from '../../src/domain/trust/payments.ts'
 import { WASH } from '../../src/domain/trust/wash.ts'
 import { largestOf, smallestOf } from '../../src/domain/wire/json.ts'
 import { DAY_MS } from '../../src/domain/wire/shapes.ts'
-import { inPieces, type MeterCursorTable, type MeterPayerTable } from '../store/store.ts'
+import {
+  inPieces,
+  type MeterCursorTable,
+  type MeterPayerTable,
+  type Tables,
+} from '../store/store.ts'
 import {
   type Block,
   type EvmChain,
@@ -33,7 +39,6 @@ import {
   insertPayments,
   insertTransfers,
   MeterStopped,
-  notePaidOthers,
   type Payer,
   readCursors,
 } from './meter-rows.ts'
@@ -432,4 +437,21 @@ async function findPaidBySellers(
     for (const { sender, receiver } of rows) if (sellers.has(sender)) found.add(receiver)
   }
   return found
+}
+
+/** @param payers by wallet, the block where it paid somebody who is not read */
+async function notePaidOthers(
+  trx: Transaction<Tables>,
+  network: string,
+  payers: ReadonlyMap<string, number>,
+): Promise<void> {
+  for (const [payer, block] of payers)
+    await trx
+      .updateTable('meter_payer')
+      .set({ paid_others_block: block })
+      .where((eb) => eb.and({ network, payer }))
+      .where(({ eb, or }) =>
+        or([eb('paid_others_block', 'is', null), eb('paid_others_block', '>', block)]),
+      )
+      .execute()
 }

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
+import { normalizePayout } from '../../src/domain/listing/networks.ts'
 import { hostOf } from '../../src/domain/sellers/claim-rules.ts'
 import { usdAssetOf } from '../../src/domain/trust/usd-assets.ts'
 import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
@@ -19,7 +20,7 @@ import {
   type MeteredPayout,
   MeterStopped,
   type PublishedPayout,
-  readMeteredPayouts,
+  provenPayouts,
 } from './meter-rows.ts'
 import { measureSolana } from './solana-meter.ts'
 
@@ -234,4 +235,22 @@ const USUAL_CONFIRMATIONS = 24
 /** One block is enough for coins of test networks, which only trials count. */
 function confirmationsOf(network: string, rules: { allowTestCoins: boolean }): number {
   return rules.allowTestCoins ? 1 : (CONFIRMATIONS[network] ?? USUAL_CONFIRMATIONS)
+}
+
+/** By chain. */
+async function readMeteredPayouts({ db }: Store, published: readonly PublishedPayout[]) {
+  const proofs = await provenPayouts(db).execute()
+  const pages = published.map((one) => ({ ...one, payout: normalizePayout(one.payout) }))
+  const known = [...Map.groupBy([...proofs, ...pages], ({ payout }) => payout)]
+  const inOrder = known.sort(([a], [b]) => (a < b ? -1 : 1))
+  const payouts = inOrder.map(([caip10, of]) => {
+    const at = caip10.lastIndexOf(':')
+    return {
+      network: caip10.slice(0, at),
+      payout: caip10.slice(at + 1),
+      listings: [...new Set(of.map(({ listing_id }) => listing_id))],
+      hosts: [...new Set(of.map(({ host }) => host))],
+    }
+  })
+  return Map.groupBy(payouts, ({ network }) => network)
 }

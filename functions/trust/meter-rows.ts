@@ -27,7 +27,7 @@ import {
   type Store,
   type Tables,
 } from '../store/store.ts'
-import { type JsonRpc, RpcError } from './evm-chain.ts'
+import type { JsonRpc } from './evm-chain.ts'
 
 /** One chain to be metered, and everything needed for it. */
 export interface ChainWork {
@@ -69,16 +69,6 @@ export class MeterStopped extends Error {
 /** How far back a payout is read when its meter starts: the window of the score. */
 export const FIRST_READ_MS = 30 * DAY_MS
 
-/** More than any of the coins has in circulation. */
-const MOST_USD = 1e12
-
-/** @throws RpcError for more than exists: nothing else from such a node can be trusted */
-export function toUsd(amount: bigint, { decimals }: UsdAsset): number {
-  const usd = Number(amount) / 10 ** decimals
-  if (!(usd <= MOST_USD)) throw new RpcError('eth_getLogs: a payment larger than the supply')
-  return usd
-}
-
 /** The meter's rows. Related rows share a transaction, so that a run may end anywhere. */
 
 /** A payout on one chain that its holder proved, or that was published with a source. */
@@ -95,24 +85,6 @@ export interface PublishedPayout {
   payout: string
   listing_id: string
   host: string
-}
-
-/** By chain. */
-export async function readMeteredPayouts({ db }: Store, published: readonly PublishedPayout[]) {
-  const proofs = await provenPayouts(db).execute()
-  const pages = published.map((one) => ({ ...one, payout: normalizePayout(one.payout) }))
-  const known = [...Map.groupBy([...proofs, ...pages], ({ payout }) => payout)]
-  const inOrder = known.sort(([a], [b]) => (a < b ? -1 : 1))
-  const payouts = inOrder.map(([caip10, of]) => {
-    const at = caip10.lastIndexOf(':')
-    return {
-      network: caip10.slice(0, at),
-      payout: caip10.slice(at + 1),
-      listings: [...new Set(of.map(({ listing_id }) => listing_id))],
-      hosts: [...new Set(of.map(({ host }) => host))],
-    }
-  })
-  return Map.groupBy(payouts, ({ network }) => network)
 }
 
 /** How far payouts have been read; nothing for those no longer metered. */
@@ -217,23 +189,6 @@ export async function insertPayers(
             is_traced: eb.ref('excluded.is_traced'),
           }))
           .whereRef('meter_payer.first_block', '>', 'excluded.first_block'),
-      )
-      .execute()
-}
-
-/** @param payers by wallet, the block where it paid somebody who is not read */
-export async function notePaidOthers(
-  trx: Transaction<Tables>,
-  network: string,
-  payers: ReadonlyMap<string, number>,
-): Promise<void> {
-  for (const [payer, block] of payers)
-    await trx
-      .updateTable('meter_payer')
-      .set({ paid_others_block: block })
-      .where((eb) => eb.and({ network, payer }))
-      .where(({ eb, or }) =>
-        or([eb('paid_others_block', 'is', null), eb('paid_others_block', '>', block)]),
       )
       .execute()
 }

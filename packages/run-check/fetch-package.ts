@@ -255,8 +255,3 @@ export function toPlaceholder(name: string): string {
   if (/(?:DIR|DIRECTORY|PATH|FOLDER|ROOT)$/i.test(name)) return '/tmp'
   return /PORT$/i.test(name) ? '1' : 'placeholder'
 }
-
-/** What was filled in instead of real values. */
-export function placeholdersOf({ env, args }: PackagePlan): string[] {
-  return [...Object.keys(env), ...args.filter((text) => /<[\w-]+>/.test(text))]
-}

@@ -28,7 +28,6 @@ import {
   type FetchedPackage,
   fetchPackage,
   type PackagePlan,
-  placeholdersOf,
   toPlaceholder,
 } from './fetch-package.ts'
 import { INFO_FD, type Sandbox, startSandbox, watchSandbox } from './sandbox.ts'
@@ -409,4 +408,9 @@ function createLineReader(onLine: (line: string) => void): (piece: string) => vo
 function isMessage(line: string): boolean {
   const value = parseJson(line)
   return line.trim() === '' || (isJsonObject(value) && value.jsonrpc === '2.0')
+}
+
+/** What was filled in instead of real values. */
+function placeholdersOf({ env, args }: PackagePlan): string[] {
+  return [...Object.keys(env), ...args.filter((text) => /<[\w-]+>/.test(text))]
 }

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { readCommandLine, runMain, wrongCommand } from '../../functions/ports/run-main.ts'
@@ -13,10 +14,26 @@ import {
   tombstoneFileOf,
   withContent,
 } from '../content/content-files.ts'
-import { findRenamed } from '../content/listing-text.ts'
+import { renameId } from '../content/listing-text.ts'
 
 const USAGE =
   'npm run move -- <former id> <new id> [--by <who>] [--said-at <page on the former domain>]'
+
+/** Tables whose rows name listings; elsewhere a host may look like an id. */
+const TABLES = ['tables/site.yaml', 'tables/policies.yaml']
+
+/** Files that editors write and that name a listing by its former id, with the new one in its place. */
+async function findRenamed(contentDir: string, from: string, to: string) {
+  const pages = await readdir(join(contentDir, 'compare')).catch(() => [])
+  const files = pages.filter((name) => name.endsWith('.yaml')).map((name) => `compare/${name}`)
+  const renamed: { file: string; text: string }[] = []
+  for (const file of [...files.sort(), ...TABLES]) {
+    const before = (await readIfThere(join(contentDir, file))) ?? ''
+    const text = renameId(before, from, to)
+    if (text !== before) renamed.push({ file, text })
+  }
+  return renamed
+}
 
 if (import.meta.main) await runMain(() => move(process.argv.slice(2), process.env))
 

@@ -1,12 +1,9 @@
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { isNode, isScalar, isSeq, type Node, parseDocument, visit } from 'yaml'
 import {
   SOURCE_FIELDS,
   type SourceFacts,
   type SourceField,
 } from '../../src/domain/sources/source-row.ts'
-import { readIfThere } from './content-files.ts'
 
 /** Keys whose values are words of closed lists: they read better without quotes. */
 const PLAIN_KEYS: ReadonlySet<string> = new Set([
@@ -62,22 +59,6 @@ function toFlow(value: unknown, key = ''): string {
       return `${key}: ${toFlow(item, name)}`
     })
   return pairs.length === 0 ? '{}' : `{ ${pairs.join(', ')} }`
-}
-
-/** Tables whose rows name listings; elsewhere a host may look like an id. */
-const TABLES = ['tables/site.yaml', 'tables/policies.yaml']
-
-/** Files that editors write and that name a listing by its former id, with the new one in its place. */
-export async function findRenamed(contentDir: string, from: string, to: string) {
-  const pages = await readdir(join(contentDir, 'compare')).catch(() => [])
-  const files = pages.filter((name) => name.endsWith('.yaml')).map((name) => `compare/${name}`)
-  const renamed: { file: string; text: string }[] = []
-  for (const file of [...files.sort(), ...TABLES]) {
-    const before = (await readIfThere(join(contentDir, file))) ?? ''
-    const text = renameId(before, from, to)
-    if (text !== before) renamed.push({ file, text })
-  }
-  return renamed
 }
 
 /**
