@@ -1,8 +1,11 @@
-import { deserialize } from 'node:v8'
 import { parentPort } from 'node:worker_threads'
 import type { SearchWords } from '../domain/derived/tables.ts'
-import { createDocumentReader, joinReadings } from '../search/index/build-index.ts'
-import type { ReadDocument, SearchDocument } from '../search/index/search-document.ts'
+import { createIndexBuilder } from '../search/index/build-index.ts'
+import {
+  type OperationPart,
+  type SearchDocument,
+  toOperationDocument,
+} from '../search/index/search-document.ts'
 
 /** The content tables that the indexes are made with. */
 export interface IndexTables {
@@ -12,47 +15,36 @@ export interface IndexTables {
   words: SearchWords
 }
 
-/** First the tables, then documents, then null: the indexes are posted back. */
-export type IndexMessage =
-  | { tables: IndexTables }
-  /** Operations are serialised: as objects those of 15,000 listings take 300 MiB until they are read. */
-  | { listings: SearchDocument[]; operations: Uint8Array }
-  | null
+/** Documents of operations repeat their listing's: they are put together here. */
+export interface IndexedListing {
+  document: SearchDocument
+  operations: OperationPart[]
+}
 
-let tables: IndexTables | undefined
-let readListing: ((document: SearchDocument) => ReadDocument) | undefined
-const listings: ReadDocument[] = []
-const operations: Uint8Array[] = []
+/** First the tables, then listings, then null: the indexes are posted back. */
+export type IndexMessage = { tables: IndexTables } | { listings: IndexedListing[] } | null
+
+let builders: Record<'listings' | 'operations', ReturnType<typeof createIndexBuilder>> | undefined
 
 parentPort?.on('message', (message: IndexMessage) => {
-  if (message === null) return finish()
-  if ('tables' in message) {
-    tables = message.tables
-    readListing = createDocumentReader({ noun: 'listing', ...tables })
+  if (message !== null && 'tables' in message) {
+    builders = {
+      listings: createIndexBuilder({ noun: 'listing', ...message.tables }),
+      operations: createIndexBuilder({ noun: 'operation', ...message.tables }),
+    }
+    return
+  }
+  if (builders === undefined) throw new Error('the index thread got no tables')
+  const { listings, operations } = builders
+  if (message === null) {
+    const made = { listings: listings.finish(), operations: operations.finish() }
+    parentPort?.postMessage(made, [made.listings.buffer, made.operations.buffer])
+    parentPort?.close()
     return
   }
   // Read at once: of a document its terms are kept, which take less room.
-  for (const document of message.listings)
-    if (readListing !== undefined) listings.push(readListing(document))
-  operations.push(message.operations)
-})
-
-/** One behind the other: at once they would take twice the memory. */
-function finish(): void {
-  if (tables === undefined) throw new Error('the index thread got no tables')
-  const made = joinReadings(listings, { noun: 'listing', ...tables })
-  listings.length = 0
-  const options = { noun: 'operation' as const, ...tables }
-  const read = createDocumentReader(options)
-  const others = joinReadings(readAll(read), options)
-  parentPort?.postMessage({ listings: made, operations: others }, [made.buffer, others.buffer])
-  parentPort?.close()
-}
-
-function* readAll(read: (document: SearchDocument) => ReadDocument): Generator<ReadDocument> {
-  for (const some of operations) {
-    // It is typed `any`; `beginIndexes` serialised this.
-    const documents: SearchDocument[] = deserialize(some)
-    for (const document of documents) yield read(document)
+  for (const { document, operations: parts } of message.listings) {
+    listings.add(document)
+    for (const part of parts) operations.add(toOperationDocument(document, part))
   }
-}
+})

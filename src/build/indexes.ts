@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { serialize } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import type { Catalogue } from '../derive/catalogue.ts'
 import {
@@ -18,8 +17,8 @@ import { toKnownDays, toPaidWords } from '../domain/views/known-view.ts'
 import { sourceIdsOf, toPreparedSummary } from '../domain/views/listing-view.ts'
 import { largestOf } from '../domain/wire/json.ts'
 import { DISCOVERY_FILES } from '../domain/wire/vocabulary.ts'
-import type { SearchDocument } from '../search/index/search-document.ts'
-import type { IndexMessage, IndexTables } from './index-thread.ts'
+import type { OperationPart, SearchDocument } from '../search/index/search-document.ts'
+import type { IndexedListing, IndexMessage, IndexTables } from './index-thread.ts'
 
 const encoder = new TextEncoder()
 
@@ -58,16 +57,15 @@ export function beginIndexes({
   made.catch(() => undefined)
   const post = (message: IndexMessage) => worker.postMessage(message)
   post({ tables: toIndexTables(directory) })
-  let [listings, operations]: [SearchDocument[], SearchDocument[]] = [[], []]
+  let listings: IndexedListing[] = []
   const flush = () => {
-    post({ listings, operations: serialize(operations) })
-    ;[listings, operations] = [[], []]
+    post({ listings })
+    listings = []
   }
   return {
     add(listing, entries) {
       const document = toSearchDocument(listing, directory)
-      listings.push(document)
-      for (const each of toOperationDocuments(listing, document, entries)) operations.push(each)
+      listings.push({ document, operations: toOperationParts(listing, document, entries) })
       if (listings.length >= A_BATCH) flush()
     },
     async finish() {
@@ -99,17 +97,17 @@ export function toIndexTables({ tables }: Pick<Catalogue, 'tables'>): IndexTable
 }
 
 /** The operations of a listing, found by their own words and by those of the listing. */
-export function toOperationDocuments(
+export function toOperationParts(
   listing: DerivedListing,
   document: SearchDocument,
   entries: readonly OperationEntry[],
-): SearchDocument[] {
+): OperationPart[] {
+  const labels = [document.name, ...document.tags, ...document.categories]
   return entries.map((entry, at) => {
     const id = `${document.id}~${at}`
     const { names, description, offers, minUsd, effect, slots } = entry
     const { listing: shown, operation } = entry.found
     return {
-      ...document,
       id,
       name: names[0] ?? document.name,
       rails: [...entry.rails],
@@ -122,14 +120,8 @@ export function toOperationDocuments(
       })),
       ...(effect !== null && { effect }),
       minUsd: minUsd ?? (listing.facts.cost === 'free' ? 0 : null),
-      texts: {
-        name: names,
-        labels: [document.name, ...document.tags, ...document.categories],
-        summary: [description],
-      },
-      body: encoder.encode(
-        JSON.stringify({ id, listing: shown, digest: listing.digest, slots, operation }),
-      ),
+      texts: { name: names, labels, summary: [description] },
+      body: JSON.stringify({ id, listing: shown, digest: listing.digest, slots, operation }),
     }
   })
 }

@@ -1,11 +1,6 @@
-import { deserialize, serialize } from 'node:v8'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import {
-  buildSearchIndex,
-  createDocumentReader,
-  joinReadings,
-} from '../../src/search/index/build-index.ts'
+import { buildSearchIndex } from '../../src/search/index/build-index.ts'
 import {
   readIndexHead,
   readIndexHeader,
@@ -28,12 +23,6 @@ test('the same documents in any order give the same bytes', () => {
       expect(buildSearchIndex(shuffled)).toEqual(file)
     }),
   )
-})
-
-test('what an index takes of documents can be kept as bytes: joined, it gives the same file', () => {
-  const read = createDocumentReader()
-  const kept = documents.map((document) => serialize(read(document)))
-  expect(joinReadings(kept.map((bytes) => deserialize(bytes)))).toEqual(file)
 })
 
 test('every single changed byte is noticed', () => {

@@ -1,4 +1,4 @@
-import { toIndexTables, toOperationDocuments, toSearchDocument } from '../../src/build/indexes.ts'
+import { toIndexTables, toOperationParts, toSearchDocument } from '../../src/build/indexes.ts'
 import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'
 import { toOperationEntries } from '../../src/domain/kit/found-operations.ts'
@@ -6,6 +6,7 @@ import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { loadSearchIndex } from '../../src/search/index/load-index.ts'
+import { toOperationDocument } from '../../src/search/index/search-document.ts'
 import { FIXTURE_ENV } from './fixture-env.ts'
 
 /**
@@ -28,13 +29,12 @@ export const catalogue = createCatalogue(content, {
 })
 
 /** Of every listing. */
-export const operationDocuments = catalogue.listings.flatMap((listing) =>
-  toOperationDocuments(
-    listing,
-    toSearchDocument(listing, catalogue),
-    toOperationEntries(listing, BASE_URL),
-  ),
-)
+export const operationDocuments = catalogue.listings.flatMap((listing) => {
+  const document = toSearchDocument(listing, catalogue)
+  return toOperationParts(listing, document, toOperationEntries(listing, BASE_URL)).map((part) =>
+    toOperationDocument(document, part),
+  )
+})
 
 let operations: SearchIndex | undefined
 

@@ -397,13 +397,22 @@ const toFormat = (month: 'long' | 'short') =>
   new Intl.DateTimeFormat('en-GB', { day: 'numeric', month, year: 'numeric', timeZone: 'UTC' })
 const FORMATS = { long: toFormat('long'), short: toFormat('short') }
 
+/** The spans so far: a directory names few days, and formatting one takes longer than all else of a view. */
+const spans = new Map<string, string>()
+const MOST_SPANS = 10_000
+
 /** Days in words. @example toSpan('2026-07-04', '2026-07-20') → '4–20 July 2026' */
 function toSpan(from: string, to: string, month: keyof typeof FORMATS = 'long'): string {
-  return FORMATS[month]
+  const key = `${from} ${to} ${month}`
+  const known = spans.get(key)
+  if (known !== undefined) return known
+  const span = FORMATS[month]
     .formatRange(Date.parse(from), Date.parse(to))
     .replaceAll('\u2009', ' ')
     .replace(/^(\d+) – /, '$1–')
     .replaceAll('Sept ', 'Sep ')
+  if (spans.size < MOST_SPANS) spans.set(key, span)
+  return span
 }
 
 const RECENT = 10

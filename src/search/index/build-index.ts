@@ -57,56 +57,54 @@ export function buildSearchIndex(
   documents: Iterable<SearchDocument>,
   options: Partial<IndexOptions> = {},
 ): Uint8Array {
-  return joinReadings(Array.from(documents, createDocumentReader(options)), options)
+  const builder = createIndexBuilder(options)
+  for (const document of documents) builder.add(document)
+  return builder.finish()
 }
 
-/** @returns a function that reads documents for `joinReadings` with the same options */
-export function createDocumentReader(options: Partial<IndexOptions> = {}) {
-  const { words } = { ...DEFAULTS, ...options }
-  const sets = createWordSets(words)
-  const read = createListingReader(sets)
-  return (document: SearchDocument): ReadDocument => readDocument(document, read, sets)
-}
-
-/** As `buildSearchIndex`, of documents that have been read: of each its terms are taken, and forgotten. */
-export function joinReadings(
-  readings: Iterable<ReadDocument>,
-  options: Partial<IndexOptions> = {},
-): Uint8Array<ArrayBuffer> {
+/** As `buildSearchIndex`, of documents that come one by one: each is read at once, and forgotten. */
+export function createIndexBuilder(options: Partial<IndexOptions> = {}) {
   const { noun, words: searchWords, ...known } = { ...DEFAULTS, ...options }
+  const sets = createWordSets(searchWords)
+  const read = createListingReader(sets)
   const terms = createTermNumbers()
-  const collector = createCollector(terms)
+  const collector = createCollector()
   const documents: KeptDocument[] = []
   const written = new Map<string, number>()
-  for (const reading of readings) {
-    const { facts, exact, body } = reading
-    documents.push({ facts, exact, body })
-    collector.add(reading)
-    if (!facts.firstParty)
-      for (const text of reading.written) written.set(text, (written.get(text) ?? 0) + 1)
+  return {
+    add(document: SearchDocument): void {
+      const reading = readDocument(document, read, sets, terms)
+      const { facts, exact, body } = reading
+      documents.push({ facts, exact, body })
+      collector.add(reading)
+      if (!facts.firstParty)
+        for (const text of reading.written) written.set(text, (written.get(text) ?? 0) + 1)
+    },
+    finish(): Uint8Array<ArrayBuffer> {
+      const { order, sorted, organicRows } = sortDocuments(documents)
+      const facts = sorted.map((document) => document.facts)
+      checkIds(facts)
+      const filters = withValuesOf(facts, known)
+      const values = filterValues(filters)
+      const bodies = sorted.map(({ body }) => body)
+      if (bodies.reduce((sum, { length }) => sum + length, 0) > MAX_BODY_BYTES)
+        throw new Error('The listing bodies take more than 4 GiB in total.')
+      const index = {
+        noun,
+        filters,
+        filterValues: values,
+        searchWords,
+        spellings: buildSpellings(written, organicRows),
+        organicRows,
+        terms: buildTermIndex(collector.finish(order, organicRows), terms),
+        exact: buildExactTable(sorted),
+        ...buildColumns(facts, organicRows, values),
+        bodyStarts: startsOf(bodies),
+        bodyChecksums: Uint32Array.from(bodies, checksum),
+      }
+      return writeIndexFile(index, bodies)
+    },
   }
-  const { order, sorted, organicRows } = sortDocuments(documents)
-  const facts = sorted.map((document) => document.facts)
-  checkIds(facts)
-  const filters = withValuesOf(facts, known)
-  const values = filterValues(filters)
-  const bodies = sorted.map(({ body }) => body)
-  if (bodies.reduce((sum, { length }) => sum + length, 0) > MAX_BODY_BYTES)
-    throw new Error('The listing bodies take more than 4 GiB in total.')
-  const index = {
-    noun,
-    filters,
-    filterValues: values,
-    searchWords,
-    spellings: buildSpellings(written, organicRows),
-    organicRows,
-    terms: buildTermIndex(collector.finish(order, organicRows), terms),
-    exact: buildExactTable(sorted),
-    ...buildColumns(facts, organicRows, values),
-    bodyStarts: startsOf(bodies),
-    bodyChecksums: Uint32Array.from(bodies, checksum),
-  }
-  return writeIndexFile(index, bodies)
 }
 
 function withValuesOf(
@@ -281,21 +279,18 @@ type CollectedPostings = ReturnType<ReturnType<typeof createCollector>['finish']
  * listings have some sixty million postings; those of a term are a chain from the last to the first.
  * Nothing else is kept of a document.
  */
-function createCollector(terms: TermNumbers) {
+function createCollector() {
   /** By term, the number of its last posting plus one; by posting, the same of the one before. */
   const [last, before] = [createNumberList(), createNumberList()]
   /** By posting: the document, by its place among those that were added, and how often it has the term. */
   const [documents, frequencies] = [createNumberList(), createNumberList()]
   const added: Record<SearchField, number>[] = []
   return {
-    add({ words, packed, pairs, lengths }: ReadDocument): void {
-      const numbers = words.map(terms.ofWord)
-      for (let at = 0; at < pairs.length; at += 2)
-        numbers.push(terms.ofPair(numbers[pairs[at] ?? 0] ?? 0, numbers[pairs[at + 1] ?? 0] ?? 0))
-      for (const [at, term] of numbers.entries()) {
+    add({ frequencies: counted, lengths }: ReadDocument): void {
+      for (const [term, packed] of counted) {
         before.push(last.get(term))
         documents.push(added.length)
-        frequencies.push(packed[at] ?? 0)
+        frequencies.push(packed)
         last.set(term, documents.length())
       }
       added.push(lengths)

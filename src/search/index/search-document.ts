@@ -9,7 +9,7 @@ import {
   RAILS,
   RUNS,
 } from '../../domain/wire/vocabulary.ts'
-import { type createListingReader, createTermNumbers } from '../words/read-listings.ts'
+import type { createListingReader, TermNumbers } from '../words/read-listings.ts'
 import { foldText } from '../words/split-text.ts'
 import type { WordSets } from '../words/word-sets.ts'
 import { exactKeysOf } from './exact-table.ts'
@@ -99,6 +99,16 @@ const SearchDocumentSchema = v.object({
 
 export type SearchDocument = v.InferOutput<typeof SearchDocumentSchema>
 
+/** What the document of an operation has of its own: the rest is its listing's. */
+export type OperationPart = Omit<Partial<SearchDocument>, 'body'> & { body: string }
+
+export function toOperationDocument(
+  listing: SearchDocument,
+  { body, ...own }: OperationPart,
+): SearchDocument {
+  return { ...listing, ...own, body: encoder.encode(body) }
+}
+
 /** How every body starts; the id follows, up to the next quotation mark. */
 export const BODY_START = '{"id":"'
 /** What follows `summary`, the last of the members that a compact row takes as they are. */
@@ -107,7 +117,7 @@ export const SUMMARY_END = ',"status":"'
 const STARTS =
   /^\{"id":"[^"]*","name":"(?:[^"\\]|\\.)*","kind":"\w+","summary":"(?:[^"\\]|\\.)*","status":"/
 const LINKS_START = ',"links":'
-const decoder = new TextDecoder()
+const [encoder, decoder] = [new TextEncoder(), new TextDecoder()]
 
 /** @throws Error naming the listing when its body cannot be completed */
 function checkDocument({ id, body, texts }: SearchDocument): void {
@@ -187,7 +197,7 @@ function ownerTerms(owner: string): string[] {
 
 type Texts = 'name' | 'summary' | 'url' | 'domain' | 'tags' | 'texts' | 'body'
 
-/** What an index takes of a document, independent of other documents: made once, cached. */
+/** What an index takes of a document. */
 export interface ReadDocument {
   /** Values it is filtered and sorted by. */
   facts: Omit<SearchDocument, Texts>
@@ -195,13 +205,10 @@ export interface ReadDocument {
   exact: string[]
   /** Counted terms of each field. */
   lengths: Record<SearchField, number>
-  /** Its terms: words, and adjacent pairs of them by their index here, concatenated. */
-  words: string[]
-  pairs: number[]
-  /** How often each field has a term, `FREQUENCY_BITS` for each: of the words, then of the pairs. */
-  packed: number[]
+  /** How often each field has a term, `FREQUENCY_BITS` for each, by the term's number. */
+  frequencies: ReadonlyMap<number, number>
   /** Words as they are written, for spellings. */
-  written: string[]
+  written: ReadonlySet<string>
   body: Uint8Array
 }
 
@@ -209,24 +216,27 @@ export interface ReadDocument {
 const MAX_FREQUENCY = 255
 const FREQUENCY_BITS = 8
 
-/** @throws Error naming the listing when its body cannot be completed */
+/**
+ * @param terms of the index: new ones are numbered
+ * @throws Error naming the listing when its body cannot be completed
+ */
 export function readDocument(
   document: SearchDocument,
   read: ReturnType<typeof createListingReader>,
   sets: WordSets,
+  terms: TermNumbers,
 ): ReadDocument {
   checkDocument(document)
   const { name, summary: _, url, domain, tags: __, texts: ___, body, ...facts } = document
-  const terms = createTermNumbers()
-  const frequencies: number[] = []
+  const frequencies = new Map<number, number>()
   const written = new Set<string>()
   const lengths: Record<SearchField, number> = { name: 0, labels: 0, summary: 0 }
   const fields = documentFields(document, sets)
   for (const [at, field] of SEARCH_FIELDS.entries()) {
     const count = (term: number) => {
-      const packed = frequencies[term] ?? 0
+      const packed = frequencies.get(term) ?? 0
       if (frequencyIn(packed, at) < MAX_FREQUENCY)
-        frequencies[term] = packed + (1 << (at * FREQUENCY_BITS))
+        frequencies.set(term, packed + (1 << (at * FREQUENCY_BITS)))
     }
     const tell = {
       word(term: string, counted: boolean) {
@@ -246,28 +256,8 @@ export function readDocument(
     for (const text of fields[field].added ?? []) read(text, false, add)
     for (const term of fields[field].terms) tell.word(term, false)
   }
-  const { id } = facts
-  return {
-    facts,
-    exact: exactKeysOf({ id, url, name, domain }),
-    lengths,
-    ...listTerms(terms, frequencies),
-    written: [...written],
-    body,
-  }
-}
-
-function listTerms({ words, pairs }: ReturnType<typeof createTermNumbers>, packed: number[]) {
-  const places = new Map([...words.values()].map((number, place) => [number, place]))
-  const sides = [...pairs].flatMap(([a, others]) =>
-    [...others].map(([b, number]) => ({ a, b, number })),
-  )
-  const numbers = [...words.values(), ...sides.map(({ number }) => number)]
-  return {
-    words: [...words.keys()],
-    pairs: sides.flatMap(({ a, b }) => [places.get(a) ?? 0, places.get(b) ?? 0]),
-    packed: numbers.map((number) => packed[number] ?? 0),
-  }
+  const exact = exactKeysOf({ id: facts.id, url, name, domain })
+  return { facts, exact, lengths, frequencies, written, body }
 }
 
 /** How often a field holds the term, the field by its place in `SEARCH_FIELDS`. */
