@@ -41,6 +41,7 @@ export interface CompiledListing {
   view: ListingView
   /** What lists print of its view. Every list of the directory reads it, so it is made without the rest. */
   brief: ListingBrief
+  home: HomeFacts
   /** kit.json of the listing, as served. */
   kit: KitView
   /** The description rendered to HTML; raw HTML of the source is shown as text. */
@@ -57,6 +58,18 @@ export interface CompiledListing {
   history: ListingHistory
   /** The explanation of its score; empty without one. */
   score_parts: ScorePart[]
+}
+
+/** What the home page chooses listings by. */
+export interface HomeFacts {
+  /** The place of the first figure that somebody counts, 0 without one, and the figure. */
+  used: [rank: number, value: number]
+  /** The day of its last good answer, to us or to another's test; null without one. */
+  answered: string | null
+  /** The newest change between two probes. */
+  drift: Drift | null
+  /** Tools that it named to our last probe. */
+  tools: number
 }
 
 /** Measurements of a listing, day by day. */
@@ -125,7 +138,7 @@ export interface Shared {
 /** Of a listing what lists need of it. */
 export type CompiledHead = Pick<
   CompiledListing,
-  'key' | 'id' | 'brief' | 'added' | 'changed' | 'relay_reason' | 'similar'
+  'key' | 'id' | 'brief' | 'home' | 'added' | 'changed' | 'relay_reason' | 'similar'
 >
 export type CompiledRest = Omit<CompiledListing, keyof CompiledHead | 'view'>
 
@@ -255,6 +268,9 @@ class StoredListing implements CompiledListing {
   }
   get brief() {
     return this.#head.brief
+  }
+  get home() {
+    return this.#head.home
   }
   get added() {
     return this.#head.added

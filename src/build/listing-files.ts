@@ -9,6 +9,7 @@ import {
 } from '../compiled.ts'
 import { renderBadgeSvg } from '../components/badges/badge-svg.ts'
 import { toScoreParts } from '../components/evidence/score-fall.ts'
+import { toHomeFacts } from '../components/home/home-lists.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { renderDescription } from '../derive/description.ts'
 import { createSimilarFinder, digestSimilarity } from '../derive/similar.ts'
@@ -258,6 +259,7 @@ export function toCompiled(
     id: listing.id,
     view,
     brief: toListingBrief(listing, catalogue.sources),
+    home: toHomeFacts(view, history),
     kit: toKitView(listing, { baseUrl: catalogue.baseUrl, trust: view.trust }),
     description_html: renderDescription(listing.description),
     added: listing.facts.added,
@@ -272,8 +274,8 @@ export function toCompiled(
 
 /** What lists need of it. */
 function toHead(compiled: CompiledListing): CompiledHead {
-  const { key, id, brief, added, changed, relay_reason, similar } = compiled
-  return { key, id, brief, added, changed, relay_reason, similar }
+  const { key, id, brief, home, added, changed, relay_reason, similar } = compiled
+  return { key, id, brief, home, added, changed, relay_reason, similar }
 }
 
 function toRestLine({ compiled, kit }: Made): string {

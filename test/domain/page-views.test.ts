@@ -3,7 +3,7 @@ import { toIndexFacets } from '../../src/build/page-search.ts'
 import { toSignalWords } from '../../src/components/evidence/signal-words.ts'
 import { toTrustWords } from '../../src/components/evidence/trust-words.ts'
 import { toScriptJson } from '../../src/components/frame/html.ts'
-import { toHomeLists } from '../../src/components/home/home-lists.ts'
+import { toHomeFacts, toHomeLists } from '../../src/components/home/home-lists.ts'
 import { toListingStructuredData } from '../../src/components/listing/listing-page.ts'
 import { compareListingRows, toListingRow } from '../../src/components/rows/listing-row.ts'
 import { compareRows, toCompareRow } from '../../src/domain/compare/compare-view.ts'
@@ -90,7 +90,7 @@ describe('lists of listings', () => {
 
   const toAdded = (listing: ReturnType<typeof toListing>) => {
     const history = { probes: [], days: [], drift: [], payments: [], seen: null }
-    return { brief: toListingBrief(listing, SOURCES), view: toView(listing), history }
+    return { brief: toListingBrief(listing, SOURCES), home: toHomeFacts(toView(listing), history) }
   }
 
   test('of the home page keep our own kits apart', () => {

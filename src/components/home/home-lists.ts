@@ -1,11 +1,28 @@
-import type { CompiledListing } from '../../compiled.ts'
+import type { CompiledListing, HomeFacts } from '../../compiled.ts'
 import { toDriftSentence } from '../../domain/probe/merge.ts'
 import { mostReported } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { compareText } from '../../domain/wire/json.ts'
 import { compareListingRows, toListingRow } from '../rows/listing-row.ts'
 
-type Listed = Pick<CompiledListing, 'brief' | 'view' | 'history'>
+type Listed = Pick<CompiledListing, 'brief' | 'home'>
+
+/** Chosen when a listing is compiled: the home page would read the records of all. */
+export function toHomeFacts(
+  { reported_use, known: { answers }, tools }: ListingView,
+  { drift, probes }: CompiledListing['history'],
+): HomeFacts {
+  const counts = USES.map((what) => mostReported(what, reported_use) ?? 0)
+  const first = counts.findIndex((value) => value > 0)
+  return {
+    used: first < 0 ? [0, 0] : [USES.length - first, counts[first] ?? 0],
+    answered: answers?.known === true ? (answers.as_of ?? '') : null,
+    drift: drift[0] ?? null,
+    tools: probes.at(-1)?.outcome === 'spoke' ? tools.length : 0,
+  }
+}
+
+const USES = ['calls', 'settlements', 'payers', 'downloads', 'stars'] as const
 
 /** The lists of the home page: of outside listings only; our own kits have a separate row. */
 export function toHomeLists(listings: readonly Listed[], length: number) {
@@ -19,20 +36,17 @@ export function toHomeLists(listings: readonly Listed[], length: number) {
       .slice(0, length),
     /** Those that others count most calls of; then by payments, downloads and stars. */
     known: outside
-      .map(({ brief, view }) => ({ brief, used: toUse(view) }))
-      .filter(({ used }) => used[0] > 0)
+      .filter(({ home }) => home.used[0] > 0)
       .sort(
-        (a, b) =>
-          b.used[0] - a.used[0] || b.used[1] - a.used[1] || compareText(a.brief.id, b.brief.id),
+        ({ brief: a, home: { used: x } }, { brief: b, home: { used: y } }) =>
+          y[0] - x[0] || y[1] - x[1] || compareText(a.id, b.id),
       )
       .slice(0, length)
       .map(({ brief }) => toListingRow(brief)),
     /** Those that answered last, to us or to another's test, with the day. */
     lately: outside
-      .flatMap(({ brief, view: { known } }) =>
-        known.answers?.known === true
-          ? [{ row: toListingRow(brief), at: known.answers.as_of ?? '' }]
-          : [],
+      .flatMap(({ brief, home: { answered: at } }) =>
+        at === null ? [] : [{ row: toListingRow(brief), at }],
       )
       .sort((a, b) => compareText(b.at, a.at) || compareListingRows(a.row, b.row))
       .slice(0, length),
@@ -47,10 +61,8 @@ export function toHomeLists(listings: readonly Listed[], length: number) {
 /** Changes between two of our probes, the newest first; only the last of each listing. */
 function toChanged(outside: readonly Listed[]) {
   return outside
-    .flatMap(({ brief: { name, page }, history }) =>
-      history.drift
-        .slice(0, 1)
-        .map((drift) => ({ name, page, at: drift.at, text: toDriftSentence(drift) })),
+    .flatMap(({ brief: { name, page }, home: { drift } }) =>
+      drift === null ? [] : [{ name, page, at: drift.at, text: toDriftSentence(drift) }],
     )
     .sort((a, b) => compareText(b.at, a.at) || compareText(a.page, b.page))
 }
@@ -58,18 +70,7 @@ function toChanged(outside: readonly Listed[]) {
 /** Servers that listed their tools to our probe with how many they are, the most first. */
 function toAnswered(outside: readonly Listed[]) {
   return outside
-    .filter(({ view, history }) => {
-      return view.tools.length > 0 && history.probes.at(-1)?.outcome === 'spoke'
-    })
-    .map(({ brief: { name, page }, view }) => ({ name, page, listings: view.tools.length }))
+    .filter(({ home }) => home.tools > 0)
+    .map(({ brief: { name, page }, home: { tools } }) => ({ name, page, listings: tools }))
     .sort((a, b) => b.listings - a.listings || compareText(a.page, b.page))
 }
-
-/** The place of the first figure that somebody counts, and the figure. */
-function toUse({ reported_use }: Pick<ListingView, 'reported_use'>): [rank: number, value: number] {
-  const counts = USES.map((what) => mostReported(what, reported_use) ?? 0)
-  const first = counts.findIndex((value) => value > 0)
-  return first < 0 ? [0, 0] : [USES.length - first, counts[first] ?? 0]
-}
-
-const USES = ['calls', 'settlements', 'payers', 'downloads', 'stars'] as const
