@@ -123,7 +123,10 @@ function openIndex(folder: string, path: string): SearchIndex {
   }
 }
 
+/** One that passes its checksums and is not understood lacks what this version reads, or has more. */
 function damagedIndex(path: string, error: unknown): ReleaseError {
+  if (error instanceof TypeError || error instanceof RangeError)
+    return new ReleaseError(`${path} is of another version of Waypost: build again with this one.`)
   const reason = error instanceof Error ? error.message : String(error)
   return new ReleaseError(`${path}: ${reason} Build again.`)
 }

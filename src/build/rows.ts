@@ -61,7 +61,7 @@ interface Range {
  * one is made: a file may be larger than memory.
  *
  * @param former lengths of the rows in the release before
- * @param onPart is given each part, and where it lies in the former file if all of it does
+ * @param onPart is given each part until it returns, and where it lies in the former file if all of it does
  */
 export function beginRows(
   folder: Pick<Folder, 'begin' | 'former'>,
@@ -77,11 +77,11 @@ export function beginRows(
   let [waiting, size]: [(string | Range)[], number] = [[], 0]
   const cut = () => {
     if (size === 0) return
-    const pieces = waiting.map((piece) =>
-      typeof piece === 'string' ? Buffer.from(piece) : copies.read(piece),
-    )
+    const part = roomFor(size)
+    let at = 0
+    for (const piece of waiting)
+      at += typeof piece === 'string' ? part.write(piece, at) : copies.read(piece, part, at)
     const [first] = waiting
-    const part = Buffer.concat(pieces)
     file.write(part)
     onPart(part, waiting.length === 1 && typeof first === 'object' ? first : null)
     ;[waiting, size] = [[], 0]
@@ -115,14 +115,20 @@ export function beginRows(
   }
 }
 
+/** One for all parts: V8 marks its whole heap again for every 64 MB of new buffers. */
+let room = Buffer.alloc(0)
+
+function roomFor(bytes: number): Buffer {
+  if (room.length < bytes) room = Buffer.allocUnsafeSlow(2 * bytes)
+  return room.subarray(0, bytes)
+}
+
 function createReader(path: string) {
   let file: number | undefined
   return {
-    read({ start, end }: Range): Buffer {
+    read({ start, end }: Range, to: Buffer, at = 0): number {
       file ??= openSync(path, 'r')
-      const bytes = Buffer.allocUnsafe(end - start)
-      readSync(file, bytes, 0, bytes.length, start)
-      return bytes
+      return readSync(file, to, at, end - start, start)
     },
     close: () => void (file !== undefined && closeSync(file)),
   }
@@ -146,7 +152,9 @@ export function beginLines(
   let [checksum, bytes] = [0, 0]
   const rows = beginRows(folder, `public${urls.ndjson}`, former.lengths, (part, range) => {
     const same = range === null ? undefined : known.get(`${range.start} ${range.end}`)
-    const packed = same === undefined ? deflateRawSync(part, DEFLATE) : copies.read(same)
+    const packed =
+      same === undefined ? deflateRawSync(part, DEFLATE) : Buffer.alloc(same.end - same.start)
+    if (same !== undefined) copies.read(same, packed)
     gz.write(packed)
     parts.push([part.length, packed.length])
     checksum = crc32(part, checksum)

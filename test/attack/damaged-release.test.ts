@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { writeIndexFile } from '../../src/search/index/index-file.ts'
 import { copyRelease, releasedPath, switchRelease } from '../support/fixture-release.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
@@ -85,17 +86,25 @@ test.each([
   }
 })
 
-test('a release of another version is refused with what to do', async () => {
-  const other = mkdtempSync(join(tmpdir(), 'waypost-version-'))
-  try {
-    const rows = '{"id":"x402.weather","of":"another version"}\n'
-    copyRelease(other, NAME, { 'data/listings.ndjson': rows })
-    switchRelease(other, NAME)
-    await expect(startService({ OUT_DIR: other })).rejects.toThrow(/another version.*build again/)
-  } finally {
-    rmSync(other, { recursive: true })
-  }
-})
+/** Whole by its checksums, without what this version reads. */
+const otherIndex = writeIndexFile(JSON.parse('{"noun":"listing","filters":{}}'), [])
+
+test.each([
+  ['rows', 'data/listings.ndjson', '{"id":"x402.weather","of":"another version"}\n'],
+  ['search index', 'data/search.index', otherIndex],
+])(
+  'a release whose %s are of another version is refused with what to do',
+  async (_, path, content) => {
+    const other = mkdtempSync(join(tmpdir(), 'waypost-version-'))
+    try {
+      copyRelease(other, NAME, { [path]: content })
+      switchRelease(other, NAME)
+      await expect(startService({ OUT_DIR: other })).rejects.toThrow(/another version.*build again/)
+    } finally {
+      rmSync(other, { recursive: true })
+    }
+  },
+)
 
 test('without a release the start says how to get one', async () => {
   await expect(startService({ OUT_DIR: join(outDir, 'none') })).rejects.toThrow(
