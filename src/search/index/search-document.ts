@@ -248,7 +248,7 @@ export function readDocument(
       written: (text: string) => written.add(text),
     }
     for (const text of fields[field].texts) read(text, field === 'name', tell)
-    const hasWord = (term: string) => frequencyIn(frequencies[terms.ofWord(term)] ?? 0, at) > 0
+    const hasWord = (term: string) => frequencyIn(frequencies.get(terms.ofWord(term)) ?? 0, at) > 0
     const add = {
       ...tell,
       word: (term: string) => hasWord(term) || tell.word(term, false),
