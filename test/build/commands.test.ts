@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -68,20 +68,6 @@ test('npm run serve ends, and says so, when its port is taken', async () => {
   expect(stated).not.toMatch(/\n\s+at /)
   expect(status).toBe(1)
 }, 120_000)
-
-test('npm run build begins no release before the content is read and sound', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'bad-'))
-  const content = join(folder, 'content')
-  cpSync(FIXTURE_ENV.CONTENT_DIR, content, { recursive: true })
-  writeFileSync(join(content, 'listings/mcp/bad.md'), '---\nname: Bad\n---\n')
-  const out = join(folder, 'dist')
-  const { status, stated } = run('build', { CONTENT_DIR: content, OUT_DIR: out })
-  expect(status).toBe(1)
-  expect(stated).toMatch(/The content has errors, so nothing was built/)
-  // Neither a folder for the release nor a bundle of the pages, which take most of a build.
-  expect(existsSync(join(out, 'releases'))).toBe(false)
-  expect(existsSync(join(out, 'cache/pages'))).toBe(false)
-})
 
 test.each([
   [{}, 'http://localhost:4321'],

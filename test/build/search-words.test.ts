@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -69,18 +68,4 @@ describe('a damaged table of words is told with its line', () => {
       expect.stringMatching(/search-words\.yaml:\d+ filters\[1\]\.use: expected parameter=value/),
     ])
   })
-})
-
-test('a build stops at it, and says where', () => {
-  const dir = contentWith(`${OWN}  rainy: rainy\n`)
-  const command = join(import.meta.dirname, '../../functions/commands/build.ts')
-  const env = { PATH: process.env.PATH, CONTENT_DIR: dir, OUT_DIR: join(dir, 'out') }
-  const { status, stdout, stderr } = spawnSync(process.execPath, [command], {
-    env,
-    encoding: 'utf8',
-  })
-  expect(status).toBe(1)
-  expect(`${stdout}${stderr}`).toContain(
-    `tables/search-words.yaml:${LINES} related.rainy: “rainy” cannot be related to itself`,
-  )
 })

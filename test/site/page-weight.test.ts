@@ -23,13 +23,6 @@ test('so do the heaviest pages of the content that is served', async () => {
     await expectLight(own.read(id), async (path) => readAsset(path))
 })
 
-test('pages are sent compressed', async () => {
-  const response = await fetch(`${waypost.url}/listing/x402.weather`, {
-    headers: { 'accept-encoding': 'br' },
-  })
-  expect(response.headers.get('content-encoding')).toBe('br')
-})
-
 async function read(path: string): Promise<Buffer> {
   const response = await fetch(waypost.url + path)
   expect([path, response.status]).toEqual([path, 200])
