@@ -3,14 +3,9 @@ import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import type { Usage } from '../features/feature.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
-import {
-  HOURS_A_DAY,
-  inPieces,
-  type Store,
-  type Tables,
-  toDay,
-  type UsageDayTable,
-} from '../store/store.ts'
+import { HOURS_A_DAY, inPieces, type Store, type Tables, toDay } from '../store/store.ts'
+
+type UsageDayTable = Tables['usage_day']
 
 const FLUSH_EVERY_MS = 5_000
 /** Distinct (day, kind, listing, source) counts held at most; beyond it new ones are dropped. */

@@ -11,7 +11,9 @@ import type { MailQueue, MailTask } from '../features/feature.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
-import { countRows, createLoop, type MailTable, type Store, type Tables } from '../store/store.ts'
+import { countRows, createLoop, type Store, type Tables } from '../store/store.ts'
+
+type MailTable = Tables['mail']
 
 const KEPT_MS = RETENTION.mail_hours * HOUR_MS
 /** Mails sent at once. */

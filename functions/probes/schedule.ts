@@ -128,8 +128,6 @@ export interface ProbeContentOptions extends Omit<ProbeRunOptions, 'begin' | 'on
   onProbe: (id: string, finding: Finding, at: string) => void
 }
 
-export type ProbeSummary = Awaited<ReturnType<typeof probeContent>>
-
 /** Probes listings and writes their evidence, one by one, as results come in. */
 export async function probeContent(options: ProbeContentOptions) {
   const { evidence: keeper, plans, now, staleMs, limit, onProbe } = options

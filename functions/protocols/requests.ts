@@ -10,8 +10,10 @@ import {
 } from '../../src/domain/wire/json.ts'
 import type { Handler, Parts } from '../features/feature.ts'
 import { publicJson } from '../http/answers.ts'
-import { type Budget, createBudget, type Holding, type Reached } from '../server/budget.ts'
+import { type Budget, createBudget, type Reached } from '../server/budget.ts'
 import { clientOf, type LimitName } from '../server/rate-limits.ts'
+
+type Holding = Exclude<ReturnType<Budget['take']>, string>
 
 export type ProtocolLimits = Pick<Parts, 'limits' | 'config'>
 

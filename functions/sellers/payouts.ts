@@ -14,12 +14,14 @@ import {
 } from '../../src/domain/views/seller-views.ts'
 import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
 import type { Parts } from '../features/feature.ts'
-import type { ClaimTable, PayoutProofTable, Tables } from '../store/store.ts'
+import type { ClaimTable, Tables } from '../store/store.ts'
 import { createJsonRpc, createNodes, type JsonRpc, RpcError } from '../trust/evm-chain.ts'
 import { createOwnerRoute } from './claims.ts'
 import { notifySeller } from './letters.ts'
 import { showObserved } from './proofs.ts'
 import { createSecret } from './sign-in.ts'
+
+type PayoutProofTable = Tables['payout_proof']
 
 /** Proofs that a payout is the seller's; those of contract wallets are checked again. */
 export function createPayoutsFeature(parts: Parts) {

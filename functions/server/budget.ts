@@ -35,8 +35,6 @@ interface HoldOptions {
   evict?: () => void
 }
 
-export type Holding = Exclude<ReturnType<Budget['take']>, string>
-
 interface Held {
   client: string
   network: string

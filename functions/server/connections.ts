@@ -10,8 +10,6 @@ export const MAX_WAITING = 32
 /** Longest time a connection may be idle during a request or an answer (milliseconds). */
 const IDLE_TIMEOUT_MS = 60_000
 
-export type RequestQueue = ReturnType<typeof serializeRequests>
-
 /** Emitted on a request whose body turns out not to be HTTP: nothing more of it will come. */
 export const MALFORMED_BODY = 'malformedBody'
 

@@ -24,7 +24,6 @@ import {
   createSlowReaders,
   type NodeHandler,
   type ReadLimits,
-  type RequestQueue,
   serializeRequests,
 } from '../server/connections.ts'
 import {
@@ -38,6 +37,8 @@ import { createAccessGate } from './access.ts'
 import { createApp, openPaths } from './app.ts'
 import type { PathTable, Row } from './paths.ts'
 import type { Metrics } from './prometheus.ts'
+
+type RequestQueue = ReturnType<typeof serializeRequests>
 
 interface Layers {
   parts: Parts

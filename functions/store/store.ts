@@ -43,12 +43,9 @@ export async function tryWriting({ db }: Pick<Store, 'db'>, now: number): Promis
 export type Tables = RowsOf<typeof TABLES>
 
 export type ClaimTable = Tables['claim']
-export type MailTable = Tables['mail']
 export type MeterCursorTable = Tables['meter_cursor']
 export type MeterPayerTable = Tables['meter_payer']
-export type PayoutProofTable = Tables['payout_proof']
 export type ReportTable = Tables['report']
-export type UsageDayTable = Tables['usage_day']
 
 /** How many rows a query finds; PostgreSQL returns the number as text. */
 export async function countRows<Table extends keyof Tables>(

@@ -45,8 +45,6 @@ interface SeedingPorts {
   allowPrivate?: boolean
 }
 
-export type SeedingResult = Awaited<ReturnType<typeof runSeeding>>
-
 /** As in the help of `npm run seed`; null where one is left out. */
 export interface RunOptions {
   importer: string

@@ -5,7 +5,9 @@ import { largestOf } from '../../src/domain/wire/json.ts'
 import { isOnCalendar } from '../../src/domain/wire/shapes.ts'
 import { REFUSAL_REASONS, type Refusal } from '../facts/refusal.ts'
 import { SOURCE_IDS, SOURCES } from '../sources/sources.ts'
-import { type RowOutcome, runSeeding, type SeedingResult } from './run-seeding.ts'
+import { type RowOutcome, runSeeding } from './run-seeding.ts'
+
+type SeedingResult = Awaited<ReturnType<typeof runSeeding>>
 
 const RETRY_MS = 1000
 
@@ -290,6 +292,7 @@ function countByReason(refusals: readonly Refusal[]): Record<string, number> {
 }
 
 // Last: it runs at once, and needs what is declared above.
+
 if (import.meta.main)
   await runMain(async () => {
     const codes = (await seed(process.argv.slice(2))).map(({ code }) => code)

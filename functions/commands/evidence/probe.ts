@@ -12,9 +12,11 @@ import { createHttpClient } from '../../net/http-client.ts'
 import { createResolver } from '../../net/resolver.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import { readCommandLine, runMain, untilStopped, wrongCommand } from '../../ports/run-main.ts'
-import { type EvidenceKeeper, type ProbeSummary, probeContent } from '../../probes/schedule.ts'
+import { type EvidenceKeeper, probeContent } from '../../probes/schedule.ts'
 import { signFromLedger } from '../../probes/sign.ts'
 import { takeFileLock } from '../../store/lock.ts'
+
+type ProbeSummary = Awaited<ReturnType<typeof probeContent>>
 
 export async function probe(args: readonly string[]): Promise<void> {
   const options = parseProbeOptions(args)
@@ -170,4 +172,5 @@ function toCount(name: string, text: string, most: number): number {
 
 // Last: it runs at once, and needs what is declared above.
 // `npm run probe`: exit 0 done, 1 error in content, disk or network, 2 usage error.
+
 if (import.meta.main) await runMain(() => probe(process.argv.slice(2)))
