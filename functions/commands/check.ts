@@ -70,7 +70,7 @@ function report(
   const seconds = ((performance.now() - start) / 1000).toFixed(1)
   const { listings, evidence, pages } = read.counts
   console.log(
-    `${listings} listings, ${evidence} evidence files and ${pages} comparison pages read in ${seconds} s: ${errors} errors, ${faults.length - errors} warnings${changes === null ? '' : ` in ${changes.files.size} changed files`}`,
+    `${listings} listings, ${evidence} evidence files and ${pages} comparison pages read in ${seconds} s: ${errors} errors, ${faults.length - errors} warnings${changes === null ? '' : `; files changed: ${changes.files.size}`}`,
   )
   const elsewhere = all.filter(isError).length - errors
   if (read.waiting.length > 0)

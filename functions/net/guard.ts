@@ -18,7 +18,7 @@ import type { ResolvedAddress, Resolver } from './resolver.ts'
  * Security model: the address that was judged is the address that is dialled. Names are resolved
  * here once for each connection, every answer is judged, and the socket gets the judged list
  * instead of the name. undici's own `connect.lookup` is not called for literal addresses, so
- * literals are judged from the URL. The purpose decides what is reachable (`guard.ts`); each
+ * literals are judged from the URL. The purpose decides what is reachable (`PURPOSES` below); each
  * verdict is counted.
  *
  * Known limitations: a network's own NAT64 prefix looks like any other address. A range of

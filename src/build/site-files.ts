@@ -45,7 +45,10 @@ type WrittenWithRows =
 
 /** The answer of each static route, or an answer for each value of its parameter. */
 const ENDPOINTS: Readonly<
-  Record<Exclude<StaticRouteId, WrittenWithRows>, (site: CompiledSite) => object>
+  Record<
+    Exclude<StaticRouteId, WrittenWithRows>,
+    (site: CompiledSite, catalogue: Catalogue) => object
+  >
 > = {
   categories: (site) => site.categories,
   sources: (site) => site.sources,
@@ -65,9 +68,9 @@ export function writeSiteFiles(folder: Folder, site: CompiledSite, catalogue: Ca
   const endpoint = (path: string, value: unknown) => {
     if (!isSwitchedOff(path, switches)) folder.writeJson(`public${path}/index.json`, value)
   }
-  const answers: Readonly<Record<string, (site: CompiledSite) => object>> = ENDPOINTS
+  const answers: Readonly<Record<string, ToAnswer>> = ENDPOINTS
   for (const [id, { path }] of Object.entries(ROUTES)) {
-    const answer = answers[id]?.(site)
+    const answer = answers[id]?.(site, catalogue)
     if (answer instanceof Map)
       for (const [name, value] of answer) endpoint(path.replace(/:\w+/, name), value)
     else if (answer !== undefined) endpoint(path, answer)
@@ -110,6 +113,7 @@ function toColours({ light, dark }: { light: string; dark: string }): string {
 }
 
 type ToDocument = (site: CompiledSite, catalogue: Catalogue) => string | object
+type ToAnswer = (site: CompiledSite, catalogue: Catalogue) => object
 
 /** Documents of the doors that describe us and give each door's address. */
 const DOCUMENTS: Readonly<Record<StaticProtocolId, ToDocument>> = {
