@@ -223,7 +223,7 @@ function checkHost({ url = '', first_party, sources = [] }: PartialFacts, report
   })
   const host = URL.parse(url)?.hostname ?? ''
   if (isPlaceholderHost(host))
-    report(['url'], `${host} is a documentation host, not a service: name the service's own host`, 'warning')
+    report(['url'], `${host} is a documentation host: name the service's own`, 'warning')
   if (isTunnelHost(host)) report(['url'], `${host} is a temporary tunnel`, 'warning')
 }
 

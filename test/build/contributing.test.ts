@@ -25,7 +25,7 @@ test.each(examples)('each is sound as it is printed, and says its price once: %#
   const { faults, counts } = readContent(folder.dir, { allowPrivate: false })
   const about = faults.filter(({ file }) => file.startsWith('listings/'))
   expect(about.map(({ message }) => message)).toEqual([
-    "api.weather.example is a documentation host, not a service: name the service's own host",
+    "api.weather.example is a documentation host: name the service's own",
   ])
   expect(counts.listings).toBe(1)
   expect(text.match(/min_usd/g)).toHaveLength(1)
