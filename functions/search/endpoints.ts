@@ -1,4 +1,4 @@
-import type { ChosenListings } from '../../src/components/compare/chosen-listings.ts'
+import type { ChosenListings } from '../../src/components/compare/versus.ts'
 import { type ChosenComparison, toChosenComparison } from '../../src/domain/compare/compare-view.ts'
 import { toCompactKit } from '../../src/domain/kit/found-operations.ts'
 import type { KitView } from '../../src/domain/kit/kit-view.ts'

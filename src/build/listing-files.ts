@@ -8,7 +8,7 @@ import {
   RESTS,
 } from '../compiled.ts'
 import { renderBadgeSvg } from '../components/badges/badge-svg.ts'
-import { toScoreParts } from '../components/evidence/score-fall.ts'
+import { toScoreParts } from '../components/evidence/evidence-words.ts'
 import { toHomeFacts } from '../components/home/home-lists.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { renderDescription } from '../derive/description.ts'

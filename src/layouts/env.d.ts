@@ -14,7 +14,7 @@ declare namespace App {
     /** `BASE_URL`, as in `texts`: the code of the pages is the same for every address. */
     base_url: string
     /** Listings the query names, side by side; absent where no function serves the page. */
-    chosen?: import('../components/compare/chosen-listings.ts').ChosenListings | undefined
+    chosen?: import('../components/compare/versus.ts').ChosenListings | undefined
     /** The outcome of a report, or the empty form; absent where no function serves the page. */
     reported?: import('../domain/sellers/report.ts').ReportPage | undefined
     /** The linter's report on the address in the query; absent without functions. */

@@ -51,11 +51,11 @@ test('a seller signs in by mail, starts a claim, is told what was seen, and sign
   await claim.getByRole('listitem').first().waitFor()
   await claim.getByRole('button', { name: 'Check now' }).click()
   await claim.getByText('What we saw').waitFor()
-  expect(await claim.locator('.saw code').textContent()).toBe('owner@shop.example')
+  expect(await claim.locator('.notice code').textContent()).toBe('owner@shop.example')
 
   await page.goto('/sellers/dashboard')
   await claim.getByText('waiting for proof').waitFor()
-  expect(await claim.locator('.saw code').textContent()).toBe('owner@shop.example')
+  expect(await claim.locator('.notice code').textContent()).toBe('owner@shop.example')
   await claim.getByRole('button', { name: 'Use a DNS record instead' }).click()
   const record = page.locator('.claim', { hasText: 'A DNS record, started' })
   const codes = await record.locator('.claim-steps code').allTextContents()

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { toCallRows } from '../../src/components/calls/call-rows.ts'
-import { toSeenSentence } from '../../src/components/evidence/seen-words.ts'
+import { toSeenSentence } from '../../src/components/evidence/evidence-words.ts'
 import { type KitOperation, KitOperationSchema } from '../../src/domain/kit/kit-entries.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import type { Interface } from '../../src/domain/trust/evidence.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { toIndexFacets } from '../../src/build/page-search.ts'
-import { toSignalWords } from '../../src/components/evidence/signal-words.ts'
-import { toTrustWords } from '../../src/components/evidence/trust-words.ts'
+import { toSignalWords, toTrustWords } from '../../src/components/evidence/evidence-words.ts'
 import { toScriptJson } from '../../src/components/frame/html.ts'
 import { toHomeFacts, toHomeLists } from '../../src/components/home/home-lists.ts'
 import { toListingStructuredData } from '../../src/components/listing/listing-page.ts'
@@ -60,7 +59,7 @@ describe('lists of listings', () => {
       trust: null,
       buyers: null,
       min_usd: null,
-      price: 'not published',
+      price: null,
       rails: [],
       trust_note: '',
     })
@@ -102,8 +101,8 @@ describe('lists of listings', () => {
     ]
     const lists = toHomeLists(listings, 2)
     expect(lists.trusted.map(({ id }) => id)).toEqual(['x402.many', 'x402.few'])
-    const ids = [...lists.known, ...lists.lately.map(({ row }) => row)].map(({ id }) => id)
-    expect(ids).not.toContain('kit.ours')
+    const ids = [...lists.known, ...lists.lately].map(({ page }) => page)
+    expect(ids).not.toContain('/listing/kit.ours')
     expect(lists.firstParty.map(({ id }) => id)).toEqual(['kit.ours'])
     expect(lists.answered).toEqual([])
   })

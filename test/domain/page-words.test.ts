@@ -1,21 +1,9 @@
 import { expect, test } from 'vitest'
 import { toCallRows } from '../../src/components/calls/call-rows.ts'
-import { html } from '../../src/components/frame/html.ts'
 import { toSourceLines } from '../../src/components/listing/listing-page.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { BASE_URL, toListing, VIEW_CONTEXT } from './listing-samples.ts'
-
-test('markup holds what was put into it as text', () => {
-  const foreign = `"><script>alert('1')</script>`
-  const { text } = html`
-    <b title="${foreign}">${[foreign, null, false, 0]}</b>
-    <i>${html`<br>`}</i>`
-  const escaped = '&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;'
-  expect(text).toBe(`<b title="${escaped}">${escaped}0</b><i><br></i>`)
-  // An answer that says it is markup is none.
-  expect(html`${JSON.parse('{"text":"<script>"}')}`.text).not.toContain('<script>')
-})
 
 test.each([
   [{ name: 'wipe_disk', destructive: true }, [{ text: 'it says it may delete', tone: 'strong' }]],

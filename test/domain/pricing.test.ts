@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { normalizePayout, PayoutSchema } from '../../src/domain/listing/networks.ts'
-import { toPriceText, toSumText, toUsd } from '../../src/domain/listing/price-text.ts'
+import { toCostText, toPriceText, toSumText, toUsd } from '../../src/domain/listing/price-text.ts'
 import {
   lowestPriceOf,
   type Pricing,
@@ -129,6 +129,19 @@ describe('prices as people read them', () => {
     [0, 0.05, '$0–$0.05 per call'],
   ])('%d to %d is %s', (min_usd, max_usd, text) => {
     expect(toPriceText({ ...PER_CALL, min_usd, max_usd })).toBe(text)
+  })
+
+  test.each([
+    [{ cost: 'free' }, 'free'],
+    [{ cost: 'freemium' }, 'free to start'],
+    [{ cost: 'paid', auth: { type: 'none' } }, 'not published'],
+    [{ auth: { type: 'none' } }, 'free'],
+    [{ auth: { type: 'api_key' } }, 'not published'],
+    [{ kind: 'mcp_server', invoke: [{ kind: 'mcp_package' }] }, 'free to run'],
+    [{ kind: 'mcp_server', invoke: [{ kind: 'mcp' }, { kind: 'mcp_package' }] }, 'not published'],
+  ] as const)('%j without a price costs: %s', (facts, text) => {
+    const unknown = { kind: 'http_api', invoke: [], auth: { type: 'unknown' } } as const
+    expect(toCostText({ ...unknown, pricing: { model: 'unknown' }, ...facts })).toBe(text)
   })
 
   test('an unknown price says so', () => {

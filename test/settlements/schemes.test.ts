@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
-import { toTrustWords } from '../../src/components/evidence/trust-words.ts'
+import { toTrustWords } from '../../src/components/evidence/evidence-words.ts'
 import { MeasuredSchema } from '../../src/domain/trust/evidence.ts'
 import {
   COUNTED_SCHEMES,

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { toProbeBars, toSettlementBars } from '../../src/components/evidence/evidence-bars.ts'
-import { toScoreParts } from '../../src/components/evidence/score-fall.ts'
-import { toTaskChoices } from '../../src/components/home/task-choices.ts'
-import { toStatusText } from '../../src/components/listing/known-facts.ts'
+import {
+  toProbeBars,
+  toScoreParts,
+  toSettlementBars,
+} from '../../src/components/evidence/evidence-words.ts'
+import { toTaskChoices } from '../../src/components/home/home-lists.ts'
+import { toStatusText } from '../../src/components/listing/listing-page.ts'
 import { toStripFacts } from '../../src/components/rows/decision-facts.ts'
 import { toHue, toMonogram } from '../../src/components/rows/tile.ts'
-import type { TaskOffer } from '../../src/domain/plans/task-plan.ts'
-import { toTaskPages } from '../../src/domain/plans/task-plan.ts'
+import { type TaskOffer, toTaskPages } from '../../src/domain/plans/task-plan.ts'
 import type { Measured } from '../../src/domain/trust/evidence.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'

@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { toSearchAnswer } from '../../src/components/search/search-answer.ts'
 import {
   parseSearchForm,
   toApiQuery,
   toSearchPath,
 } from '../../src/components/search/search-form.ts'
-import { type Found, toSearchView } from '../../src/components/search/search-view.ts'
+import {
+  type Found,
+  toSearchAnswer,
+  toSearchView,
+} from '../../src/components/search/search-view.ts'
 
 const parse = (query: string) => parseSearchForm(new URLSearchParams(query))
 

@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest'
-import { toAnswerMarkup } from '../../src/components/try/try-markup.ts'
+import { toAnswerTexts } from '../../src/components/try/try-it.ts'
 
 const answered = (type: string, text: string) =>
-  toAnswerMarkup({ status: 502, type, text, receipt: undefined, callReceipt: null }).text
+  toAnswerTexts({ status: 502, type, text, receipt: undefined })
 
 test('a problem that came back is said in words, and its JSON is folded', () => {
   const problem = { title: 'The seller could not be reached', detail: 'No <b>address</b>.' }
   const shown = answered('application/problem+json; charset=utf-8', JSON.stringify(problem))
-  expect(shown).toContain('The seller could not be reached: No &lt;b&gt;address&lt;/b&gt;.')
-  expect(shown).toContain('As it came')
+  expect(shown.problem).toBe('The seller could not be reached: No <b>address</b>.')
+  expect(JSON.parse(shown.raw)).toEqual(problem)
+  expect(shown.body).toBe('')
 })
 
 test.each([
@@ -16,6 +17,7 @@ test.each([
   ['application/problem+json', '[1'],
   ['application/problem+json', 'null'],
 ])('%s %s is shown as it came', (type, text) => {
-  expect(answered(type, text)).not.toContain('As it came')
-  expect(answered(type, text)).toContain('<pre')
+  const { problem, raw, body } = answered(type, text)
+  expect([problem, raw]).toEqual(['', ''])
+  expect(body).not.toBe('')
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { toWhatYouGet } from '../../src/components/calls/what-you-get.ts'
+import { toWhatYouGet } from '../../src/components/calls/call-rows.ts'
 import { toStripFacts } from '../../src/components/rows/decision-facts.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'

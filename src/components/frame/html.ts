@@ -1,39 +1,9 @@
-/** Markup that only `html` makes: inserted values are escaped. */
-export class Markup {
-  readonly text: string
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
-type Piece = Markup | string | number | false | null | undefined | readonly Piece[]
-
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
   '"': '&quot;',
   "'": '&#39;',
-}
-
-/**
- * Markup that both the server and a script print. Text is escaped for an element and for a quoted
- * attribute; `false` and `null` print nothing; line breaks between tags are left out.
- *
- * @example html`<b title="${'"'}">${['<i>', html`<br>`]}</b>`.text → '<b title="&quot;">&lt;i&gt;<br></b>'
- */
-export function html(texts: TemplateStringsArray, ...pieces: Piece[]): Markup {
-  const made = texts.map(
-    (text, place) => `${place === 0 ? '' : toText(pieces[place - 1])}${text.replace(/\n\s*/g, '')}`,
-  )
-  return new Markup(made.join(''))
-}
-
-function toText(piece: Piece): string {
-  if (piece === undefined || piece === null || piece === false) return ''
-  if (piece instanceof Markup) return piece.text
-  if (Array.isArray(piece)) return piece.map(toText).join('')
-  return escapeHtml(String(piece))
 }
 
 /** Characters that XML 1.0 does not allow in a document at all, escaped or not. */

@@ -2,7 +2,7 @@
 const ADDRESS = /(https?:\/\/[^\s"'<>]*[^\s"'<>.,;:!?)])/
 
 /** Pieces of a sentence: plain text, or text that leads to an address. */
-export interface LinkedPiece {
+interface LinkedPiece {
   text: string
   href?: string
 }

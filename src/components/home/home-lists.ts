@@ -1,4 +1,6 @@
 import type { CompiledListing, HomeFacts } from '../../compiled.ts'
+import { toCountText, toUsd } from '../../domain/listing/price-text.ts'
+import type { TaskOffer, TaskPage } from '../../domain/plans/task-plan.ts'
 import { toDriftSentence } from '../../domain/probe/merge.ts'
 import { mostReported } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
@@ -49,7 +51,8 @@ export function toHomeLists(listings: readonly Listed[], length: number) {
         at === null ? [] : [{ row: toListingRow(brief), at }],
       )
       .sort((a, b) => compareText(b.at, a.at) || compareListingRows(a.row, b.row))
-      .slice(0, length),
+      .slice(0, length)
+      .map(({ row: { name, page, summary }, at }) => ({ name, page, at, text: summary })),
     changed: toChanged(outside).slice(0, length),
     answered: toAnswered(outside).slice(0, length),
     firstParty: listings
@@ -62,7 +65,9 @@ export function toHomeLists(listings: readonly Listed[], length: number) {
 function toChanged(outside: readonly Listed[]) {
   return outside
     .flatMap(({ brief: { name, page }, home: { drift } }) =>
-      drift === null ? [] : [{ name, page, at: drift.at, text: toDriftSentence(drift) }],
+      drift === null
+        ? []
+        : [{ name, page: `${page}#changed`, at: drift.at, text: toDriftSentence(drift) }],
     )
     .sort((a, b) => compareText(b.at, a.at) || compareText(a.page, b.page))
 }
@@ -73,4 +78,83 @@ function toAnswered(outside: readonly Listed[]) {
     .filter(({ home }) => home.tools > 0)
     .map(({ brief: { name, page }, home: { tools } }) => ({ name, page, listings: tools }))
     .sort((a, b) => b.listings - a.listings || compareText(a.page, b.page))
+}
+
+/** A service that somebody would choose for a task, and why. */
+interface TaskChoice {
+  label: 'Free' | 'Cheapest' | 'Paid from' | 'Fastest' | 'Most paid'
+  name: string
+  page: string
+  value: string
+}
+
+export interface TaskChoices extends Pick<TaskPage, 'id' | 'name' | 'page' | 'sellers'> {
+  /** The lowest price of one call, US dollars. */
+  usd: number
+  /** The lowest that is not free; null where all are. */
+  paid_usd: number | null
+  choices: TaskChoice[]
+}
+
+/** Tasks that at least two listings do at a known price: those that somebody sells first, the most offered before others. */
+export function toTaskChoices(tasks: readonly TaskPage[]): TaskChoices[] {
+  return tasks
+    .flatMap(({ id, name, page, sellers, offers }): TaskChoices[] => {
+      const priced = offers.filter(({ usd, per }) => usd === 0 || (usd !== null && !per))
+      const [first] = priced
+      if (first?.usd == null || priced.length < 2) return []
+      const sold = priced.find(({ usd }) => usd !== 0)
+      const choices = toChoices(first, first.usd, sold, priced)
+      return [{ id, name, page, sellers, usd: first.usd, paid_usd: sold?.usd ?? null, choices }]
+    })
+    .sort(
+      (a, b) => Number(a.paid_usd === null) - Number(b.paid_usd === null) || b.sellers - a.sellers,
+    )
+}
+
+/** The first row of the task's page, the first that is paid, and lines with a measurement. */
+function toChoices(
+  first: TaskOffer,
+  usd: number,
+  sold: TaskOffer | undefined,
+  offers: readonly TaskOffer[],
+): TaskChoice[] {
+  const fastest = findBest(offers, ({ answered }) => -(answered?.ms ?? Number.NaN))
+  const paid = findBest(offers, ({ paid: counted }) => counted?.settlements_30d || Number.NaN)
+  const rows = [
+    usd === 0 ? (['Free', first, ''] as const) : (['Cheapest', first, toUsd(usd)] as const),
+    ...(usd === 0 && sold?.usd != null ? [['Paid from', sold, toUsd(sold.usd)] as const] : []),
+    ...(fastest === null ? [] : [['Fastest', fastest, `${fastest.answered?.ms} ms`] as const]),
+    ...(paid === null
+      ? []
+      : [['Most paid', paid, toCountText(paid.paid?.settlements_30d ?? 0, 'payment')] as const]),
+  ]
+  return rows.map(([label, { listing }, value]) => ({
+    label,
+    name: listing.name,
+    page: `${listing.page}#calls`,
+    value,
+  }))
+}
+
+/** The one with the highest number; of equals the cheapest. Null where none has one. */
+function findBest(
+  offers: readonly TaskOffer[],
+  numberOf: (offer: TaskOffer) => number,
+): TaskOffer | null {
+  let best: { offer: TaskOffer; number: number } | null = null
+  for (const offer of offers) {
+    const number = numberOf(offer)
+    if (!Number.isNaN(number) && (best === null || number > best.number)) best = { offer, number }
+  }
+  return best?.offer ?? null
+}
+
+const MOST = 4
+
+/** Tasks that somebody here does, far apart in their table; none where it has none. */
+export function toTaskLinks(tasks: readonly TaskPage[]): TaskPage[] {
+  const done = tasks.filter(({ sellers }) => sellers > 0)
+  const step = Math.ceil(done.length / MOST)
+  return done.filter((_, at) => at % step === 0)
 }

@@ -1,4 +1,9 @@
 import type { Compiled, CompiledListing } from '../../compiled.ts'
+import type { Switches } from '../../domain/derived/tables.ts'
+import { chargeOf } from '../../domain/listing/price-text.ts'
+import { railsOf } from '../../domain/listing/pricing.ts'
+import { SESSIONS_NOT_COUNTED } from '../../domain/trust/payments.ts'
+import { toKnownSentence } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import type { SourcesView } from '../../domain/views/reference-views.ts'
 import { toListingRow } from '../rows/listing-row.ts'
@@ -111,4 +116,42 @@ export function toListingStructuredData(view: ListingView, baseUrl: string) {
       },
     }),
   }
+}
+
+/** One line on a listing: a known fact, or an error that was seen. */
+export interface KnownFact {
+  isKnown: boolean
+  text: string
+}
+
+export function known(isKnown: boolean, yes: string, no: string): KnownFact {
+  return { isKnown, text: isKnown ? yes : no }
+}
+
+/**
+ * Who owns a listing, whether it answers and who paid, as one sentence; then what is not known of
+ * calling it.
+ */
+export function toStatusText(
+  view: ListingView,
+  calls: { title: string; total: number } | null,
+  switches: Pick<Switches, 'sellers' | 'payments' | 'trust'>,
+): string {
+  const { payments, trust } = switches
+  const open = [
+    calls === null && 'what it can do in detail',
+    payments && chargeOf(view) === 'unknown' && 'what it costs',
+    view.auth.type === 'unknown' && 'how callers sign in',
+  ].filter((text) => text !== false)
+  const sentences = [
+    toKnownSentence(view.known, switches),
+    open.length > 0 && `Not known yet: ${joinWords(open)}.`,
+    trust && railsOf(view.pricing).includes('mpp') && SESSIONS_NOT_COUNTED,
+  ]
+  return sentences.filter((text) => text !== false && text !== '').join(' ')
+}
+
+/** @example joinWords(['a', 'b', 'c']) → 'a, b and c' */
+function joinWords(words: readonly string[]): string {
+  return new Intl.ListFormat('en-GB').format(words)
 }

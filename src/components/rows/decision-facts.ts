@@ -1,15 +1,11 @@
 import type { Switches } from '../../domain/derived/tables.ts'
-import {
-  hasRemoteEndpoint,
-  type PackageRegistry,
-  runsLocallyOnly,
-} from '../../domain/listing/invoke.ts'
+import { hasRemoteEndpoint, type PackageRegistry } from '../../domain/listing/invoke.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
-import { toCountText, toUsd } from '../../domain/listing/price-text.ts'
-import type { Probe } from '../../domain/trust/evidence.ts'
+import { chargeOf, toCountText, toUsd } from '../../domain/listing/price-text.ts'
+import type { PackageRun, Probe } from '../../domain/trust/evidence.ts'
+import { toDay } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { isUp } from '../../domain/wire/vocabulary.ts'
-import { toRunWords } from './package-run-words.ts'
 
 /** One cell of the strip under a listing's name: a fact to decide by. */
 export interface DecisionFact {
@@ -57,36 +53,31 @@ function factOf(
 const COST_TEXTS = {
   free: ['Free', 'nothing is paid'],
   freemium: ['Free to start', 'more costs money'],
+  free_to_run: ['Free to run', 'on your machine'],
   paid: ['Paid', 'price not known'],
 } as const
 
 function toPrice(view: ListingView): DecisionFact[] {
-  const { pricing, cost } = view
-  if (pricing.model !== 'per_call') {
-    if (cost === 'unknown') return toFree(view)
-    const [value, note] = COST_TEXTS[cost]
-    return [factOf('Price', value, note)]
+  const { pricing, auth, kind, cost } = view
+  if (pricing.model === 'per_call') {
+    const { min_usd, max_usd } = pricing
+    const note = min_usd === max_usd ? 'a call' : `to ${toUsd(max_usd)} a call`
+    return [factOf('Price from', max_usd === 0 ? 'Free' : toUsd(min_usd), note, 'money')]
   }
-  const { min_usd, max_usd } = pricing
-  const note = min_usd === max_usd ? 'a call' : `to ${toUsd(max_usd)} a call`
-  return [factOf('Price from', max_usd === 0 ? 'Free' : toUsd(min_usd), note, 'money')]
+  const charge = chargeOf(view)
+  // A guide is only read: that it is free goes without saying.
+  if (charge === 'unknown' || charge === 'per_call' || (kind === 'kit' && cost === 'unknown'))
+    return []
+  const [value, note] = COST_TEXTS[charge]
+  const needsAccount = auth.type !== 'none' && auth.type !== 'unknown'
+  return [
+    factOf(
+      'Price',
+      value,
+      charge === 'free_to_run' && needsAccount ? 'with your own account' : note,
+    ),
+  ]
 }
-
-/** Nobody is charged for what runs at home, nor without an account, a key or a payment. */
-function toFree(view: ListingView): DecisionFact[] {
-  if (view.kind === 'kit') return []
-  if (runsLocallyOnly(view))
-    return [
-      factOf(
-        'Price',
-        'Free to run',
-        needsAccount(view) ? 'with your own account' : 'on your machine',
-      ),
-    ]
-  return view.auth.type === 'none' ? [factOf('Price', 'Free', 'nothing is paid')] : []
-}
-
-const needsAccount = ({ auth }: ListingView) => auth.type !== 'none' && auth.type !== 'unknown'
 
 function toRails(pricing: ListingView['pricing']): DecisionFact[] {
   if (pricing.model !== 'per_call' || pricing.rails.length === 0) return []
@@ -98,7 +89,7 @@ function toRails(pricing: ListingView['pricing']): DecisionFact[] {
 
 const MOST_NETWORKS = 5
 /** For a listing that says how it is paid, but not on which chain. */
-export const NO_NETWORK = 'no chain named'
+const NO_NETWORK = 'no chain named'
 
 /** A paying caller needs nothing else: the payment cell says so, without another cell. */
 function sayAccessOnce(facts: readonly DecisionFact[]): DecisionFact[] {
@@ -119,7 +110,7 @@ export function runsText(view: Pick<ListingView, 'kind' | 'invoke'>): string {
 }
 
 /** Registries of packages as their users call them. */
-export const REGISTRY_NAMES = {
+const REGISTRY_NAMES = {
   npm: 'npm',
   pypi: 'PyPI',
   oci: 'a container image',
@@ -227,4 +218,27 @@ function toRequestedPrice(operations: ListingView['operations']): DecisionFact[]
   return above.length > 0
     ? [factOf('Asked for', range, `${newest}, more than is listed`, 'missing')]
     : [factOf('Asked for', range, `at our probe of ${newest}`, 'money')]
+}
+
+const WORDS = {
+  runs_as_declared: 'Runs as declared',
+  fails: 'Fails to start',
+  unknown: 'No result',
+} as const satisfies Record<PackageRun['outcome'], string>
+
+/**
+ * The result of the last run of a package, for people.
+ *
+ * @example toRunWords({ outcome: 'runs_as_declared', version: '1.4.2', at: '2026-11-22T20:39:26Z' })
+ *   → { result: 'Runs as declared', when: '1.4.2, 22 November 2026', more: '' }
+ */
+export function toRunWords({ outcome, version, at, why, placeholders = [] }: PackageRun) {
+  const day = toDay(at)
+  const settings =
+    placeholders.length > 0 ? `With placeholders for ${placeholders.join(', ')}.` : ''
+  return {
+    result: WORDS[outcome],
+    when: version === undefined ? day : `${version}, ${day}`,
+    more: why ?? settings,
+  }
 }

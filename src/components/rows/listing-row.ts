@@ -1,6 +1,6 @@
 import { compareRows } from '../../domain/compare/compare-view.ts'
 import { hasRemoteEndpoint } from '../../domain/listing/invoke.ts'
-import { toCostText, UNPUBLISHED } from '../../domain/listing/price-text.ts'
+import { toCostText, toRangeText, UNPUBLISHED } from '../../domain/listing/price-text.ts'
 import { listedPriceOf, railsOf } from '../../domain/listing/pricing.ts'
 import type { ListingBrief } from '../../domain/views/listing-view.ts'
 import type { TrustSummary } from '../../domain/views/trust-view.ts'
@@ -13,7 +13,8 @@ export function toListingRow(view: Omit<ListingBrief, 'tags' | 'badges'>) {
   const remote = hasRemoteEndpoint(view)
   return {
     ...view,
-    price: toPriceWords(view),
+    /** Of a call, in words; null where it is not published. */
+    price: toPrice(view),
     /** What a caller needs, in a word; null where it is not known. */
     access: ACCESS[view.auth.type],
     min_usd: listedPriceOf(view),
@@ -38,10 +39,10 @@ const ACCESS = {
   unknown: null,
 } as const
 
-/** Nobody can be charged without an account, a key or a payment. */
-function toPriceWords(view: Pick<ListingBrief, 'pricing' | 'cost' | 'kind' | 'invoke' | 'auth'>) {
+function toPrice(view: Pick<ListingBrief, 'pricing' | 'cost' | 'kind' | 'invoke' | 'auth'>) {
+  if (view.pricing.model === 'per_call') return toRangeText(view.pricing)
   const text = toCostText(view)
-  return text === UNPUBLISHED && view.auth.type === 'none' ? 'free' : text
+  return text === UNPUBLISHED ? null : text
 }
 
 /** @example toTrustNote(trust) → 'low sample, not vouched for' */

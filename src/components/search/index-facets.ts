@@ -13,7 +13,7 @@ const FACETS = {
   runs: ['runs', toWords],
   auth: ['auth', toWords],
 } as const
-export type IndexFacet = keyof typeof FACETS
+type IndexFacet = keyof typeof FACETS
 
 function toWords(id: string): string {
   return id.replaceAll('_', ' ')

@@ -9,7 +9,7 @@ import {
  * and the script in the browser.
  */
 const FIELDS: readonly SearchField[] = ['q', ...LISTING_FILTERS, 'sort', 'offset']
-export type SearchField = 'q' | FilterName | 'sort' | 'offset'
+type SearchField = 'q' | FilterName | 'sort' | 'offset'
 export type SearchForm = Partial<Record<SearchField, string>>
 
 /** Results on one page of the search. */

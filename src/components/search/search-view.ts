@@ -6,7 +6,7 @@ import {
   LISTED_FILTERS,
   LISTING_FILTERS,
 } from '../../domain/search/search-filters.ts'
-import type { PageResponse } from '../../domain/search/search-response.ts'
+import type { PageAnswer, PageResponse } from '../../domain/search/search-response.ts'
 import { reportPath } from '../../domain/sellers/report.ts'
 import { RESULTS_PER_PAGE, type SearchForm, toSearchPath, withField } from './search-form.ts'
 
@@ -20,6 +20,8 @@ export interface Found
     | undefined
 }
 
+export type SearchView = ReturnType<typeof toSearchView>
+
 export interface SearchOption {
   text: string
   count: number
@@ -28,7 +30,7 @@ export interface SearchOption {
 }
 
 /** Names of categories and sources by id. */
-export type Names = ReadonlyMap<string, string>
+type Names = ReadonlyMap<string, string>
 
 /**
  * Everything the search page shows of an answer.
@@ -90,7 +92,7 @@ function toFeedPath(path: string): string | null {
 }
 
 /** A note in pieces: words, and links in place of parameters and pages. */
-export type NotePiece = string | { text: string; path: string }
+type NotePiece = string | { text: string; path: string }
 
 /** Where notes link to when something is missing. */
 const FORM = '/report'
@@ -247,4 +249,20 @@ function toFacetViews(
       }
     })
     .filter(({ options }) => options.length > 0)
+}
+
+export type SearchAnswer =
+  | { kind: 'results'; found: PageResponse }
+  | { kind: 'refused'; reasons: string[] }
+  /** No function serves this page: a copy of only the static files. */
+  | { kind: 'unavailable' }
+
+/** @param answer result of `createPageSearch`; undefined without functions */
+export function toSearchAnswer(answer: PageAnswer | undefined): SearchAnswer {
+  if (answer === undefined) return { kind: 'unavailable' }
+  if (!('problems' in answer)) return { kind: 'results', found: answer }
+  return {
+    kind: 'refused',
+    reasons: answer.problems.map(({ name, detail }) => `${name}: ${detail}`),
+  }
 }

@@ -5,13 +5,14 @@ import type { ListingView, TiersView } from '../../domain/views/listing-view.ts'
 import type {
   ClaimCard,
   ClaimCheckResult,
+  ClaimView,
   KnownPayout,
   ListingNumbers,
 } from '../../domain/views/seller-views.ts'
 import { DAY_MS } from '../../domain/wire/shapes.ts'
 import { CLAIM_METHODS, type ClaimMethod } from '../../domain/wire/vocabulary.ts'
 import { escapeHtml } from '../frame/html.ts'
-import { type KnownFact, known } from '../listing/known-facts.ts'
+import { type KnownFact, known } from '../listing/listing-page.ts'
 import { OUTCOME_WORDS } from '../rows/decision-facts.ts'
 
 /** Proofs that the server takes for a listing; all of them where it is not known. */
@@ -73,6 +74,12 @@ export function toBadgeEmbeds({
   ]
 }
 
+/** What the last check of a claim's proof came to. */
+export function toSightTitle({ last_check, state }: Pick<ClaimView, 'last_check' | 'state'>) {
+  if (last_check?.verified === true) return 'Proven: this listing is yours.'
+  return state === 'verified' ? 'The proof is gone.' : 'Not proven yet.'
+}
+
 type Published = Pick<ListingView, 'status' | 'tiers'>
 
 interface OwnFacts {
@@ -130,16 +137,17 @@ export function toFigures(
   numbers: ListingNumbers | null,
   view: Pick<ListingView, 'trust'> | null,
   now: number,
-): { label: string; value: string | number; note: string }[] {
-  const trust =
-    view === null ? [] : [{ label: 'Trust', value: view.trust.score ?? 'unmeasured', note: '' }]
+) {
+  const figure = (label: string, value: string | number, note = '') =>
+    ({ label, value, note, tone: 'number' }) as const
+  const trust = view === null ? [] : [figure('Trust', view.trust.score ?? 'unmeasured')]
   if (numbers === null) return trust
   const { total, change } = toClicksByDay(numbers.clicks.by_day, PLOT_DAYS, now)
   const { search_impressions, calls } = numbers.last_30_days
   return [
-    { label: `Clicks, ${PLOT_DAYS} days`, value: total, note: change },
-    { label: `Shown in searches, ${PLOT_DAYS} days`, value: search_impressions, note: '' },
-    { label: `Calls relayed, ${PLOT_DAYS} days`, value: calls, note: '' },
+    figure(`Clicks, ${PLOT_DAYS} days`, total, change),
+    figure(`Shown in searches, ${PLOT_DAYS} days`, search_impressions),
+    figure(`Calls relayed, ${PLOT_DAYS} days`, calls),
     ...trust,
   ]
 }

@@ -1,3 +1,6 @@
+import { isJsonObject } from '../../domain/wire/json.ts'
+import type { BrowserWallet } from '../try/browser-wallet.ts'
+
 /** Where a text waits to be signed for an EVM address: a button for each wallet of this browser. */
 function offerWallets(place: HTMLElement): void {
   const steps = place.closest('ol')
@@ -34,15 +37,11 @@ function offerWallets(place: HTMLElement): void {
   })
 }
 
-/** Browser wallets that sign a text: EIP-1193, announced by EIP-6963 or set on the window. */
-interface Eip1193 {
-  request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>
-}
-
+/** A browser's wallet that signs a text (EIP-1193), announced by EIP-6963 or set on the window. */
 interface Wallet {
   /** The wallet's own name: foreign text. */
   name: string
-  provider: Eip1193
+  provider: BrowserWallet
 }
 
 const MAX_NAME = 40
@@ -93,23 +92,20 @@ async function signWithWallet(
 }
 
 function readAnnouncement(detail: unknown): (Wallet & { uuid: string }) | null {
-  if (!isRecord(detail) || !isRecord(detail.info) || !isProvider(detail.provider)) return null
+  if (!isJsonObject(detail) || !isJsonObject(detail.info) || !isProvider(detail.provider))
+    return null
   const { uuid, name } = detail.info
   if (typeof uuid !== 'string' || typeof name !== 'string') return null
   return { uuid, name: name.slice(0, MAX_NAME) || 'Browser wallet', provider: detail.provider }
 }
 
-function isProvider(value: unknown): value is Eip1193 {
-  return isRecord(value) && typeof value.request === 'function'
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
+function isProvider(value: unknown): value is BrowserWallet {
+  return isJsonObject(value) && typeof value.request === 'function'
 }
 
 function toReason(error: unknown): string {
-  if (isRecord(error) && error.code === DECLINED) return 'You declined in the wallet.'
-  const message = isRecord(error) && typeof error.message === 'string' ? error.message : ''
+  if (isJsonObject(error) && error.code === DECLINED) return 'You declined in the wallet.'
+  const message = isJsonObject(error) && typeof error.message === 'string' ? error.message : ''
   return `The wallet did not sign: ${message.slice(0, 200) || 'it gave no reason'}`
 }
 

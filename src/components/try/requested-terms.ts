@@ -18,7 +18,7 @@ export interface RequestedOffer {
   rows: TermRow[]
 }
 
-export interface TermRow {
+interface TermRow {
   label: string
   requested: string
   /** Empty where the directory knows nothing. */

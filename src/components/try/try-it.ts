@@ -2,12 +2,18 @@ import type { KitView } from '../../domain/kit/kit-view.ts'
 import { toPayout } from '../../domain/listing/networks.ts'
 import { readReceipt } from '../../domain/relay/payments.ts'
 import { EXPECT_HEADER, toExpectText } from '../../domain/relay/pins.ts'
-import { readAnswerText } from '../frame/answer-text.ts'
-import type { Markup } from '../frame/html.ts'
+import { parseJson } from '../../domain/wire/json.ts'
+import { cutText } from '../../domain/wire/text.ts'
+import { readAnswerText, toReadable } from '../frame/answer-text.ts'
 import { type BrowserWallet, findPayFault, signOffer } from './browser-wallet.ts'
 import { type RequestedTerms, readRequestedTerms } from './requested-terms.ts'
-import { toAnswerMarkup, toProblemMarkup, toTermsMarkup, toTryForm } from './try-markup.ts'
-import { type TryRequest, toRelayPath, toTryFields, toTryRequest } from './try-request.ts'
+import {
+  type TryField,
+  type TryRequest,
+  toRelayPath,
+  toTryFields,
+  toTryRequest,
+} from './try-request.ts'
 
 type Operation = KitView['operations'][number]
 
@@ -31,12 +37,9 @@ export async function openTry(button: HTMLElement): Promise<void> {
     return
   }
   const ceiling = operation.price?.max_usd === 0 ? null : ceilingOf(operation)
-  const box = document.createElement('div')
-  box.innerHTML = toTryForm(toTryFields(operation), ceiling).text
-  if (room === null) button.replaceWith(box)
-  else room.replaceChildren(box)
-  const form = box.querySelector('form')
-  if (form === null) return
+  const form = fillForm(toTryFields(operation), ceiling)
+  if (room === null) button.replaceWith(form)
+  else room.replaceChildren(form)
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     void guard(form, () => ask(form, { kit, operation, relay }))
@@ -62,14 +65,14 @@ interface Tried {
 }
 
 /** One call at a time; errors are shown in place of the answer. */
-async function guard(form: HTMLFormElement, work: () => Promise<Markup>): Promise<void> {
+async function guard(form: HTMLFormElement, work: () => Promise<HTMLElement>): Promise<void> {
   const buttons = [...form.querySelectorAll('button')]
   for (const button of buttons) button.disabled = true
-  const shown = await work().catch((error: unknown) => toProblemMarkup(messageOf(error)))
+  const shown = await work().catch((error: unknown) => fillProblem(messageOf(error)))
   for (const button of buttons) button.disabled = false
   const place = form.querySelector('[data-answer]')
   if (place === null) return
-  place.innerHTML = shown.text
+  place.replaceChildren(shown)
   // The answer may be below the window.
   place.scrollIntoView({ block: 'nearest' })
 }
@@ -80,16 +83,16 @@ function messageOf(error: unknown): string {
   return typeof message === 'string' && message !== '' ? message : 'The call failed.'
 }
 
-async function ask(form: HTMLFormElement, tried: Tried): Promise<Markup> {
+async function ask(form: HTMLFormElement, tried: Tried): Promise<HTMLElement> {
   const values = new Map([...new FormData(form)].map(([name, value]) => [name, String(value)]))
   const request = toTryRequest(tried.operation, values)
-  if (typeof request === 'string') return toProblemMarkup(request)
+  if (typeof request === 'string') return fillProblem(request)
   const answer = await call(tried.relay, request, {})
-  if (answer.status !== 402) return toAnswerMarkup(answer)
+  if (answer.status !== 402) return fillAnswer(answer)
   const terms = readRequestedTerms(answer, tried.operation, tried.kit.payees)
-  if (terms === null) return toProblemMarkup(toUnreadText(answer.headers))
+  if (terms === null) return fillProblem(toUnreadText(answer.headers))
   listenForPay(form, { ...tried, request, terms })
-  return toTermsMarkup(terms, ceilingIn(form))
+  return fillTerms(terms, ceilingIn(form))
 }
 
 /** @param headers by lower-case name */
@@ -119,24 +122,24 @@ function listenForPay(form: HTMLFormElement, payable: Payable): void {
   }
 }
 
-async function pay(form: HTMLFormElement, payable: Payable, at: number): Promise<Markup> {
+async function pay(form: HTMLFormElement, payable: Payable, at: number): Promise<HTMLElement> {
   const { request, terms, relay } = payable
   const wallet: BrowserWallet | undefined = Reflect.get(window, 'ethereum')
   if (wallet === undefined)
-    return toProblemMarkup(
+    return fillProblem(
       'This browser has no wallet. Install one that speaks EIP-1193, or pay with the command above.',
     )
   const requested = terms.offers[at]
   const ceiling = ceilingIn(form)
   const fault = requested === undefined ? 'This offer is gone.' : findPayFault(requested, ceiling)
-  if (requested === undefined || fault !== null) return toProblemMarkup(fault ?? '')
+  if (requested === undefined || fault !== null) return fillProblem(fault ?? '')
   const payment = await signOffer(wallet, requested, terms)
   const payee = toPayout(requested.chain, String(requested.offer.payTo))
   const answer = await call(relay, request, {
     [payment.name]: payment.value,
     [EXPECT_HEADER]: toExpectText({ max_usd: ceiling, ...(payee !== null && { payee: [payee] }) }),
   }).catch(() => null)
-  return answer === null ? toProblemMarkup(LOST) : toAnswerMarkup(answer)
+  return answer === null ? fillProblem(LOST) : fillAnswer(answer)
 }
 
 const LOST =
@@ -167,4 +170,108 @@ async function call(relay: string, request: TryRequest, more: Record<string, str
 function toOwnPath(text: string | undefined): string | null {
   const url = text === undefined ? null : URL.parse(text, location.origin)
   return url?.origin === location.origin ? url.pathname : null
+}
+
+/** Characters of an answer that are shown; the rest can be saved. */
+const MAX_SHOWN = 20_000
+
+/** The form of one operation. @param ceiling US dollars that a payment may cost at most */
+function fillForm(fields: readonly TryField[], ceiling: number | null): HTMLFormElement {
+  const form = fillPart('form', {
+    ceiling: String(ceiling ?? ''),
+    button: ceiling === null ? 'Call it' : 'Ask the price',
+    note:
+      ceiling === null
+        ? 'The call goes through our relay.'
+        : 'The seller answers with its price. Nothing is paid until your wallet signs.',
+  })
+  form.querySelector('[name=ceiling]')?.setAttribute('value', String(ceiling))
+  form.querySelector('[data-fields]')?.replaceChildren(...fields.map(fillField))
+  if (form instanceof HTMLFormElement) return form
+  throw new Error('The part of the form is no form.')
+}
+
+function fillField({ key, name, type, choices, isRequired, value }: TryField): HTMLElement {
+  const options = type === 'boolean' ? ['true', 'false'] : choices
+  const control = options.length > 0 ? 'choices' : type === 'json' ? 'json' : 'line'
+  const field = fillPart('field', { name, required: isRequired ? 'yes' : '', [control]: 'yes' })
+  const input = field.querySelector<HTMLInputElement>('select, textarea, input')
+  if (input === null) return field
+  if (control === 'choices') input.append(...['', ...options].map((option) => new Option(option)))
+  if (control === 'line') input.inputMode = type === 'string' ? 'text' : 'decimal'
+  return Object.assign(input, { name: key, value }) && field
+}
+
+/** The seller's own terms beside what the directory expected, and a way to pay each. */
+function fillTerms({ offers }: RequestedTerms, maxUsd: number): HTMLElement {
+  const ways = offers.map((requested, at) => {
+    const fault = findPayFault(requested, maxUsd) ?? ''
+    const pay = fault === '' ? `Pay ${requested.rows[0]?.requested} with my wallet` : ''
+    const offer = fillPart('offer', { fault, pay })
+    offer.querySelector('button')?.setAttribute('data-pay', String(at))
+    const rows = requested.rows.map(({ label, requested, expected, differs }) =>
+      fillPart('term', {
+        ...{ label, requested, expected: expected === '' ? 'not known' : expected },
+        differs: differs ? 'yes' : '',
+      }),
+    )
+    offer.querySelector('tbody')?.replaceChildren(...rows)
+    return offer
+  })
+  const list = Object.assign(document.createElement('ul'), { className: 'stack offers' })
+  list.append(...ways)
+  return list
+}
+
+/** The answer. @param callReceipt address of the directory's own receipt */
+function fillAnswer({ callReceipt, ...shown }: Shown & { callReceipt: string | null }) {
+  const answer = fillPart('answer', { ...toAnswerTexts(shown), ours: callReceipt ?? '' })
+  answer.querySelector('a')?.setAttribute('href', callReceipt ?? '')
+  return answer
+}
+
+function fillProblem(problem: string): HTMLElement {
+  return fillPart('answer', { problem })
+}
+
+interface Shown {
+  status: number
+  type: string
+  text: string
+  /** The seller's report on the settlement. */
+  receipt: unknown
+}
+
+/** An answer in words: a problem (RFC 9457) of ours or the seller's as its sentence, with what came beside it. */
+export function toAnswerTexts({ status, type, text, receipt }: Shown) {
+  const problem = toProblemText(type, text)
+  const body = cutText(toReadable(type, text), MAX_SHOWN)
+  return {
+    ...{ status: String(status), type, problem },
+    ...(problem === '' ? { body, raw: '' } : { body: '', raw: body }),
+    receipt: receipt === undefined ? '' : JSON.stringify(receipt, null, 2),
+  }
+}
+
+function toProblemText(type: string, text: string): string {
+  if (!type.startsWith('application/problem+json')) return ''
+  const { title, detail } = Object(parseJson(text))
+  return [title, detail].filter((words) => typeof words === 'string').join(': ')
+}
+
+/**
+ * A copy of a part of `try-form.astro`. Foreign words are text in it, whatever they hold.
+ *
+ * @param texts by the names of the part; without its text an optional piece is taken out
+ */
+function fillPart(part: string, texts: Readonly<Record<string, string>>): HTMLElement {
+  const template = document.querySelector<HTMLTemplateElement>(`template[data-part="${part}"]`)
+  const copy = template?.content.firstElementChild?.cloneNode(true)
+  if (!(copy instanceof HTMLElement)) throw new Error(`This page has no part ${part}.`)
+  for (const place of copy.querySelectorAll<HTMLElement>('[data-when], [data-text]')) {
+    const { when, text } = place.dataset
+    if (when !== undefined && !texts[when]) place.remove()
+    else if (text !== undefined) place.textContent = texts[text] ?? ''
+  }
+  return copy
 }

@@ -1,4 +1,5 @@
-import { type Invoked, runsLocallyOnly } from './invoke.ts'
+import type { Cost } from '../wire/vocabulary.ts'
+import { type Auth, type Invoked, runsLocallyOnly } from './invoke.ts'
 import type { Priced, Pricing } from './pricing.ts'
 
 /** For a price that the seller doesn't publish. */
@@ -9,22 +10,42 @@ export const UNPUBLISHED = 'not published'
  */
 export function toPriceText(pricing: Pricing): string {
   if (pricing.model === 'unknown') return UNPUBLISHED
-  const { min_usd, max_usd } = pricing
-  if (max_usd === 0) return 'free per call'
-  return min_usd === max_usd
-    ? `${toUsd(min_usd)} per call`
-    : `${toUsd(min_usd)}–${toUsd(max_usd)} per call`
+  return `${toRangeText(pricing)} per call`
 }
 
-/** For what runs on one's own machine; an account it needs may still cost something. */
-export const NO_CALL_PRICE = 'free to run'
+/** @example toRangeText({ min_usd: 0.01, max_usd: 0.05 }) → '$0.01–$0.05'; 'free' where nothing is charged */
+export function toRangeText({ min_usd, max_usd }: { min_usd: number; max_usd: number }): string {
+  if (max_usd === 0) return 'free'
+  return min_usd === max_usd ? toUsd(min_usd) : `${toUsd(min_usd)}–${toUsd(max_usd)}`
+}
+
+/**
+ * How a listing charges its callers: decided here for lists, pages, sentences and comparisons. Nobody is
+ * charged for what runs at home, nor without an account, a key or a payment.
+ */
+export function chargeOf({ pricing, cost = 'unknown', auth, ...listing }: Charging): Charge {
+  if (pricing.model === 'per_call') return 'per_call'
+  if (cost !== 'unknown') return cost
+  if (runsLocallyOnly(listing)) return 'free_to_run'
+  return auth.type === 'none' ? 'free' : 'unknown'
+}
+
+type Charge = Cost | 'per_call' | 'free_to_run'
+type Charging = Priced & Invoked & { auth: Pick<Auth, 'type'> }
 
 /** What a call costs as rows of listings say it: also where no price is published. */
-export function toCostText({ pricing, cost = 'unknown', ...listing }: Priced & Invoked): string {
-  if (pricing.model !== 'unknown') return toPriceText(pricing)
-  if (cost === 'free') return 'free'
-  if (cost === 'freemium') return 'free to start'
-  return cost === 'unknown' && runsLocallyOnly(listing) ? NO_CALL_PRICE : toPriceText(pricing)
+export function toCostText(listing: Charging): string {
+  const charge = chargeOf(listing)
+  return charge === 'per_call' ? toPriceText(listing.pricing) : COST_TEXTS[charge]
+}
+
+const COST_TEXTS: Readonly<Record<Exclude<Charge, 'per_call'>, string>> = {
+  free: 'free',
+  freemium: 'free to start',
+  /** An account it needs may still cost something. */
+  free_to_run: 'free to run',
+  paid: UNPUBLISHED,
+  unknown: UNPUBLISHED,
 }
 
 /** Most decimals a price is shown with; with fewer it could read as free. */

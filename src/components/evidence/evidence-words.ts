@@ -1,0 +1,373 @@
+import type { ListingHistory, ScorePart } from '../../compiled.ts'
+import type { KitOperation } from '../../domain/kit/kit-entries.ts'
+import { toCountText, toSumText, toUsd } from '../../domain/listing/price-text.ts'
+import type { Day, Probe } from '../../domain/trust/evidence.ts'
+import type { Verdict } from '../../domain/trust/ledger-facts.ts'
+import { nameOfScheme } from '../../domain/trust/payments.ts'
+import { pointsOf, type TrustVerdict } from '../../domain/trust/trust.ts'
+import type { ListingView } from '../../domain/views/listing-view.ts'
+import { toWorth } from '../../domain/views/trust-view.ts'
+import { DAY_MS } from '../../domain/wire/shapes.ts'
+import { isUp } from '../../domain/wire/vocabulary.ts'
+import { OUTCOME_WORDS, PROTOCOL_NAMES } from '../rows/decision-facts.ts'
+
+type Trust = ListingView['trust']
+
+/** Texts for a missing measurement or score. */
+const NO_WORDS = {
+  /** Label and value of each measured number. */
+  numbers: [],
+  /** All payments. */
+  volume: '',
+  /** Who is counted, who is not, and what inventing the buyers would have cost. */
+  worth: '',
+  /** The ways of paying of the counted payments, as one line. */
+  paidBy: '',
+  /** What was excluded or is watched, one sentence each. */
+  notes: [],
+}
+
+/** The trust panel of a listing's page, in plain words. */
+export function toTrustWords(trust: Trust) {
+  if (trust.evidence === 'no_payment_data')
+    return {
+      ...NO_WORDS,
+      headline: 'No payment evidence yet',
+      explanation:
+        'No payments that may count were measured in the last 30 days, so it has no score. Most services are free, new, or paid in ways that leave no public trace.',
+    }
+  const unknown = trust.unknown_buyers_30d
+  const measured = { numbers: toNumbers(trust), volume: toSumText(trust.volume_usd_30d) }
+  if (trust.evidence === 'no_independent_paid_usage_30d')
+    return {
+      ...NO_WORDS,
+      ...measured,
+      headline: 'No independent buyers in 30 days',
+      explanation:
+        unknown === undefined || unknown === 0
+          ? 'Payments to this seller are measured, but none in the last 30 days came from an independent buyer, so it has no score yet.'
+          : `We know nothing about the ${toCountText(unknown, 'buyer')} who paid this seller in the last 30 days, so it has no score yet. They may well be real.`,
+      notes: toNotes(trust.wash_flags, []),
+    }
+  const worth = toWorth(trust)
+  const few = trust.sample === 'low' ? ' They are few: read the score as a first sign.' : ''
+  return {
+    ...measured,
+    headline:
+      unknown === undefined
+        ? `${toCountText(trust.verified_buyers_30d, 'buyer')}, real or invented`
+        : 'Paid by independent buyers',
+    explanation: `${worth}${unknown === undefined ? ` ${trust.source}.` : ''}${few}`,
+    worth,
+    paidBy:
+      trust.paid_by === undefined ? '' : `Paid by: ${trust.paid_by.map(nameOfScheme).join(', ')}.`,
+    notes: toNotes(trust.wash_flags, trust.watch),
+  }
+}
+
+function toNumbers(trust: Exclude<Trust, { evidence: 'no_payment_data' }>) {
+  const last = trust.last_settlement_at
+  const { raw } = trust
+  // Counted and before exclusions, side by side, where both are known.
+  const of = (all: string | undefined) => (all === undefined ? '' : ` of ${all}`)
+  return [
+    [
+      'Verified buyers',
+      `${trust.verified_buyers_30d}${of(raw && toCountText(raw.payers, 'payer'))}`,
+    ],
+    ...(trust.unknown_buyers_30d === undefined
+      ? []
+      : [['Buyers we know nothing about', String(trust.unknown_buyers_30d)] as const]),
+    ['Settlements', `${trust.settlements_30d}${of(raw && String(raw.settlements))}`],
+    ['Volume', `${toSumText(trust.volume_usd_30d)}${of(raw && toSumText(raw.volume_usd))}`],
+    [
+      'Largest buyer',
+      trust.settlements_30d === 0
+        ? 'none'
+        : `${Math.round(trust.top_buyer_share_30d * 100)} % of it`,
+    ],
+    ['Last settlement', last === null ? 'none seen' : last.slice(0, 10)],
+    ['Payout address', trust.shared_payout ? 'shared with other listings' : 'its own'],
+  ] as const
+}
+
+function toNotes(
+  washFlags: readonly { flag: string; settlements: number; note?: string | undefined }[],
+  watch: readonly { id: string; note: string }[],
+): string[] {
+  return [
+    ...washFlags.map(
+      ({ flag, settlements, note }) =>
+        `${toCountText(settlements, 'settlement')} left out as ${toWords(flag)}${note === undefined ? '' : `: ${note}`}`,
+    ),
+    // The first sentence already says that.
+    ...watch
+      .filter(({ id }) => id !== 'independence_unmeasured')
+      .map(({ id, note }) => `Watched (${toWords(id)}): ${note}`),
+  ]
+}
+
+function toWords(id: string): string {
+  return id.replaceAll('_', ' ')
+}
+
+/** The explanation of a score; empty without one. */
+export function toScoreParts(trust: TrustVerdict): ScorePart[] {
+  if (trust.evidence !== 'verified_non_wash_payments') return []
+  const { input, measured } = trust
+  const points = pointsOf(input)
+  const among = input.sharers > 1 ? `, shared by ${input.sharers}` : ''
+  const labels = {
+    buyers: toCountText(Math.round(input.buyers), 'buyer'),
+    settlements: `${toCountText(Math.round(input.settlements), 'settlement')}${among}`,
+    volume: `${toSumText(input.volumeUsd)} volume${among}`,
+    share: `Largest buyer ${Math.round(input.topBuyerShare * 100)} %`,
+    recency: `Last paid ${(measured.last_settlement_at ?? measured.as_of).slice(0, 10)}`,
+    sample: `Sample of ${toCountText(Math.round(input.buyers), 'buyer')}`,
+  }
+  const parts = RULES.map((rule) => ({ rule, label: labels[rule], points: points[rule] }))
+  return toSum(trust.score, parts)
+}
+
+/** In the order of the formula. */
+const RULES = ['buyers', 'settlements', 'volume', 'share', 'recency', 'sample'] as const
+
+/** The score is whole and parts have a decimal: the rounding difference goes to the last part. */
+function toSum(score: number, parts: readonly ScorePart[]): ScorePart[] {
+  const rounded = parts.map((part) => ({ ...part, points: roundTo(part.points) }))
+  const rest = roundTo(score - rounded.reduce((sum, { points }) => sum + points, 0))
+  return rounded.map((part, index) =>
+    index === rounded.length - 1 ? { ...part, points: roundTo(part.points + rest) } : part,
+  )
+}
+
+function roundTo(points: number): number {
+  return Math.round(points * 10) / 10
+}
+
+/** Days drawn. */
+const SHOWN_DAYS = 30
+/** A chart of fewer days says less than its numbers. */
+const CHART_DAYS = 7
+
+/** Settlements per day, the last thirty measured days; null with less than a week of them. */
+export function toSettlementBars(days: readonly Day[]) {
+  const [start, end] = [days[0]?.date, days.at(-1)?.date]
+  if (start === undefined || end === undefined) return null
+  if (Date.parse(end) - Date.parse(start) < (CHART_DAYS - 1) * DAY_MS) return null
+  const dates = toDates(end)
+  const byDate = new Map(days.map((day) => [day.date, day.settlements]))
+  const counts = dates.map((date) => byDate.get(date) ?? 0)
+  const most = counts.reduce((max, count) => Math.max(max, count), 1)
+  const sum = counts.reduce((total, count) => total + count, 0)
+  return {
+    bars: counts.map((count) => ({ share: count / most })),
+    text: `Settlements a day over ${SHOWN_DAYS} days: ${Math.round(sum)} in all, at most ${Math.round(most)} on one day`,
+    ends: [dates[0], end],
+  }
+}
+
+/** A day's probes as one bar: all good, some good, none good, or not probed. */
+export function toProbeBars(probes: readonly Probe[]) {
+  const end = probes.at(-1)?.at.slice(0, 10)
+  if (end === undefined) return null
+  const dates = toDates(end)
+  const byDate = Map.groupBy(probes, ({ at }) => at.slice(0, 10))
+  const bars = dates.map((date) => toBar(byDate.get(date) ?? []))
+  const countOf = (tone: string) => bars.filter((bar) => bar.tone === tone).length
+  return {
+    bars,
+    text: `Probes by day over ${SHOWN_DAYS} days: ${countOf('good')} good, ${countOf('part')} partly, ${countOf('bad')} failed, ${countOf('none')} without an answer that counts`,
+    ends: [dates[0], end],
+  }
+}
+
+/**
+ * Our own faults, and services that cannot be probed, don't count. Height shows it too, for readers
+ * who don't see the colours.
+ */
+function toBar(probes: readonly Probe[]) {
+  const judged = probes.filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
+  const good = judged.filter(isUp).length
+  if (judged.length === 0) return { tone: 'none', share: 0.08 }
+  if (good === judged.length) return { tone: 'good', share: 1 }
+  return good > 0 ? { tone: 'part', share: 0.7 } : { tone: 'bad', share: 0.3 }
+}
+
+function toDates(end: string): string[] {
+  const last = Date.parse(end)
+  return Array.from({ length: SHOWN_DAYS }, (_, index) =>
+    new Date(last - (SHOWN_DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10),
+  )
+}
+
+const MICRO = 1_000_000
+
+const VERDICT_WORDS: Record<Verdict, string> = {
+  counted: 'Counts',
+  self_payment: 'Left out: paid itself',
+  funded_by_payout: 'Left out: had money of the seller',
+  round_trip: 'Left out: most went back',
+  burst_cohort: 'Left out: one hand, many wallets',
+  nothing_paid: 'Left out: moved nothing',
+  payee_not_owned: 'Left out: nobody’s payee here',
+  payer_untraced: 'Waits: payer not traced yet',
+}
+
+const DRIFT_WORDS = {
+  tools: 'Tool',
+  price: 'Price of',
+  network: 'Network of',
+  payee: 'Payee of',
+} as const
+
+type History = Pick<ListingHistory, 'probes' | 'drift' | 'payments'>
+
+/** Tables for occasional lookup; none without rows. */
+export function toEvidenceTables({ probes, drift, payments }: History) {
+  const tables = [
+    {
+      title: 'What changed',
+      /** Links lead to it, and it is open: who follows one wants to read it. */
+      id: 'changed',
+      head: ['Seen, UTC', 'What', 'Was', 'Is'],
+      rows: drift.map(({ at, what, name, was, is }) => [
+        ...[toMinute(at), `${DRIFT_WORDS[what]} \u2068${name}\u2069`],
+        ...[was ?? 'not there', is ?? 'gone'],
+      ]),
+    },
+    {
+      title: 'Payments behind the score',
+      head: ['When, UTC', 'Verdict', 'USD', 'Payer', 'Transaction'],
+      rows: payments.map(({ at, verdict, usd_micro, payer, transaction }) => [
+        toMinute(new Date(at).toISOString()),
+        VERDICT_WORDS[verdict],
+        usd_micro / MICRO,
+        { text: toShort(payer), isCode: true },
+        { text: toShort(transaction), isCode: true },
+      ]),
+    },
+    {
+      title: 'Last probes',
+      head: ['When, UTC', 'Protocol', 'Outcome', 'ms', 'What came'],
+      rows: probes
+        .slice(-5)
+        .toReversed()
+        .map(({ at, protocol, outcome, ms = '', saw = '' }) => [
+          ...[toMinute(at), PROTOCOL_NAMES[protocol], OUTCOME_WORDS[outcome]],
+          ...[ms, saw],
+        ]),
+    },
+  ]
+  return tables.filter(({ rows }) => rows.length > 0)
+}
+
+/** @example toShort('0x1234567890abcdef') → '0x1234…cdef' */
+function toShort(text: string): string {
+  return text.length > 14 ? `${text.slice(0, 6)}…${text.slice(-4)}` : text
+}
+
+function toMinute(at: string): string {
+  return at.slice(0, 16).replace('T', ' ')
+}
+
+type Requested = Pick<KitOperation, 'seen' | 'price'>
+
+export interface CallTag {
+  text: string
+  tone: 'plain' | 'strong' | 'bad'
+}
+
+/** The result of our probe's own call of an operation, in two words next to its listed price. */
+export function toSeenTag({ seen, price }: Requested): CallTag | null {
+  if (seen === undefined) return null
+  const { outcome, status, min_usd } = seen
+  switch (outcome) {
+    case 'spoke':
+      if (min_usd === undefined) return { text: 'answered', tone: 'plain' }
+      return {
+        text: `asked ${toUsd(min_usd)}`,
+        tone: isAbove(min_usd, price) ? 'bad' : 'plain',
+      }
+    case 'gated':
+      return { text: 'asked for a key', tone: 'strong' }
+    case 'wrong_protocol':
+    case 'dead':
+      return { text: status === undefined ? 'no answer' : `answered ${status}`, tone: 'bad' }
+    case 'unknown':
+    case 'unprobeable':
+      return null
+  }
+}
+
+/**
+ * One sentence on all probed operations; null for only one, which the listing's probes cover.
+ *
+ * @example '4 of 9 operations were called on 2026-11-20: 3 spoke, 1 of them for more than is listed.'
+ */
+export function toSeenSentence(operations: readonly Requested[]): string | null {
+  const called = operations.filter(({ seen }) => seen !== undefined)
+  if (called.length < 2) return null
+  const days = called.flatMap(({ seen }) => seen?.at.slice(0, 10) ?? []).sort()
+  const spoke = called.filter(({ seen }) => seen?.outcome === 'spoke')
+  const expensive = spoke.filter(({ seen, price }) => isAbove(seen?.min_usd, price))
+  const above = expensive.length > 0 ? `, ${expensive.length} of them for more than is listed` : ''
+  const [first, last = first] = [days[0], days.at(-1)]
+  const when = first === last ? `on ${first}` : `from ${first} to ${last}`
+  return `${called.length} of ${operations.length} operations were called ${when}, without paying: ${spoke.length} spoke${above}.`
+}
+
+function isAbove(requested: number | undefined, price: Requested['price']): boolean {
+  return requested !== undefined && price?.per === 'call' && requested > price.max_usd
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  uptime_24h: 'Uptime, 24 hours',
+  uptime_30d: 'Uptime, 30 days',
+  p95_ms: '95 % answered within',
+  compliance_grade: 'Compliance grade',
+  risk_level: 'Risk level',
+  endpoint_count: 'Endpoints',
+  openapi_paid_ops: 'Paid operations in OpenAPI',
+}
+const UNITS: Readonly<Record<string, string>> = {
+  uptime_24h: ' %',
+  uptime_30d: ' %',
+  p95_ms: ' ms',
+}
+
+/**
+ * Signals for people, in a fixed order; the provider's own judgements last.
+ *
+ * @example toSignalWords({ p95_ms: 310 }) → [['95 % answered within', '310 ms']]
+ */
+export function toSignalWords(signals: ListingView['signals']): [label: string, value: string][] {
+  const known = Object.keys(LABELS).flatMap((key): [string, string][] => {
+    const value = signals[key]
+    return value === undefined ? [] : [[LABELS[key] ?? key, `${value}${UNITS[key] ?? ''}`]]
+  })
+  const judged = Object.entries(signals).flatMap(([key, value]): [string, string][] =>
+    Object.hasOwn(LABELS, key) || key.endsWith('_as_of') ? [] : [[toLabel(key), toWord(value)]],
+  )
+  const own = [...known, ...judged]
+  const day = Object.entries(signals).find(
+    ([key]) => key.endsWith('_as_of') && `${key.slice(0, -'as_of'.length)}status` in signals,
+  )?.[1]
+  // A number without its day says nothing.
+  return own.length === 0 || day === undefined
+    ? own
+    : [['Seen on', String(day).slice(0, 10)], ...own]
+}
+
+/** `x402_list_status` → `Status (x402 list)`: the prefix is the provider that says so. */
+function toLabel(key: string): string {
+  const end = key.lastIndexOf('_')
+  const word = key.slice(end + 1)
+  const provider = key.slice(0, Math.max(end, 0)).replaceAll('_', '-')
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}${provider === '' ? '' : ` (${provider})`}`
+}
+
+function toWord(value: string | number | boolean): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return String(value)
+}
