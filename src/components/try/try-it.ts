@@ -186,7 +186,7 @@ function fillForm(fields: readonly TryField[], ceiling: number | null): HTMLForm
         : 'The seller answers with its price. Nothing is paid until your wallet signs.',
   })
   form.querySelector('[name=ceiling]')?.setAttribute('value', String(ceiling))
-  form.querySelector('[data-fields]')?.replaceChildren(...fields.map(fillField))
+  for (const field of fields) form.querySelector('[data-fields]')?.append(fillField(field))
   if (form instanceof HTMLFormElement) return form
   throw new Error('The part of the form is no form.')
 }
@@ -197,29 +197,28 @@ function fillField({ key, name, type, choices, isRequired, value }: TryField): H
   const field = fillPart('field', { name, required: isRequired ? 'yes' : '', [control]: 'yes' })
   const input = field.querySelector<HTMLInputElement>('select, textarea, input')
   if (input === null) return field
-  if (control === 'choices') input.append(...['', ...options].map((option) => new Option(option)))
+  if (control === 'choices') for (const option of ['', ...options]) input.append(new Option(option))
   if (control === 'line') input.inputMode = type === 'string' ? 'text' : 'decimal'
   return Object.assign(input, { name: key, value }) && field
 }
 
 /** The seller's own terms beside what the directory expected, and a way to pay each. */
 function fillTerms({ offers }: RequestedTerms, maxUsd: number): HTMLElement {
-  const ways = offers.map((requested, at) => {
+  const list = Object.assign(document.createElement('ul'), { className: 'stack offers' })
+  for (const [at, requested] of offers.entries()) {
     const fault = findPayFault(requested, maxUsd) ?? ''
     const pay = fault === '' ? `Pay ${requested.rows[0]?.requested} with my wallet` : ''
     const offer = fillPart('offer', { fault, pay })
     offer.querySelector('button')?.setAttribute('data-pay', String(at))
-    const rows = requested.rows.map(({ label, requested, expected, differs }) =>
-      fillPart('term', {
-        ...{ label, requested, expected: expected === '' ? 'not known' : expected },
-        differs: differs ? 'yes' : '',
-      }),
-    )
-    offer.querySelector('tbody')?.replaceChildren(...rows)
-    return offer
-  })
-  const list = Object.assign(document.createElement('ul'), { className: 'stack offers' })
-  list.append(...ways)
+    for (const { label, requested: text, expected, differs } of requested.rows)
+      offer.querySelector('tbody')?.append(
+        fillPart('term', {
+          ...{ label, requested: text, expected: expected === '' ? 'not known' : expected },
+          differs: differs ? 'yes' : '',
+        }),
+      )
+    list.append(offer)
+  }
   return list
 }
 
