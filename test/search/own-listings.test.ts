@@ -135,7 +135,7 @@ describe('words that say nothing here do not lead', () => {
     ['weather api', /weather|meteo|met-/, 3],
     ['postgres MCP server to run locally', /postgres|neon|supabase/, 2],
     ['free weather tool', /weather|meteo|met-/, 3],
-    ['an agent that can send email', /mail|resend|sendgrid/, 3],
+    ['an agent that can send email', /mail|postmark|resend|sendgrid/, 3],
   ])('%s', (q, ids, most) => {
     for (const id of best(q, most)) expect(id).toMatch(ids)
   })

@@ -1,9 +1,9 @@
 import { RELEVANCE_STEPS } from '../../domain/search/search-rank.ts'
-import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
+import type { SearchIndex } from '../index/index-shape.ts'
 import { splitText } from '../words/split-text.ts'
 import { findPhrases } from '../words/word-sets.ts'
-import { bitsFor, bitsOf, passes } from './filter-rows.ts'
-import { keepWanted } from './long-and-excluded.ts'
+import { bitsFor, bitsOf, countTasks, passes } from './filter-rows.ts'
+import { rowsNamed } from './long-and-excluded.ts'
 import { planQuery } from './plan-query.ts'
 import { exactRows, type RankedRows, rankRows } from './rank-rows.ts'
 
@@ -13,12 +13,6 @@ const WISHES = [
   /^(?<before>.*?)(?<name>\S+(?:\s\S+)?)\s+(?:alternatives?|competitors?|replacement)(?<after>.*)$/iu,
 ]
 
-interface Wish {
-  name: string
-  /** The one that is wanted; null for all that the name stands for. */
-  task: string | null
-}
-
 export interface Alternatives extends RankedRows {
   name: string
   tasks: readonly string[]
@@ -26,23 +20,25 @@ export interface Alternatives extends RankedRows {
 
 /**
  * The listings that do what a named one does, without it and what is named after it: first those
- * that are known for it too, then those that say it in more words and do little else. What somebody is known for stands in the table of tasks (`like`), for names
- * without a listing too; else the tasks of the listing count. Null where the query is no such wish,
- * or says more than that.
+ * that are known for it too, then those that say it in more words and do little else. What somebody
+ * is known for stands in the table of tasks (`like`), for names without a listing too; else the
+ * tasks of the listing count. Null where the query is no such wish, or says more than that.
  */
 export function findAlternatives(
   index: SearchIndex,
   query: string,
-  {
-    bits,
-    excludedBy,
-  }: { bits: Uint32Array | null; excludedBy(name: string): readonly KnownTerm[] },
+  bits: Uint32Array | null,
 ): Alternatives | null {
   const wish = index.noun === 'listing' ? findWish(index, query.trim()) : null
   if (wish === null) return null
   const { name, task } = wish
-  const excluded = excludedBy(name)
-  const named = rowsNamed(index, name, excluded)
+  const { excluded } = planQuery(index, `instead of ${name}`)
+  const exact = exactRows(index, index.organic, { text: name, bits: null })
+  // `openai` alone is nobody's whole name: then those named after it.
+  const named =
+    exact.length > 0
+      ? exact.flatMap(({ rows }) => rows)
+      : excluded.flatMap((term) => rowsNamed(index, 'organic', term))
   const known = index.filters.tasks.map((id) => ({
     id,
     doing: bitsFor(index, index.filterPlaces.get(`task:${id}`)),
@@ -62,10 +58,9 @@ export function findAlternatives(
   const ranked = rankRows(index, index.organic, {
     ...{ text, plan, bits: wanted, sort: 'relevance', most: all.length },
   })
-  const countOf = (tasks: typeof known, row: number) =>
-    tasks.filter(({ doing }) => passes(doing, row)).length
   const rows = ranked.rows.map(({ row, relevance }) => {
-    const score = (relevance * countOf(shared, row)) / Math.sqrt(countOf(known, row))
+    const common = shared.filter(({ doing }) => passes(doing, row)).length
+    const score = (relevance * common) / Math.sqrt(countTasks(index, row))
     return { row, relevance: Math.round(score * RELEVANCE_STEPS) / RELEVANCE_STEPS }
   })
   const isKnown = rowsKnownFor(index, shared)
@@ -86,7 +81,7 @@ function rowsKnownFor(index: SearchIndex, tasks: readonly { id: string }[]): Rea
 }
 
 /** The name, where the words around it say nothing, or one of its tasks: `Twilio alternative for SMS`. */
-function findWish({ words }: SearchIndex, query: string): Wish | null {
+function findWish({ words }: SearchIndex, query: string) {
   for (const wish of WISHES) {
     const { name, before = '', after = '' } = wish.exec(query)?.groups ?? {}
     if (name === undefined) continue
@@ -99,17 +94,4 @@ function findWish({ words }: SearchIndex, query: string): Wish | null {
     if (stated.length === 0 || task !== null) return { name, task }
   }
   return null
-}
-
-/** The rows of that name; `openai` alone is nobody's whole name, then those named after it. */
-function rowsNamed(
-  index: SearchIndex,
-  name: string,
-  excluded: readonly KnownTerm[],
-): readonly number[] {
-  const exact = exactRows(index, index.organic, { text: name, bits: null })
-  if (exact.length > 0 || excluded.length === 0) return exact.flatMap(({ rows }) => rows)
-  const others = keepWanted(index, 'organic', { excluded, bits: null })
-  const all = Array.from({ length: index.organicRows }, (_, row) => row)
-  return all.filter((row) => !passes(others, row))
 }

@@ -57,6 +57,19 @@ export function bitsFor({ trustMarks, filterBits }: IndexData, place = -1): Uint
     : filterBits.subarray(place * words, (place + 1) * words)
 }
 
+const taskCounts = new WeakMap<SearchIndex, Uint8Array>()
+
+/** How many tasks a row does, counted once. */
+export function countTasks(index: SearchIndex, row: number): number {
+  const counts = taskCounts.get(index) ?? new Uint8Array(index.trustMarks.length)
+  taskCounts.set(index, counts)
+  const places = counts[row] === 0 ? index.filters.tasks : []
+  for (const id of places)
+    if (hasValue(index, index.filterPlaces.get(`task:${id}`) ?? -1, row))
+      counts[row] = (counts[row] ?? 0) + 1
+  return counts[row] ?? 0
+}
+
 /** Whether a row has a filter value, by the position of its bit set. */
 export function hasValue(
   { trustMarks, filterBits }: IndexData,

@@ -195,7 +195,7 @@ function isName(index: SearchIndex, { whole }: Word, isSure: boolean): boolean {
 }
 
 /** The rows of a range whose listing has the term in its name. */
-function rowsNamed(index: SearchIndex, range: RangeName, { number }: KnownTerm): number[] {
+export function rowsNamed(index: SearchIndex, range: RangeName, { number }: KnownTerm): number[] {
   const { rows, codes } = readPostings(index.terms, number, range)
   const fields = index.noun === 'operation' ? NAME_OR_LABELS : NAME
   return Array.from(rows).filter(

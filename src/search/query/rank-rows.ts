@@ -20,7 +20,7 @@ import {
 import { EXACT_KINDS, type ExactKind, findExact } from '../index/exact-table.ts'
 import type { IndexData, RowRange, SearchIndex } from '../index/index-shape.ts'
 import { firstPlace, type RangeName, readPostings } from '../index/terms.ts'
-import { bitsFor, bitsOf, passes, setBit } from './filter-rows.ts'
+import { bitsFor, bitsOf, countTasks, passes, setBit } from './filter-rows.ts'
 import { keepWanted } from './long-and-excluded.ts'
 import type { PlanTerm, QueryPlan } from './plan-query.ts'
 
@@ -60,7 +60,7 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
   const known = new Map(exact.flatMap(({ rows }) => rows.map((row) => [row, toKey(row, 0)])))
   const best = createTopKeys(Math.min(most, range.end - range.start))
   const doing = taskBits(index, plan)
-  const done = createTopKeys(Math.min(doing === null ? 0 : most, range.end - range.start))
+  const done: { key: number; rank: number }[] = []
   let total = known.size
   /** A row with a lower score, before multiplication, cannot get on the page any more. */
   let minScore = Number.NEGATIVE_INFINITY
@@ -71,7 +71,10 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
       return
     }
     total += 1
-    if (doing !== null && passes(doing, row)) done.offer(toKey(row, score))
+    if (doing !== null && passes(doing, row)) {
+      const key = toKey(row, score)
+      done.push({ key, rank: key / countTasks(index, row) ** MANY_TASKS })
+    }
     if (score < minScore) return
     const threshold = best.offer(toKey(row, score))
     // With a step of slack for the rounding.
@@ -80,7 +83,7 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
   const first = exact.flatMap(({ rows }) =>
     rows.map((row) => known.get(row) ?? 0).sort((a, b) => b - a),
   )
-  const others = putDoingFirst(best.take(), done.take(), span)
+  const others = putDoingFirst(best.take(), done, span)
   return { total, rows: [...first, ...others].slice(0, most).map(toRow) }
 }
 
@@ -91,10 +94,18 @@ function taskBits(index: SearchIndex, { task }: Pick<QueryPlan, 'task'>): Uint32
   return place === undefined ? null : bitsFor(index, place)
 }
 
+/** Of two that do the task, the one that does less besides does more likely just that. */
+const MANY_TASKS = 0.25
+
 /** Those that do the task come first, where they are at least half as relevant as the best row. */
-function putDoingFirst(best: Float64Array, done: Float64Array, span: number): number[] {
+function putDoingFirst(
+  best: Float64Array,
+  done: { key: number; rank: number }[],
+  span: number,
+): number[] {
   const half = Math.floor((best[0] ?? 0) / span) / 2
-  const first = [...done].filter((key) => Math.floor(key / span) >= half)
+  const able = done.filter(({ key }) => Math.floor(key / span) >= half)
+  const first = able.sort((a, b) => b.rank - a.rank || b.key - a.key).map(({ key }) => key)
   const known = new Set(first)
   return [...first, ...[...best].filter((key) => !known.has(key))]
 }

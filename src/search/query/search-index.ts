@@ -127,10 +127,7 @@ export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutco
 function alternativesTo(index: SearchIndex, query: SearchQuery): Alternatives | null {
   const { q: text, sort = 'relevance' } = query
   if (text === undefined || sort !== 'relevance') return null
-  return findAlternatives(index, text, {
-    bits: filterRows(index, toRowFilter(query)),
-    excludedBy: (name) => listingDatabase(index).plan(`instead of ${name}`).excluded,
-  })
+  return findAlternatives(index, text, filterRows(index, toRowFilter(query)))
 }
 
 function alternativesNote({ name, tasks }: Alternatives): string {
