@@ -10,11 +10,8 @@ import {
   ChangeSchema,
   type ChangesView,
   describeChange,
-  type LogCursor,
   type LogHead,
   LogHeadSchema,
-  parseCursor,
-  toCursorText,
 } from '../../src/domain/sellers/change-log.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { pagePath } from '../../src/domain/wire/links.ts'
@@ -332,4 +329,20 @@ function createChangeIndex({ config, release }: Pick<Parts, 'config' | 'release'
 /** Listings that came or left, and what a caller relies on; prose about a listing is not news. */
 function isNews({ change, facts = {} }: Change): boolean {
   return change !== 'changed' || Object.keys(facts).length > 0
+}
+
+/** A place in a log: everything up to `seq` has been seen. */
+interface LogCursor {
+  log: string
+  seq: number
+}
+
+/** @example toCursorText({ log: '0123456789abcdef', seq: 7 }) → '0123456789abcdef-7' */
+function toCursorText({ log, seq }: LogCursor): string {
+  return `${log}-${seq}`
+}
+
+function parseCursor(text: string): LogCursor | null {
+  const [, log, seq] = /^([0-9a-f]{16})-(\d{1,15})$/.exec(text) ?? []
+  return log === undefined || seq === undefined ? null : { log, seq: Number(seq) }
 }

@@ -3,12 +3,8 @@ import { isIP, connect as openTcp, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { connect as openTls } from 'node:tls'
 import type { buildConnector } from 'undici'
-import {
-  type AddressReason,
-  judgeAddress,
-  type PrivateTargets,
-  parseIpAddress,
-} from '../../src/domain/listing/target-url.ts'
+import { type PrivateTargets, parseIpAddress } from '../../src/domain/listing/target-url.ts'
+import { type AddressReason, judgeAddress } from '../../src/domain/relay/address-verdict.ts'
 import type { Config } from '../ports/config.ts'
 import type { ResolvedAddress, Resolver } from './resolver.ts'
 

@@ -2,18 +2,12 @@ import * as v from 'valibot'
 import type { Finding, ProbeOutcome } from '../../src/domain/probe/finding.ts'
 import { toFacts } from '../../src/domain/probe/mcp.ts'
 import { mergeFinding } from '../../src/domain/probe/merge.ts'
-import {
-  addressOf,
-  type Candidate,
-  orderByNeed,
-  type ProbePlan,
-  toCandidate,
-} from '../../src/domain/probe/plan.ts'
-import { type Evidence, EvidenceSchema } from '../../src/domain/trust/evidence.ts'
-import { parseJson } from '../../src/domain/wire/json.ts'
 import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
 import type { Parts } from '../features/feature.ts'
 import { createHttpClient, type Fetcher, type HttpClient } from '../net/http-client.ts'
+import type { Handshake, ProbePlan } from '../../src/domain/probe/plan.ts'
+import { type Evidence, EvidenceSchema, type Probe } from '../../src/domain/trust/evidence.ts'
+import { largestOf, parseJson } from '../../src/domain/wire/json.ts'
 import type { Resolver } from '../net/resolver.ts'
 import { createJobQueue, HOLD_MS, type JobQueue } from '../store/jobs.ts'
 import type { Store } from '../store/store.ts'
@@ -373,4 +367,59 @@ function createAddressGate(): (address: string | null) => Promise<() => void> {
       else next()
     }
   }
+}
+
+/** The address probed first; null without one. */
+export function addressOf(handshake: Handshake): string | null {
+  if ('request' in handshake) return handshake.request.url
+  if ('url' in handshake) return handshake.url
+  return handshake.kind === 'a2a' ? (handshake.urls[0] ?? null) : null
+}
+
+type Candidate = ReturnType<typeof toCandidate>
+
+/**
+ * @returns `lastAt` in milliseconds since the epoch, null for never; `notBefore`: the seller asked to
+ *   be left alone until then
+ */
+export function toCandidate(plan: ProbePlan, evidence: Pick<Evidence, 'probes' | 'interface'>) {
+  const { probes = [], interface: seen } = evidence
+  const times = probes.map(({ at }) => Date.parse(at))
+  const lastAt = times.length === 0 ? null : largestOf(times)
+  const last = probes.filter(({ at }) => Date.parse(at) === lastAt)
+  // Any of its operations may have wanted that, each at its own time.
+  const answers = (seen?.operations ?? []).flatMap(({ seen: answer }) =>
+    answer === undefined ? [] : [{ ...answer, at: answer.at ?? seen?.at ?? '' }],
+  )
+  const waits = [...last, ...answers].map(
+    (answer) => (Date.parse(answer.at) || 0) + waitOf(answer) * 1000,
+  )
+  return { plan, lastAt, notBefore: largestOf(waits, 0) }
+}
+
+/**
+ * Listings never probed first, then the stalest; `Retry-After` is honoured. One without an endpoint
+ * is recorded once. @param staleMs leaves out those probed since; 0 for nobody
+ */
+export function orderByNeed(
+  candidates: readonly Candidate[],
+  { now, staleMs }: { now: number; staleMs: number },
+): ProbePlan[] {
+  return candidates
+    .filter(({ plan, lastAt, notBefore }) => {
+      if (lastAt === null) return true
+      if (plan.handshake.kind === 'none') return false
+      return now - lastAt >= staleMs && now >= notBefore
+    })
+    .toSorted((a, b) => {
+      const [left, right] = [a.lastAt ?? -1, b.lastAt ?? -1]
+      return left === right ? (a.plan.id < b.plan.id ? -1 : 1) : left - right
+    })
+    .map(({ plan }) => plan)
+}
+
+/** Seconds requested by the last answer; written by `judgeStatus`. */
+function waitOf({ outcome, saw = '' }: Pick<Probe, 'outcome' | 'saw'>): number {
+  if (outcome !== 'unknown') return 0
+  return Number(/, retry after (\d{1,6}) s$/.exec(saw)?.[1] ?? 0)
 }

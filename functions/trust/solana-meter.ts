@@ -1,14 +1,7 @@
+import * as v from 'valibot'
 import type { Settlement, Transfer } from '../../src/domain/trust/payments.ts'
-import {
-  listSignatures,
-  type ParsedTransaction,
-  readCluster,
-  readSolanaPayment,
-  readSolanaReturns,
-  readTransaction,
-  type Signature,
-  tokenAccountOf,
-} from '../../src/domain/trust/solana-payments.ts'
+import { TOKEN, tokenAccountOf } from '../../src/domain/trust/solana-payments.ts'
+import type { UsdAsset } from '../../src/domain/trust/usd-assets.ts'
 import { inPieces, type MeterCursorTable } from '../store/store.ts'
 import { RpcError } from './evm-chain.ts'
 import {
@@ -131,4 +124,232 @@ async function writeTransactions(
       .execute()
     if (moved.length === 0) throw new MeterStopped('a payout was read elsewhere meanwhile')
   })
+}
+
+/**
+ * A Solana transaction's payment to a payout. In the x402 scheme `exact` the buyer signs one
+ * checked transfer and somebody else pays the fee and signs last: only a transaction of exactly
+ * that form counts. It is Solana's counterpart of an authorisation: the buyer consented to it and
+ * did not send it.
+ */
+const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'
+
+/** Instructions wallets may add: a memo, and guards against being drained. */
+const HARMLESS = new Set([
+  COMPUTE_BUDGET,
+  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
+  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
+  'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95',
+])
+
+const TokenBalanceSchema = v.object({
+  accountIndex: v.optional(v.pipe(v.number(), v.integer())),
+  mint: v.string(),
+  owner: v.string(),
+  uiTokenAmount: v.object({ amount: v.pipe(v.string(), v.regex(/^\d{1,20}$/)) }),
+})
+
+const InstructionSchema = v.object({
+  programId: v.string(),
+  parsed: v.optional(v.unknown()),
+  accounts: v.optional(v.array(v.string())),
+})
+
+const TransferSchema = v.object({
+  type: v.literal('transferChecked'),
+  info: v.object({
+    source: v.string(),
+    destination: v.string(),
+    mint: v.string(),
+    authority: v.string(),
+    tokenAmount: v.object({ amount: v.pipe(v.string(), v.regex(/^\d{1,20}$/)) }),
+  }),
+})
+
+const ParsedTransactionSchema = v.object({
+  slot: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  blockTime: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  meta: v.object({
+    err: v.unknown(),
+    preTokenBalances: v.array(TokenBalanceSchema),
+    postTokenBalances: v.array(TokenBalanceSchema),
+  }),
+  transaction: v.object({
+    signatures: v.array(v.string()),
+    message: v.object({
+      accountKeys: v.array(v.object({ pubkey: v.string(), signer: v.boolean() })),
+      instructions: v.array(InstructionSchema),
+    }),
+  }),
+})
+
+type ParsedTransaction = v.InferOutput<typeof ParsedTransactionSchema>
+
+interface SolanaSeller {
+  network: string
+  wallets: readonly string[]
+  coin: UsdAsset
+}
+
+/** @returns the payment in a transaction to one of the wallets; null for anything else */
+function readSolanaPayment(
+  found: ParsedTransaction,
+  { network, wallets, coin: { address: mint, decimals } }: SolanaSeller,
+): Omit<Settlement, 'listing_id'> | null {
+  const { accountKeys, instructions } = found.transaction.message
+  const [sponsor] = accountKeys
+  const at = instructions.findIndex(({ programId }) => programId === TOKEN)
+  const rest = instructions.filter((_, index) => index !== at)
+  const transfer = v.safeParse(TransferSchema, instructions[at]?.parsed)
+  if (found.meta.err !== null || sponsor === undefined || !transfer.success) return null
+  const { source, destination, authority, tokenAmount, mint: paidIn } = transfer.output.info
+  const { preTokenBalances, postTokenBalances } = found.meta
+  const payee = wallets.find((wallet) =>
+    isHeldBy(found, postTokenBalances, { account: destination, owner: wallet, mint }),
+  )
+  const isExact =
+    paidIn === mint &&
+    BigInt(tokenAmount.amount) > 0n &&
+    rest.every(({ programId }) => HARMLESS.has(programId)) &&
+    // The fee payer has no part in the payment, and the buyer signed it.
+    sponsor.signer &&
+    ![source, destination, authority].includes(sponsor.pubkey) &&
+    !rest.some(({ accounts }) => accounts?.includes(sponsor.pubkey)) &&
+    accountKeys.some(({ pubkey, signer }) => pubkey === authority && signer) &&
+    isHeldBy(found, preTokenBalances, { account: source, owner: authority, mint })
+  if (!isExact || payee === undefined) return null
+  return {
+    network,
+    transaction: found.transaction.signatures[0] ?? '',
+    // A payment has exactly one transfer.
+    log: 0,
+    payer: authority,
+    payee,
+    amount: tokenAmount.amount,
+    usd: Number(tokenAmount.amount) / 10 ** decimals,
+    at: found.blockTime * 1000,
+    block: null,
+    scheme: 'solana_exact',
+  }
+}
+
+/** What a transaction took out of a payout's account, by wallets that had more afterwards. */
+function readSolanaReturns(
+  found: ParsedTransaction,
+  { network, wallet, coin }: Pick<SolanaSeller, 'network' | 'coin'> & { wallet: string },
+): Transfer[] {
+  const changes = changesOf(found, coin.address)
+  if (found.meta.err !== null || (changes.get(wallet) ?? 0n) >= 0n) return []
+  const gained = [...changes]
+    .filter(([, change]) => change > 0n)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  return gained.map(([to, change], index) => ({
+    network,
+    transaction: found.transaction.signatures[0] ?? '',
+    log: index,
+    from: wallet,
+    to,
+    amount: change.toString(),
+    at: found.blockTime * 1000,
+    block: null,
+    from_contract: null,
+  }))
+}
+
+/** Whether an account was its owner's own: a delegate's signature is not the owner's. */
+function isHeldBy(
+  { transaction }: ParsedTransaction,
+  balances: ParsedTransaction['meta']['preTokenBalances'],
+  held: { account: string; owner: string; mint: string },
+): boolean {
+  const index = transaction.message.accountKeys.findIndex(({ pubkey }) => pubkey === held.account)
+  return balances.some(
+    ({ accountIndex, owner, mint }) =>
+      accountIndex === index && owner === held.owner && mint === held.mint,
+  )
+}
+
+/** Change of each owner's balance of one mint. */
+function changesOf({ meta }: ParsedTransaction, mint: string): Map<string, bigint> {
+  const changes = new Map<string, bigint>()
+  const add = (owner: string, change: bigint) =>
+    changes.set(owner, (changes.get(owner) ?? 0n) + change)
+  for (const entry of meta.preTokenBalances)
+    if (entry.mint === mint) add(entry.owner, -BigInt(entry.uiTokenAmount.amount))
+  for (const entry of meta.postTokenBalances)
+    if (entry.mint === mint) add(entry.owner, BigInt(entry.uiTokenAmount.amount))
+  return changes
+}
+
+/** A node of Solana, by JSON-RPC. */
+interface Node {
+  call<Schema extends v.GenericSchema>(
+    method: string,
+    params: unknown[],
+    schema: Schema,
+  ): Promise<v.InferOutput<Schema>>
+}
+
+/** A CAIP-2 reference of Solana is the first 32 characters of the genesis hash. */
+const REFERENCE_LENGTH = 32
+
+/** The cluster of a node, CAIP-2. */
+async function readCluster(node: Node): Promise<string> {
+  const genesis = await node.call('getGenesisHash', [], v.string())
+  return `solana:${genesis.slice(0, REFERENCE_LENGTH)}`
+}
+
+/** A final transaction with parsed instructions; null where the node has none, or another. */
+async function readTransaction(node: Node, signature: string) {
+  const options = {
+    encoding: 'jsonParsed',
+    commitment: 'finalized',
+    maxSupportedTransactionVersion: 0,
+  }
+  const found = await node.call(
+    'getTransaction',
+    [signature, options],
+    v.nullable(ParsedTransactionSchema),
+  )
+  return found?.transaction.signatures[0] === signature ? found : null
+}
+
+/** Signatures a node lists at once. */
+const PAGE = 1_000
+
+const SignaturesSchema = v.array(
+  v.object({
+    signature: v.pipe(v.string(), v.regex(/^[1-9A-HJ-NP-Za-km-z]{64,90}$/)),
+    err: v.unknown(),
+    blockTime: v.nullish(v.number()),
+  }),
+)
+
+type Signature = v.InferOutput<typeof SignaturesSchema>[number]
+
+/**
+ * Transactions of an account, newest first, failures included.
+ *
+ * @param since milliseconds; transactions without a time are listed as well
+ * @param until the signature where an earlier list ended
+ * @returns null where the node returns the same page again
+ */
+async function listSignatures(
+  node: Node,
+  account: string,
+  { since, until }: { since: number; until?: string },
+): Promise<Signature[] | null> {
+  const listed: Signature[] = []
+  for (let before: { before?: string } = {}; ; ) {
+    const options = { limit: PAGE, commitment: 'finalized', ...(until && { until }), ...before }
+    const page = await node.call('getSignaturesForAddress', [account, options], SignaturesSchema)
+    const fresh = page.filter(
+      ({ blockTime }) => typeof blockTime !== 'number' || blockTime * 1000 >= since,
+    )
+    for (const signature of fresh) listed.push(signature)
+    const last = page.at(-1)
+    if (page.length < PAGE || fresh.length < page.length || last === undefined) return listed
+    if (before.before === last.signature) return null
+    before = { before: last.signature }
+  }
 }

@@ -3,8 +3,8 @@ import {
   isIpHost,
   isPlaceholderHost,
   isTunnelHost,
-  judgeAddress,
 } from '../../src/domain/listing/target-url.ts'
+import { judgeAddress } from '../../src/domain/relay/address-verdict.ts'
 import { toTemplate } from '../../src/domain/sources/x402-manifest.ts'
 
 /**

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { toWithdrawnNotice } from '../../src/content/join.ts'
 import { sourceFileOf } from '../../src/content/read.ts'
 import { listingIdOf } from '../../src/domain/listing/listing-text.ts'
-import { toWithdrawnNotice, uniteFacts } from '../../src/domain/sources/join-rows.ts'
+import { uniteFacts } from '../../src/domain/sources/join-rows.ts'
 import {
   describeSkill,
   type NamedRow,

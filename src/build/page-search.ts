@@ -6,11 +6,10 @@ import { toXmlText } from '../components/frame/html.ts'
 import { toFacetWords } from '../components/search/index-facets.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import type { DerivedListing } from '../domain/derived/derived-listing.ts'
-import { runsOf } from '../domain/listing/invoke.ts'
 import { toCostText } from '../domain/listing/price-text.ts'
 import { lowestPriceOf, railsOf } from '../domain/listing/pricing.ts'
 import type { ListingView } from '../domain/views/listing-view.ts'
-import { FACET_STEPS } from '../domain/wire/vocabulary.ts'
+import { FACET_STEPS, runsOf } from '../domain/wire/vocabulary.ts'
 import type { Folder } from './folder.ts'
 
 /**

@@ -3,7 +3,11 @@ import { readMoves, urlIn } from '../content/check.ts'
 import { createListingParser, type ListingFile } from '../content/listing-file.ts'
 import type { Content } from '../content/read.ts'
 import type { ComparePage } from '../content/tables.ts'
-import { type DerivedListing, deriveListing } from '../domain/derived/derived-listing.ts'
+import {
+  type DerivedListing,
+  deriveListing,
+  NO_PAYOUTS,
+} from '../domain/derived/derived-listing.ts'
 import { createMarkFinder, type SourceRow, type Tables } from '../domain/derived/tables.ts'
 import type { ListingFacts } from '../domain/listing/listing-facts.ts'
 import { followMoves, type Gone, type OptedOutListing } from '../domain/listing/listing-states.ts'
@@ -13,7 +17,6 @@ import { planProbe } from '../domain/probe/plan.ts'
 import type { GoneServer } from '../domain/protocols/registry-entry.ts'
 import { countDelivered } from '../domain/relay/delivered.ts'
 import { type ClaimRules, GITHUB_ISSUER, hostOf } from '../domain/sellers/claim-rules.ts'
-import { NO_PAYOUTS } from '../domain/sellers/payout-state.ts'
 import { toDisputeNotice } from '../domain/sellers/report.ts'
 import { splitByAge } from '../domain/trust/age.ts'
 import type { Evidence, Notice } from '../domain/trust/evidence.ts'

@@ -1,6 +1,6 @@
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseCallQuery, parseCallTarget } from '../../src/domain/relay/call-target.ts'
+import { parseCallQuery, parseCallTarget } from '../../functions/relay/call-plan.ts'
 import { problemOf } from './problem-of.ts'
 import { aListing, type RelayWorld, startRawSeller, startRelay } from './relay-world.ts'
 

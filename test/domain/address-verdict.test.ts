@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { judgeAddress } from '../../src/domain/listing/target-url.ts'
+import { judgeAddress } from '../../src/domain/relay/address-verdict.ts'
 
 /** Verdict, then addresses: first and last of each block, and the neighbours just outside. */
 const TABLE: readonly (readonly [verdict: string, addresses: string])[] = [

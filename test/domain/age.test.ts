@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { AGE_LIMITS, splitByAge } from '../../src/domain/trust/age.ts'
+import { splitByAge } from '../../src/domain/trust/age.ts'
 import type { Evidence } from '../../src/domain/trust/evidence.ts'
-import { judgeTrust } from '../../src/domain/trust/trust.ts'
+import { AGE_LIMITS, judgeTrust } from '../../src/domain/trust/trust.ts'
 import { toMeasured, toProbes } from './listing-samples.ts'
 
 const DAY_MS = 86_400_000

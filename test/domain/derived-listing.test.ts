@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { toStripFacts } from '../../src/components/rows/decision-facts.ts'
 import { trustScoreOf, verifiedBuyersOf } from '../../src/domain/derived/derived-listing.ts'
-import { hasRemoteEndpoint } from '../../src/domain/listing/invoke.ts'
 import { toKnownSentence } from '../../src/domain/views/known-view.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
+import { hasRemoteEndpoint } from '../../src/domain/wire/vocabulary.ts'
 import { LIVE_PROBES, toFacts, toListing, toMeasured, VIEW_CONTEXT } from './listing-samples.ts'
 
 const REMOTE = { kind: 'mcp', transport: 'sse', url: 'https://mcp.weather.example/sse' }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import markdownIt from 'markdown-it'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
+import { toArdEntry } from '../../functions/protocols/ard.ts'
 import { renderBadgeSvg } from '../../src/components/badges/badge-svg.ts'
 import { toCallRows } from '../../src/components/calls/call-rows.ts'
 import { toScriptJson } from '../../src/components/frame/html.ts'
@@ -9,12 +10,7 @@ import { renderDescription } from '../../src/derive/description.ts'
 import { toCompareRow } from '../../src/domain/compare/compare-view.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { withoutHidden } from '../../src/domain/listing/listing-text.ts'
-import {
-  toArdEntry,
-  toKitCard,
-  toListingCard,
-  toServerCard,
-} from '../../src/domain/protocols/cards.ts'
+import { toKitCard, toListingCard, toServerCard } from '../../src/domain/protocols/cards.ts'
 import {
   toListingMarkdown,
   toLlmsFullText,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { joinEvidence } from '../../src/domain/sources/join-rows.ts'
+import { joinEvidence } from '../../src/content/join.ts'
 import type { Evidence } from '../../src/domain/trust/evidence.ts'
 import { toMeasured } from './listing-samples.ts'
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
+import type { SeenPayment } from '../../functions/trust/meter-rows.ts'
 import {
   type LedgerPayee,
   type LedgerPayment,
   LedgerPaymentSchema,
-  type SeenPayment,
   toPublishedPayment,
 } from '../../src/domain/trust/ledger-facts.ts'
 import {

@@ -2,10 +2,13 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { type DeriveInput, deriveListing } from '../../src/domain/derived/derived-listing.ts'
+import {
+  type DeriveInput,
+  deriveListing,
+  NO_PAYOUTS,
+} from '../../src/domain/derived/derived-listing.ts'
 import { type KitView, KitViewSchema, toKitView } from '../../src/domain/kit/kit-view.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
-import { NO_PAYOUTS } from '../../src/domain/sellers/payout-state.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
 

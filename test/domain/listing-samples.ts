@@ -1,12 +1,15 @@
 import * as v from 'valibot'
-import { type DerivedListing, deriveListing } from '../../src/domain/derived/derived-listing.ts'
+import {
+  type DerivedListing,
+  deriveListing,
+  NO_PAYOUTS,
+} from '../../src/domain/derived/derived-listing.ts'
 import type { SourceRow } from '../../src/domain/derived/tables.ts'
 import {
   createListingFactsSchema,
   type ListingFacts,
 } from '../../src/domain/listing/listing-facts.ts'
 import { GITHUB_ISSUER } from '../../src/domain/sellers/claim-rules.ts'
-import { NO_PAYOUTS } from '../../src/domain/sellers/payout-state.ts'
 import type { Evidence, Measured, Probe } from '../../src/domain/trust/evidence.ts'
 
 import { SHARED_HOSTS } from '../support/shared-hosts.ts'

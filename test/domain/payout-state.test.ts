@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judgePayouts, type PayoutFacts } from '../../src/domain/sellers/payout-state.ts'
+import { judgePayouts, type PayoutFacts } from '../../src/derive/payouts.ts'
 
 const ONE = `eip155:8453:0x${'ab'.repeat(20)}`
 const SHOUTED = `eip155:8453:0x${'AB'.repeat(20)}`

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
+import { orderByNeed, toCandidate } from '../../functions/probes/schedule.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import type { Finding, OtherAnswer, PaymentTerm } from '../../src/domain/probe/finding.ts'
 import { mergeFinding, toDriftNotices } from '../../src/domain/probe/merge.ts'
-import { orderByNeed, type ProbePlan, planProbe, toCandidate } from '../../src/domain/probe/plan.ts'
+import { type ProbePlan, planProbe } from '../../src/domain/probe/plan.ts'
 import { type Evidence, EvidenceSchema } from '../../src/domain/trust/evidence.ts'
 
 const FactsSchema = createListingFactsSchema({ allowPrivate: true })

@@ -1,16 +1,16 @@
 import type { RequestListener } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
-import { withSeenSignIn } from '../../src/domain/derived/derived-listing.ts'
-import { registrationOf } from '../../src/domain/listing/invoke.ts'
-import { mergeFinding } from '../../src/domain/probe/merge.ts'
 import {
   readNamedMetadata,
   readResourceMetadata,
   readServerMetadata,
   toResourceMetadataUrls,
   toServerMetadataUrls,
-} from '../../src/domain/probe/oauth.ts'
+} from '../../functions/probes/sign-in.ts'
+import { withSeenSignIn } from '../../src/domain/derived/derived-listing.ts'
+import { registrationOf } from '../../src/domain/listing/invoke.ts'
+import { mergeFinding } from '../../src/domain/probe/merge.ts'
 import { createTestClient, type Site, startSite } from './probe-world.ts'
 
 const closing: (() => unknown)[] = []

@@ -13,13 +13,8 @@ import {
 } from '../../functions/receipts/receipts.ts'
 import type { Store } from '../../functions/store/store.ts'
 import { toSettlementRow } from '../../functions/trust/meter-rows.ts'
-import {
-  hashOfReceipt,
-  isDaySigned,
-  isReceiptSigned,
-  type Receipt,
-  toSignedReceipt,
-} from '../../src/domain/relay/receipt.ts'
+import { hashOfReceipt, isDaySigned, isReceiptSigned } from '../../packages/client/cli/verify.ts'
+import { type Receipt, toSignedReceipt } from '../../src/domain/relay/receipt.ts'
 import { toCanonicalJson } from '../../src/domain/wire/json.ts'
 import { describeStores, silentLog } from '../support/stores.ts'
 import { aTransaction } from './observed-relay.ts'

@@ -17,12 +17,13 @@ import { readListed } from '../../seeds/content/content-files.ts'
 import { renderListing } from '../../seeds/content/listing-text.ts'
 import { createRowQueue } from '../../seeds/review/waiting-rows.ts'
 import { SOURCE_IDS } from '../../seeds/sources/sources.ts'
+import { joinEvidence } from '../../src/content/join.ts'
 import {
   createWrittenFactsSchema,
   type WrittenFacts,
 } from '../../src/domain/listing/listing-facts.ts'
 import { listingIdOf } from '../../src/domain/listing/listing-text.ts'
-import { joinEvidence, joinFacts } from '../../src/domain/sources/join-rows.ts'
+import { joinFacts } from '../../src/domain/sources/join-rows.ts'
 import type { SourceFile } from '../../src/domain/sources/source-row.ts'
 
 export const FIXTURES = new URL('../fixtures/mcp-registry/', import.meta.url).pathname

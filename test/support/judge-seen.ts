@@ -1,11 +1,11 @@
 import {
-  createPayeeLookup,
   judgePayments,
   type MeteredPayment,
   type SeenPayment,
   type Surroundings,
   toMeteredPayment,
-} from '../../src/domain/trust/ledger-facts.ts'
+} from '../../functions/trust/meter-rows.ts'
+import { createPayeeLookup } from '../../src/domain/trust/ledger-facts.ts'
 
 /** What becomes of payments as a chain shows them, where the meter reads them all. */
 export function judgeSeen(

@@ -5,7 +5,8 @@ import type { Operation } from '../../src/domain/listing/listing-facts.ts'
 import type { TaskSeller } from '../../src/domain/plans/task-seller.ts'
 import { type JsonPath, parseJsonPath } from '../../src/domain/tasks/json-path.ts'
 import { membersOf, type Task } from '../../src/domain/tasks/task.ts'
-import { isJsonObject, memberOf, parseJson, toBase64 } from '../../src/domain/wire/json.ts'
+import { toBase64 } from '../../src/domain/wire/base64-json.ts'
+import { isJsonObject, memberOf, parseJson } from '../../src/domain/wire/json.ts'
 
 /**
  * Doubles of the sellers that are listed: each takes the requests that the seller's own schema takes,

@@ -1,17 +1,21 @@
 import { readFile } from 'node:fs/promises'
 import * as v from 'valibot'
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import {
-  dayOf,
-  hashOfReceipt,
-  isDaySigned,
-  isReceiptSigned,
   type Receipt,
+  type ReceiptDay,
   ReceiptDaysSchema,
   type ReceiptKeys,
   ReceiptKeysSchema,
+  type ReceiptView,
   ReceiptViewSchema,
-  saltedHash,
+  toSignedDay,
+  toSignedReceipt,
 } from '../../../src/domain/relay/receipt.ts'
+import { fromBase64 } from '../../../src/domain/wire/base64-json.ts'
+import { toCanonicalJson } from '../../../src/domain/wire/json.ts'
 import {
   type LedgerFiles,
   LedgerPaymentSchema,
@@ -250,4 +254,49 @@ function readAs<Schema extends v.GenericSchema>(
   const read = v.safeParse(schema, value)
   if (read.success) return read.output
   throw new WaypostError('unreadable', `${url} answered something else: ${read.issues[0].message}`)
+}
+/** The day, UTC, in whose file a receipt is. */
+function dayOf({ at }: Pick<Receipt, 'at'>): string {
+  return new Date(at).toISOString().slice(0, 10)
+}
+
+/** A line of its day's file. */
+export function hashOfReceipt(receipt: Receipt): string {
+  return bytesToHex(sha256(utf8ToBytes(toCanonicalJson(receipt))))
+}
+
+/** Whether a receipt is signed by a key that the directory publishes. */
+export function isReceiptSigned({ receipt, ...named }: ReceiptView, keys: ReceiptKeys): boolean {
+  return isSigned(toSignedReceipt(receipt), { ...named, at: Date.parse(receipt.at) }, keys)
+}
+
+/** Whether the statement about a day is signed, and is about this file. */
+export function isDaySigned(day: ReceiptDay, file: string, keys: ReceiptKeys): boolean {
+  const sum = bytesToHex(sha256(utf8ToBytes(file)))
+  const isOfFile = sum === day.sha256 && file.split('\n').length - 1 === day.receipts
+  return isOfFile && isSigned(toSignedDay(day), { ...day, at: Date.parse(day.day) }, keys)
+}
+
+/** A receipt's SHA-256 of an answer or a request. @param secret base64url, as the caller got it */
+export function saltedHash(secret: string, bytes: Uint8Array): string {
+  return bytesToHex(sha256(concatBytes(fromBase64(secret), bytes)))
+}
+
+/** Servers learn of a new key within half a minute, and clocks differ (milliseconds). */
+const CLOCKS_APART_MS = 5 * 60_000
+
+/** A retired key, perhaps a stolen one, must not sign what came later. */
+function isSigned(
+  text: Uint8Array,
+  { key: id, signature, at }: { key: string; signature: string; at: number },
+  { keys }: ReceiptKeys,
+): boolean {
+  const key = keys.find((each) => each.id === id)
+  if (key === undefined) return false
+  if (key.until !== undefined && at > Date.parse(key.until) + CLOCKS_APART_MS) return false
+  try {
+    return ed25519.verify(fromBase64(signature), text, fromBase64(key.public_key))
+  } catch {
+    return false
+  }
 }

@@ -4,6 +4,7 @@ import { toCostText, toRangeText, UNPUBLISHED } from '../../domain/listing/price
 import { listedPriceOf, railsOf } from '../../domain/listing/pricing.ts'
 import type { ListingBrief } from '../../domain/views/listing-view.ts'
 import type { TrustSummary } from '../../domain/views/trust-view.ts'
+import { hasRemoteEndpoint } from '../../domain/wire/vocabulary.ts'
 
 export type ListingRow = ReturnType<typeof toListingRow>
 

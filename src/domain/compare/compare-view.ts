@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
 import { link, prose, type SiteTexts, type SourceRow } from '../derived/tables.ts'
-import { hasRemoteEndpoint } from '../listing/invoke.ts'
 import { toCostText } from '../listing/price-text.ts'
 import { lowestPriceOf, railsOf } from '../listing/pricing.ts'
 import { compareBrowsing, type RankFacts } from '../search/search-rank.ts'
@@ -11,7 +10,7 @@ import { sourceIdsOf } from '../views/listing-view.ts'
 import { comparePath } from '../wire/links.ts'
 import { CalendarDateSchema, textLike } from '../wire/shapes.ts'
 import { cutText } from '../wire/text.ts'
-import { KIND_LABELS, RAILS } from '../wire/vocabulary.ts'
+import { hasRemoteEndpoint, KIND_LABELS, RAILS } from '../wire/vocabulary.ts'
 
 /** `content/compare/<slug>.yaml`: the listings of a comparison page, and the text about them. */
 const FOCUSES = ['dedicated', 'broad'] as const

@@ -14,7 +14,6 @@ import {
 import { toSuspicionNotice } from '../probe/mcp.ts'
 import { DELIVERS, type Delivered, earnsDelivers } from '../relay/delivered.ts'
 import { toDigest, toFactsOfCall } from '../relay/pins.ts'
-import type { PayoutState } from '../sellers/payout-state.ts'
 import type { PastFacts } from '../trust/age.ts'
 import {
   type Evidence,
@@ -475,3 +474,14 @@ export function toDeclaredRows({ id, facts, surface, payees, buy }: DerivedListi
     return [{ listing_id: id, digest, method, url, response: declared }]
   })
 }
+
+export interface PayoutState {
+  /** Every payment to these is the listing's, no matter who saw it. */
+  owned: readonly string[]
+  /** Payments to these count for nobody here until the payout is proved. */
+  contested: readonly string[]
+  /** The largest number of listings that share one of its payouts, at least 1. */
+  sharers: number
+}
+
+export const NO_PAYOUTS: PayoutState = { owned: [], contested: [], sharers: 1 }

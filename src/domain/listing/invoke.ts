@@ -6,8 +6,6 @@ import {
   PACKAGE_REGISTRIES,
   PACKAGE_TRANSPORTS,
   REMOTE_TRANSPORTS,
-  RUNS,
-  type Runs,
 } from '../wire/vocabulary.ts'
 import { EndpointTextSchema } from './listing-text.ts'
 import { findUrlFault, MAX_URL_LENGTH, type UrlRules, urlSchema } from './target-url.ts'
@@ -271,29 +269,6 @@ function findRemoteFault(entry: Templated, rules: UrlRules): string | null {
   const idle = named.find((name) => !places.includes(name))
   if (idle !== undefined) return `expected {${idle}} in the url, since variables has it`
   return findUrlFault(sampleAddress(entry), rules)
-}
-
-/** A listing as in its file or its answer: both searches use the same rule. */
-export interface Invoked {
-  kind: Kind
-  invoke: readonly { kind: InvokeEntry['kind'] }[]
-}
-
-/** spec: remote endpoint: HTTP APIs and agents always, MCP servers with a remote, kits never. */
-export function hasRemoteEndpoint({ kind, invoke }: Invoked): boolean {
-  if (kind === 'http_api' || kind === 'a2a_agent') return true
-  return kind === 'mcp_server' && invoke.some((entry) => entry.kind === 'mcp')
-}
-
-/** Where a listing runs: at the seller's, as a package, or both; a kit runs nowhere by itself. */
-export function runsOf(listing: Invoked): Runs[] {
-  const isLocal = listing.invoke.some((entry) => entry.kind === 'mcp_package')
-  return RUNS.filter((place) => (place === 'local' ? isLocal : hasRemoteEndpoint(listing)))
-}
-
-/** Whether it only comes as a package: then nobody charges for a call. */
-export function runsLocallyOnly(listing: Invoked): boolean {
-  return runsOf(listing).join() === 'local'
 }
 
 /** @returns what is wrong with a package identifier in this registry, or null. */

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import { MAX_OFFERS, type OperationEntry, toOffers } from '../kit/found-operations.ts'
-import { runsLocallyOnly } from '../listing/invoke.ts'
 import { findValueFault } from '../listing/json-schema.ts'
 import { OfferSchema } from '../listing/listing-facts.ts'
 import { isKnownToDeliver } from '../relay/delivered.ts'
@@ -11,7 +10,14 @@ import { membersOf, type Task, type TaskRow, toTask } from '../tasks/task.ts'
 import { compareText, eachOnce, memberOf, present, smallestOf } from '../wire/json.ts'
 import { callPath, markPath, pagePath, taskPath } from '../wire/links.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/shapes.ts'
-import { AUTH_TYPES, isUp, KINDS, PRICE_UNITS, type Rail } from '../wire/vocabulary.ts'
+import {
+  AUTH_TYPES,
+  isUp,
+  KINDS,
+  PRICE_UNITS,
+  type Rail,
+  runsLocallyOnly,
+} from '../wire/vocabulary.ts'
 import type { TaskSeller } from './task-seller.ts'
 
 export const MAX_PLAN_ROWS = 5

@@ -3,8 +3,7 @@ import { defaultAddress } from '../listing/invoke.ts'
 import type { ListingFacts, Operation } from '../listing/listing-facts.ts'
 import { encodeBody, toExampleRequest } from '../listing/operation.ts'
 import { railsOf } from '../listing/pricing.ts'
-import type { Evidence, Probe } from '../trust/evidence.ts'
-import { largestOf, present } from '../wire/json.ts'
+import { present } from '../wire/json.ts'
 import { HTTP_METHODS, PROBE_PROTOCOLS, RAILS } from '../wire/vocabulary.ts'
 import { CARD_PATHS } from './a2a.ts'
 
@@ -190,61 +189,6 @@ export type Handshake = v.InferOutput<typeof HandshakeSchema>
 type PlannedRequest = v.InferOutput<typeof RequestSchema>
 export type OtherRequest = v.InferOutput<typeof OtherRequestSchema>
 export type ProbePlan = v.InferOutput<typeof ProbePlanSchema>
-
-/** The address probed first; null without one. */
-export function addressOf(handshake: Handshake): string | null {
-  if ('request' in handshake) return handshake.request.url
-  if ('url' in handshake) return handshake.url
-  return handshake.kind === 'a2a' ? (handshake.urls[0] ?? null) : null
-}
-
-export type Candidate = ReturnType<typeof toCandidate>
-
-/**
- * @returns `lastAt` in milliseconds since the epoch, null for never; `notBefore`: the seller asked to
- *   be left alone until then
- */
-export function toCandidate(plan: ProbePlan, evidence: Pick<Evidence, 'probes' | 'interface'>) {
-  const { probes = [], interface: seen } = evidence
-  const times = probes.map(({ at }) => Date.parse(at))
-  const lastAt = times.length === 0 ? null : largestOf(times)
-  const last = probes.filter(({ at }) => Date.parse(at) === lastAt)
-  // Any of its operations may have wanted that, each at its own time.
-  const answers = (seen?.operations ?? []).flatMap(({ seen: answer }) =>
-    answer === undefined ? [] : [{ ...answer, at: answer.at ?? seen?.at ?? '' }],
-  )
-  const waits = [...last, ...answers].map(
-    (answer) => (Date.parse(answer.at) || 0) + waitOf(answer) * 1000,
-  )
-  return { plan, lastAt, notBefore: largestOf(waits, 0) }
-}
-
-/**
- * Listings never probed first, then the stalest; `Retry-After` is honoured. One without an endpoint
- * is recorded once. @param staleMs leaves out those probed since; 0 for nobody
- */
-export function orderByNeed(
-  candidates: readonly Candidate[],
-  { now, staleMs }: { now: number; staleMs: number },
-): ProbePlan[] {
-  return candidates
-    .filter(({ plan, lastAt, notBefore }) => {
-      if (lastAt === null) return true
-      if (plan.handshake.kind === 'none') return false
-      return now - lastAt >= staleMs && now >= notBefore
-    })
-    .toSorted((a, b) => {
-      const [left, right] = [a.lastAt ?? -1, b.lastAt ?? -1]
-      return left === right ? (a.plan.id < b.plan.id ? -1 : 1) : left - right
-    })
-    .map(({ plan }) => plan)
-}
-
-/** Seconds requested by the last answer; written by `judgeStatus`. */
-function waitOf({ outcome, saw = '' }: Pick<Probe, 'outcome' | 'saw'>): number {
-  if (outcome !== 'unknown') return 0
-  return Number(/, retry after (\d{1,6}) s$/.exec(saw)?.[1] ?? 0)
-}
 
 /** Operations probed after the first: enough to judge a seller, too few to be a burden. */
 const MAX_OTHERS = 5

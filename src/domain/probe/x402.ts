@@ -3,7 +3,8 @@ import { toOffer, toPrice } from '../listing/operation.ts'
 import { readPaymentInfo, readX402Offer, type X402Offer } from '../sources/payment-info.ts'
 import { readX402Input, readX402Output } from '../sources/x402-manifest.ts'
 import { toCaip2 } from '../trust/usd-assets.ts'
-import { isJsonObject, memberOf, parseBase64Json, parseJson } from '../wire/json.ts'
+import { parseBase64Json } from '../wire/base64-json.ts'
+import { isJsonObject, memberOf, parseJson } from '../wire/json.ts'
 import { type HttpMethod, RAILS, type Rail } from '../wire/vocabulary.ts'
 import {
   type Fault,

@@ -1,8 +1,6 @@
-import { ed25519 } from '@noble/curves/ed25519.js'
-import { sha256 } from '@noble/hashes/sha2.js'
-import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import { utf8ToBytes } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
-import { fromBase64, toCanonicalJson } from '../wire/json.ts'
+import { toCanonicalJson } from '../wire/json.ts'
 import { count, InstantSchema, textLike } from '../wire/shapes.ts'
 import { DELIVERY_VERDICTS } from '../wire/vocabulary.ts'
 
@@ -82,50 +80,4 @@ export function toSignedReceipt(receipt: Receipt): Uint8Array {
 
 export function toSignedDay({ day, receipts, sha256: sum }: Omit<ReceiptDay, 'key' | 'signature'>) {
   return utf8ToBytes(`call-receipts-day-v1\n${day}\n${receipts}\n${sum}\n`)
-}
-
-/** The day, UTC, in whose file a receipt is. */
-export function dayOf({ at }: Pick<Receipt, 'at'>): string {
-  return new Date(at).toISOString().slice(0, 10)
-}
-
-/** A line of its day's file. */
-export function hashOfReceipt(receipt: Receipt): string {
-  return bytesToHex(sha256(utf8ToBytes(toCanonicalJson(receipt))))
-}
-
-/** Whether a receipt is signed by a key that the directory publishes. */
-export function isReceiptSigned({ receipt, ...named }: ReceiptView, keys: ReceiptKeys): boolean {
-  return isSigned(toSignedReceipt(receipt), { ...named, at: Date.parse(receipt.at) }, keys)
-}
-
-/** Whether the statement about a day is signed, and is about this file. */
-export function isDaySigned(day: ReceiptDay, file: string, keys: ReceiptKeys): boolean {
-  const sum = bytesToHex(sha256(utf8ToBytes(file)))
-  const isOfFile = sum === day.sha256 && file.split('\n').length - 1 === day.receipts
-  return isOfFile && isSigned(toSignedDay(day), { ...day, at: Date.parse(day.day) }, keys)
-}
-
-/** A receipt's SHA-256 of an answer or a request. @param secret base64url, as the caller got it */
-export function saltedHash(secret: string, bytes: Uint8Array): string {
-  return bytesToHex(sha256(concatBytes(fromBase64(secret), bytes)))
-}
-
-/** Servers learn of a new key within half a minute, and clocks differ (milliseconds). */
-const CLOCKS_APART_MS = 5 * 60_000
-
-/** A retired key, perhaps a stolen one, must not sign what came later. */
-function isSigned(
-  text: Uint8Array,
-  { key: id, signature, at }: { key: string; signature: string; at: number },
-  { keys }: ReceiptKeys,
-): boolean {
-  const key = keys.find((each) => each.id === id)
-  if (key === undefined) return false
-  if (key.until !== undefined && at > Date.parse(key.until) + CLOCKS_APART_MS) return false
-  try {
-    return ed25519.verify(fromBase64(signature), text, fromBase64(key.public_key))
-  } catch {
-    return false
-  }
 }

@@ -139,19 +139,3 @@ export function describeChange({ change, facts = {}, reason }: Difference): stri
     return is === undefined ? `${label}: no longer (${was})` : `${label}: ${was} → ${is}`
   })
 }
-
-/** A place in a log: everything up to `seq` has been seen. */
-export interface LogCursor {
-  log: string
-  seq: number
-}
-
-/** @example toCursorText({ log: '0123456789abcdef', seq: 7 }) → '0123456789abcdef-7' */
-export function toCursorText({ log, seq }: LogCursor): string {
-  return `${log}-${seq}`
-}
-
-export function parseCursor(text: string): LogCursor | null {
-  const [, log, seq] = /^([0-9a-f]{16})-(\d{1,15})$/.exec(text) ?? []
-  return log === undefined || seq === undefined ? null : { log, seq: Number(seq) }
-}

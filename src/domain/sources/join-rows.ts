@@ -15,19 +15,10 @@ import {
   toPrice,
 } from '../listing/operation.ts'
 import type { Pricing } from '../listing/pricing.ts'
-import {
-  type Evidence,
-  type Interface,
-  MAX_OPERATIONS,
-  newestSignIn,
-  type SeenOperation,
-  uniteReports,
-} from '../trust/evidence.ts'
-import { eachOnce, present } from '../wire/json.ts'
-import { toOperationKey } from '../wire/text.ts'
+import { eachOnce } from '../wire/json.ts'
 import { ASSUMABLE } from '../wire/vocabulary.ts'
 import { endpointsOf, operationMark } from './place-rows.ts'
-import { type NamedRow, SOURCE_FIELDS, type SourceFacts, type SourceField } from './source-row.ts'
+import type { SourceFacts } from './source-row.ts'
 
 /**
  * A listing, field by field: people first, then the sources in the order of precedence. A list that
@@ -169,36 +160,7 @@ function unitePricing(stated: readonly SourceFacts[], ofOperations: Pricing): Pr
   return pricingOf(offers)
 }
 
-/** The origin of a fact: people, or importers by id, the winning one first. */
-export type Origins = Partial<Record<SourceField, readonly string[]>>
-
 export const PEOPLE = 'people'
-
-/** Facts that add up, so that each source may contribute some of them. */
-const UNITED: ReadonlySet<SourceField> = new Set(['http', 'invoke', 'discovery', 'sources'])
-
-/** @param stated in the order of precedence */
-export function toOrigins(
-  written: WrittenFacts,
-  stated: readonly { importer: string; facts: SourceFacts }[],
-): Origins {
-  const all = [{ importer: PEOPLE, facts: written }, ...stated]
-  const named = SOURCE_FIELDS.flatMap((field) => {
-    const sayers = all.filter(({ facts }) => says(facts[field])).map(({ importer }) => importer)
-    const each = [...new Set(sayers)]
-    return each.length === 0 ? [] : [[field, UNITED.has(field) ? each : each.slice(0, 1)] as const]
-  })
-  return Object.fromEntries(named)
-}
-
-/** Nothing, an empty list and "unknown" are not facts. */
-function says(value: unknown): boolean {
-  if (value === undefined || value === null) return false
-  if (Array.isArray(value)) return value.length > 0
-  if (typeof value !== 'object') return true
-  const [kind] = Object.values(value)
-  return kind !== undefined && kind !== 'unknown'
-}
 
 /** More than these don't help a buyer choose. */
 const MOST_UNITED = 60
@@ -301,137 +263,4 @@ function priceOf(price: Operation['price'], offers: readonly Offer[]) {
   const placeOf = ({ rail, network }: Offer) => `${rail} ${network ?? ''}`
   const sorted = eachOnce(offers, placeOf).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
   return price === undefined ? {} : toPrice(sorted, price.per)
-}
-
-/**
- * Machine-read facts of a listing: of two measures, of their signals and of two looks at the seller
- * itself the newer one counts, of two as old our own. The seller's documents fill in the operations
- * that the look did not see; the catalogues' facts on its tools are merged.
- *
- * @param measured the listing's own evidence file
- * @param rows in the order of precedence
- */
-export function joinEvidence(measured: Evidence, rows: readonly NamedRow[]): Evidence {
-  const reported = rows.flatMap(({ row }) => (row.evidence === undefined ? [] : [row.evidence]))
-  if (reported.length === 0) return measured
-  const all = [measured, ...reported]
-  const numbers = newestOf(all.map((each) => each.measured))
-  const signals = newestOf(all.map(datedSignals))
-  const read = uniteInterfaces(
-    all.flatMap((each) => (each.interface === undefined ? [] : [each.interface])),
-  )
-  const sign_in = newestSignIn(all)
-  const reported_use = uniteReports(all)
-  return {
-    ...present({ measured: numbers, signals, interface: read }),
-    ...(reported_use.length > 0 && { reported_use }),
-    ...present({ sign_in }),
-    ...withoutReported(measured),
-  }
-}
-
-/** Signals without a day are as old as the measure they came with. */
-function datedSignals({ signals, measured }: Evidence): Evidence['signals'] {
-  return signals && { ...present({ as_of: measured?.as_of }), ...signals }
-}
-
-/** The first of the newest. */
-function newestOf<Fact extends { as_of?: string | undefined }>(
-  facts: readonly (Fact | undefined)[],
-): Fact | undefined {
-  return facts.reduce(
-    (best, fact) => (fact && (fact.as_of ?? '') > (best?.as_of ?? '') ? fact : (best ?? fact)),
-    undefined,
-  )
-}
-
-function withoutReported({
-  measured: _measured,
-  signals: _signals,
-  interface: _interface,
-  sign_in: _signIn,
-  reported_use: _reportedUse,
-  ...rest
-}: Evidence): Evidence {
-  return rest
-}
-
-function uniteInterfaces(read: readonly Interface[]): Interface | undefined {
-  // Neither saw the server itself answer.
-  const own = read.filter(({ from }) => from !== 'catalog' && from !== 'server_card')
-  const [newest, ...older] = own.toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
-  if (newest !== undefined) return withDocuments(newest, older)
-  const [first, ...others] = read
-  return first === undefined || others.length === 0 ? first : uniteCatalogs(first, read)
-}
-
-/** A 402 tells the price of the operations that a probe called, a document that of all. */
-function withDocuments(newest: Interface, older: readonly Interface[]): Interface {
-  const looks = [newest, ...older]
-  if (looks.every(({ operations = [] }) => operations.length === 0)) return newest
-  const byKey = new Map<string, SeenOperation>()
-  for (const { at, operations = [] } of looks)
-    for (const { seen, ...operation } of operations) {
-      const key = toOperationKey(operation)
-      const known = byKey.get(key)
-      // An older look's answer keeps its own time.
-      const answer = seen && (at === newest.at ? seen : { at, ...seen })
-      byKey.set(key, { ...operation, ...(answer && { seen: answer }), ...known })
-    }
-  return { ...newest, operations: [...byKey.values()].slice(0, MAX_OPERATIONS) }
-}
-
-type Tool = NonNullable<Interface['tools']>[number]
-
-/** Catalogues may know different tools of a server; for a shared one, the richer parameters win. */
-function uniteCatalogs(first: Interface, read: readonly Interface[]): Interface {
-  const byName = new Map<string, Tool>()
-  for (const tool of read.flatMap(({ tools = [] }) => tools)) {
-    const other = byName.get(tool.name)
-    const isRicher = other === undefined || richness(tool) > richness(other)
-    byName.set(tool.name, isRicher ? { ...other, ...tool } : { ...tool, ...other })
-  }
-  const tools = [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, tool]) => tool)
-  const at =
-    read
-      .map((each) => each.at)
-      .sort()
-      .at(-1) ?? first.at
-  return { ...first, at, tools }
-}
-
-/** Longest first, then by text: the same one wins in whatever order they come. */
-function richness(tool: Tool): string {
-  const schema = JSON.stringify(tool.input_schema)
-  return `${String(schema.length).padStart(8, '0')} ${JSON.stringify(tool)}`
-}
-
-/**
- * The notice of a listing that its sources withdrew and that only people, or nobody, still
- * describe; null where a source still lists it.
- */
-export function toWithdrawnNotice(rows: readonly NamedRow[]) {
-  const gone = rows.filter(({ row }) => row.withdrawn !== undefined)
-  const [last] = gone.toSorted((a, b) =>
-    (a.row.withdrawn ?? '') < (b.row.withdrawn ?? '') ? 1 : -1,
-  )
-  const at = last?.row.withdrawn
-  return last === undefined || at === undefined || gone.length < rows.length
-    ? null
-    : {
-        id: 'withdrawn_at_source' as const,
-        note: `${last.importer} no longer lists it.`,
-        at,
-      }
-}
-
-/** What the first source that advises against a listing says of it, in the source's words. */
-export function toDeprecatedNotices(rows: readonly NamedRow[]) {
-  const [first] = rows.flatMap(({ importer, row: { deprecated, added } }) =>
-    deprecated === undefined ? [] : [{ importer, added, ...deprecated }],
-  )
-  if (first === undefined) return []
-  const { importer, added = '1970-01-01', message, at = `${added}T00:00:00Z` } = first
-  const words = message === undefined ? '.' : `: ${message}`
-  return [{ id: 'deprecated' as const, note: `${importer} says that it is deprecated${words}`, at }]
 }

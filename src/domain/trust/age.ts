@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { OfferSchema, type Operation, OperationPriceSchema } from '../listing/listing-facts.ts'
 import { PerCallSchema, type Pricing } from '../listing/pricing.ts'
 import { present } from '../wire/json.ts'
-import { DAY_MS, InstantSchema } from '../wire/shapes.ts'
+import { InstantSchema } from '../wire/shapes.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 import {
   DriftSchema,
@@ -16,36 +16,7 @@ import {
   type SeenOperation,
   SignalsSchema,
 } from './evidence.ts'
-
-/**
- * How many days a fact is shown and counted. After that it leaves rows and pages by itself, and
- * only the full listing's JSON keeps it, with its day.
- */
-export const AGE_LIMITS = {
-  /** From the end of a provider's window. */
-  measured: 30,
-  probes: 90,
-  signals: 90,
-  drift: 90,
-  reported_use: 180,
-  package_run: 180,
-  /** Prices that machines read, from the seller or a catalogue. */
-  prices: 180,
-} as const
-
-/**
- * Whole days from a fact's day to the build's; negative for one that is yet to come.
- *
- * @param at ISO 8601
- * @param asOf `AS_OF`, such as 2026-11-26
- */
-export function ageOf(at: string, asOf: string): number {
-  return (Date.parse(asOf) - Date.parse(at.slice(0, 10))) / DAY_MS
-}
-
-export function isPast(at: string, fact: keyof typeof AGE_LIMITS, asOf: string): boolean {
-  return ageOf(at, asOf) > AGE_LIMITS[fact]
-}
+import { type AGE_LIMITS, isPast } from './trust.ts'
 
 const DaySchema = v.nullable(v.string())
 const DaysSchema = v.object({

@@ -1,5 +1,4 @@
 import { DAY_MS } from '../wire/shapes.ts'
-import { isPast } from './age.ts'
 import type { Measured } from './evidence.ts'
 
 /** `hub-trust-v0.1`. The published constants are the ones used. */
@@ -131,4 +130,34 @@ export function recencyOf(days: number): number {
 
 function saturate(x: number, full: number): number {
   return Math.min(1, Math.log1p(x) / Math.log1p(full))
+}
+
+/**
+ * How many days a fact is shown and counted. After that it leaves rows and pages by itself, and
+ * only the full listing's JSON keeps it, with its day.
+ */
+export const AGE_LIMITS = {
+  /** From the end of a provider's window. */
+  measured: 30,
+  probes: 90,
+  signals: 90,
+  drift: 90,
+  reported_use: 180,
+  package_run: 180,
+  /** Prices that machines read, from the seller or a catalogue. */
+  prices: 180,
+} as const
+
+/**
+ * Whole days from a fact's day to the build's; negative for one that is yet to come.
+ *
+ * @param at ISO 8601
+ * @param asOf `AS_OF`, such as 2026-11-26
+ */
+export function ageOf(at: string, asOf: string): number {
+  return (Date.parse(asOf) - Date.parse(at.slice(0, 10))) / DAY_MS
+}
+
+export function isPast(at: string, fact: keyof typeof AGE_LIMITS, asOf: string): boolean {
+  return ageOf(at, asOf) > AGE_LIMITS[fact]
 }

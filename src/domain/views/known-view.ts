@@ -1,12 +1,11 @@
 import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import type { SourceRow, Switches } from '../derived/tables.ts'
-import { runsLocallyOnly } from '../listing/invoke.ts'
 import { toSumText } from '../listing/price-text.ts'
 import { toShownHost } from '../listing/target-url.ts'
 import { dayOfUse, OWN_EVIDENCE, type Probe, type ReportedUse } from '../trust/evidence.ts'
 import { DAY_MS } from '../wire/shapes.ts'
-import { isUp } from '../wire/vocabulary.ts'
+import { isUp, runsLocallyOnly } from '../wire/vocabulary.ts'
 
 /** What is known on one question about a listing, or that it is not known: never an empty line. */
 const KnownFactSchema = v.object({

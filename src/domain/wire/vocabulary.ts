@@ -234,3 +234,26 @@ export const RETENTION = {
   /** Hours a mail waits for a mail server that is down. */
   mail_hours: 24,
 } as const
+
+/** A listing as in its file or its answer: both searches use the same rule. */
+export interface Invoked {
+  kind: Kind
+  invoke: readonly { kind: 'mcp' | 'mcp_package' }[]
+}
+
+/** spec: remote endpoint: HTTP APIs and agents always, MCP servers with a remote, kits never. */
+export function hasRemoteEndpoint({ kind, invoke }: Invoked): boolean {
+  if (kind === 'http_api' || kind === 'a2a_agent') return true
+  return kind === 'mcp_server' && invoke.some((entry) => entry.kind === 'mcp')
+}
+
+/** Where a listing runs: at the seller's, as a package, or both; a kit runs nowhere by itself. */
+export function runsOf(listing: Invoked): Runs[] {
+  const isLocal = listing.invoke.some((entry) => entry.kind === 'mcp_package')
+  return RUNS.filter((place) => (place === 'local' ? isLocal : hasRemoteEndpoint(listing)))
+}
+
+/** Whether it only comes as a package: then nobody charges for a call. */
+export function runsLocallyOnly(listing: Invoked): boolean {
+  return runsOf(listing).join() === 'local'
+}

@@ -1,9 +1,5 @@
-import {
-  judgePayouts,
-  listPayees,
-  type PayoutFacts,
-} from '../../../src/domain/sellers/payout-state.ts'
-import type { SeenPayment } from '../../../src/domain/trust/ledger-facts.ts'
+import type { SeenPayment } from '../../../functions/trust/meter-rows.ts'
+import { judgePayouts, listPayees, type PayoutFacts } from '../../../src/derive/payouts.ts'
 import type { Transfer } from '../../../src/domain/trust/payments.ts'
 import { scoreListings, VOUCHING } from '../../../src/domain/trust/score-listings.ts'
 import { judgeTrust } from '../../../src/domain/trust/trust.ts'
