@@ -5,7 +5,6 @@ import inject from 'light-my-request'
 import * as v from 'valibot'
 import { type FilledCall, fillCall } from '../../src/domain/kit/filled-call.ts'
 import { isListingId } from '../../src/domain/listing/listing-text.ts'
-import { CallToolInput, findToolHeaderFault } from '../../src/domain/protocols/tool-inputs.ts'
 import {
   MPP_CREDENTIAL_META,
   MPP_RECEIPT_META,
@@ -19,24 +18,39 @@ import {
   toMppHeader,
   toPaymentHeader,
 } from '../../src/domain/relay/payments.ts'
-import { EXPECT_HEADER, type Expectation, toExpectText } from '../../src/domain/relay/pins.ts'
+import {
+  EXPECT_HEADER,
+  type Expectation,
+  ExpectationSchema,
+  toExpectText,
+} from '../../src/domain/relay/pins.ts'
 import {
   RECEIPT_HEADER,
   RECEIPT_META_KEY,
   RECEIPT_SECRET_HEADER,
 } from '../../src/domain/relay/receipt.ts'
-import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
+import { namesIn, PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { callPath } from '../../src/domain/wire/links.ts'
 import {
   optionally as described,
+  optionally as optional,
   SELLER_TEXTS,
   SellerTextsSchema,
 } from '../../src/domain/wire/shapes.ts'
+import { HTTP_METHODS } from '../../src/domain/wire/vocabulary.ts'
 import { RELAY_LIMITS } from '../relay/call-plan.ts'
 import type { Relay } from '../relay/relay.ts'
 import type { Directory } from './directory.ts'
-import { answerWith, createTool, failWith, type Meta, type OfferedTool } from './mcp-tools.ts'
+import {
+  answerWith,
+  createTool,
+  failWith,
+  listingId,
+  type Meta,
+  type OfferedTool,
+  toolInput,
+} from './mcp-tools.ts'
 
 type CallListing = (request: CallRequest) => Promise<CallAnswer>
 
@@ -291,4 +305,62 @@ async function readAtMost(stream: Readable, max: number) {
   }
   // Leaving the loop early destroyed the stream: the relay sees a caller that hung up.
   return { bytes: Buffer.concat(chunks).subarray(0, max), isCut: size > max }
+}
+
+const { digest, payee, max_usd } = ExpectationSchema.entries
+
+const CallToolInput = toolInput({
+  id: listingId,
+  expect: optional(
+    v.strictObject({
+      digest: optional(digest.wrapped, 'As kit.json had it.'),
+      payee: optional(payee.wrapped, 'CAIP-10; one must be paid.'),
+      max_usd: optional(max_usd.wrapped, 'US dollars.'),
+    }),
+    'The call is refused, and nothing paid, where this changed.',
+  ),
+  method: optional(v.picklist(HTTP_METHODS), "Else the operation's."),
+  endpoint: optional(
+    v.pipe(v.string(), v.maxLength(4096)),
+    "A path with its query, or a URL on the service's host; else the likeliest operation with its example.",
+  ),
+  query: optional(
+    v.union([v.string(), v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))]),
+    'Added to the endpoint, in place of its own of that name.',
+  ),
+  headers: optional(v.record(v.string(), v.string()), 'Such as an API key.'),
+  body: optional(
+    v.union([v.string(), v.record(v.string(), v.unknown()), v.array(v.unknown())]),
+    "Text unchanged, anything else as JSON; else the operation's example.",
+  ),
+})
+
+/** The relay knows who calls and how much is sent; a hop has its own fields (RFC 9110 §7.6.1). */
+const NOT_THE_CALLERS = new Set(
+  namesIn(`
+    connection content-length expect forwarded host keep-alive te trailer transfer-encoding
+    upgrade x-forwarded-for x-forwarded-host x-forwarded-proto x-real-ip
+  `),
+)
+
+const NAME = /^[\w!#$%&'*+.^`|~-]{1,200}$/
+
+/** Visible characters, spaces, tabs and Latin-1, as HTTP has them. */
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/**
+ * The error in the header fields an agent gives for a seller; null without one.
+ *
+ * @example findToolHeaderFault({ 'x-key': 'a\r\nb' }) → 'headers.x-key: …'
+ */
+export function findToolHeaderFault(headers: Readonly<Record<string, string>>): string | null {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!NAME.test(name))
+      return `headers: ${JSON.stringify(name)} is not the name of a header field.`
+    if (NOT_THE_CALLERS.has(name.toLowerCase()))
+      return `headers.${name}: the relay sets this itself; leave it out.`
+    if (!VALUE.test(value))
+      return `headers.${name}: expected one line of text without control characters.`
+  }
+  return null
 }

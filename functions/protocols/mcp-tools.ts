@@ -8,35 +8,181 @@ import {
   CompactKitSchema,
   toCompactKit,
 } from '../../src/domain/kit/found-operations.ts'
-import { TaskPlanSchema } from '../../src/domain/plans/task-plan.ts'
+import { MAX_ID_LENGTH } from '../../src/domain/listing/listing-text.ts'
+import { MAX_PLAN_ROWS, PLAN_ROWS, TaskPlanSchema } from '../../src/domain/plans/task-plan.ts'
 import {
   KitCardSchema,
   ListingCardSchema,
   toKitCard,
   toListingCard,
 } from '../../src/domain/protocols/cards.ts'
-import {
-  CompareToolInput,
-  FacetsToolInput,
-  KitToolInput,
-  ListingToolInput,
-  OperationsToolInput,
-  PlanToolInput,
-  SearchToolInput,
-  TOOL_RESULTS,
-  type ToolInput,
-  toOfferedInput,
-  withOwnNames,
-} from '../../src/domain/protocols/tool-inputs.ts'
 import { fitRows, sizeOf } from '../../src/domain/search/fitted-lists.ts'
+import { isOffered } from '../../src/domain/search/offered-words.ts'
+import { FILTERS, MAX_TRUST } from '../../src/domain/search/search-filters.ts'
+import { toUnknown } from '../../src/domain/search/search-parameters.ts'
+import { MAX_QUERY_CHARACTERS, OPERATIONS_ENDPOINT } from '../../src/domain/search/search-query.ts'
 import {
   CompactRowSchema,
   OperationsAnswerSchema,
   SuggestedSchema,
 } from '../../src/domain/search/search-response.ts'
 import { isJsonObject } from '../../src/domain/wire/json.ts'
-import { SELLER_TEXTS, SellerTextsSchema } from '../../src/domain/wire/shapes.ts'
+import { MOST_COMPARED } from '../../src/domain/wire/links.ts'
+import {
+  optionally as optional,
+  SELLER_TEXTS,
+  SellerTextsSchema,
+  whole,
+} from '../../src/domain/wire/shapes.ts'
+import { EFFECTS, KINDS, RAILS, RUNS, SEARCH_SORTS } from '../../src/domain/wire/vocabulary.ts'
 import type { Directory } from './directory.ts'
+
+/** Results an agent gets unless it asks for more: as many as fit into two kilobytes. */
+export const TOOL_RESULTS = OPERATIONS_ENDPOINT.defaultLimit
+const MOST_TOOL_RESULTS = OPERATIONS_ENDPOINT.maxLimit
+
+// Any text: an unknown id is answered with the nearest ones.
+export const listingId = v.pipe(
+  v.string(),
+  v.maxLength(MAX_ID_LENGTH),
+  v.description('Such as mcp.github.'),
+)
+
+/** Arguments by name; a message about an unknown name lists the valid ones. */
+export function toolInput<const Entries extends v.ObjectEntries>(entries: Entries) {
+  const names = Object.keys(entries)
+  return v.strictObject(entries, ({ expected, received, path }) => {
+    const name = String(path?.[0].key ?? '')
+    if (expected === 'never')
+      return `${toUnknown(name, names, 'argument')}. The arguments are ${names.join(', ') || 'none'}.`
+    return received === 'undefined' && name !== ''
+      ? `The argument ${name} is missing.`
+      : `Expected an object with arguments, got ${received}.`
+  })
+}
+
+export type ToolInput = ReturnType<typeof toolInput>
+
+const words = optional(
+  v.pipe(v.string(), v.maxLength(MAX_QUERY_CHARACTERS)),
+  'The task in plain words.',
+)
+
+/** Names that other interfaces have for an argument: they are taken too, and not listed. */
+const OTHER_NAMES: readonly [other: string, argument: string, schema: v.GenericSchema][] = [
+  ['listing_id', 'id', listingId],
+  ['q', 'query', words],
+]
+
+/** The same arguments under their own names. Under both names at once, neither is known. */
+export function withOwnNames(
+  { entries }: ToolInput,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const known: v.ObjectEntries = entries
+  const named = { ...given }
+  for (const [other, argument, schema] of OTHER_NAMES)
+    if (
+      known[argument] === schema &&
+      Object.hasOwn(named, other) &&
+      !Object.hasOwn(named, argument)
+    ) {
+      named[argument] = named[other]
+      delete named[other]
+    }
+  return named
+}
+
+/** Arguments with a closed list of values, some for optional parts of a directory. */
+const LISTS = {
+  sort: (isThere = (_: string) => true) =>
+    optional(v.picklist(SEARCH_SORTS.filter(isThere)), 'Else relevance.'),
+  auth: (isThere = (_: string) => true) =>
+    optional(
+      v.picklist(FILTERS.auth.values.filter(isThere)),
+      'How callers sign in; no_account: nobody signs up.',
+    ),
+}
+
+/** The arguments of a tool, and their values, in a directory that may be without payments or trust. */
+export function toOfferedInput({ entries }: ToolInput, switches: Switches): ToolInput {
+  const isThere = (word: string) => isOffered(word, switches)
+  const offered = Object.entries(entries).filter(([name]) => isThere(name))
+  const narrowed = Object.entries(LISTS).flatMap(([name, list]) =>
+    Object.hasOwn(entries, name) ? [[name, list(isThere)] as const] : [],
+  )
+  return toolInput(Object.fromEntries([...offered, ...narrowed]))
+}
+
+export const SearchToolInput = toolInput({
+  query: words,
+  kind: v.optional(v.picklist(KINDS)),
+  category: optional(v.string(), 'list_facets has the identifiers.'),
+  rail: v.optional(v.picklist(RAILS)),
+  max_price_usd: v.optional(v.pipe(v.number(), v.minValue(0))),
+  min_trust: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_TRUST))),
+  paid_only: v.optional(v.boolean()),
+  answered_since: optional(v.string(), 'YYYY-MM-DD.'),
+  paid_since: v.optional(v.string()),
+  auth: LISTS.auth(),
+  network: optional(v.string(), 'Paid on this network: base, solana, eip155:4217.'),
+  task: optional(v.string(), 'Does this task: web_search.'),
+  runs: v.optional(v.picklist(RUNS)),
+  sort: LISTS.sort(),
+  limit: optional(whole(1, MOST_TOOL_RESULTS), `Else ${TOOL_RESULTS}.`),
+  offset: optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 'Results to skip.'),
+  with_kit: optional(v.boolean(), 'The first result also has its compact kit.'),
+})
+
+const {
+  sort: _sort,
+  offset: _offset,
+  with_kit: _kit,
+  ...operationEntries
+} = SearchToolInput.entries
+export const OperationsToolInput = toolInput({
+  ...operationEntries,
+  effect: optional(v.picklist(EFFECTS), 'What the call does.'),
+})
+
+export const PlanToolInput = toolInput({
+  task: v.pipe(
+    v.string(),
+    v.maxLength(60),
+    v.description('Such as web_search, weather or geocoding; /api/v1/tasks lists them.'),
+  ),
+  input: v.pipe(
+    v.record(v.string(), v.unknown()),
+    v.description('The input of its contract, such as { "query": "tides" } for web_search.'),
+  ),
+  max_price_usd: v.optional(v.pipe(v.number(), v.minValue(0))),
+  rail: optional(v.picklist(RAILS), 'Paid on this rail, or free.'),
+  network: optional(v.string(), 'Paid on this network, or free.'),
+  limit: optional(whole(1, MAX_PLAN_ROWS), `Else ${PLAN_ROWS}.`),
+})
+
+export const ListingToolInput = toolInput({ id: listingId })
+
+export const KitToolInput = toolInput({
+  id: listingId,
+  operation: optional(whole(0, 199), 'Counted from 0; else the one that callers most likely want.'),
+  rail: optional(v.picklist(RAILS), 'Operations sold on it come first; a snippet pays on it.'),
+  snippet: optional(
+    v.pipe(v.string(), v.maxLength(40)),
+    'Also one ready snippet: curl, typescript, python, or the name of an MCP client.',
+  ),
+})
+
+export const CompareToolInput = toolInput({
+  ids: v.pipe(
+    v.array(listingId),
+    v.minLength(2),
+    v.maxLength(MOST_COMPARED),
+    v.description(`Two to ${MOST_COMPARED} ids.`),
+  ),
+})
+
+export const FacetsToolInput = toolInput({})
 
 /** Operations searched for one that belongs to the first result. */
 const MOST_OPERATIONS = 20

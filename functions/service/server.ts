@@ -8,7 +8,6 @@ import {
 import { toNodeHandler } from 'h3'
 import { isSwitchedOff } from '../../src/domain/derived/tables.ts'
 import { gonePagePath } from '../../src/domain/listing/listing-states.ts'
-import { prefersMarkdown } from '../../src/domain/protocols/directory-documents.ts'
 import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { CALL_PREFIX } from '../../src/domain/wire/links.ts'
 import { toTransportHeaders } from '../../src/domain/wire/published-files.ts'
@@ -353,4 +352,17 @@ async function toRawAnswer(response: Response): Promise<string> {
     '',
     body,
   ].join('\r\n')
+}
+
+/** Whether Accept prefers Markdown at least as much as HTML; `*` and no header do not. */
+export function prefersMarkdown(accept: string | null | undefined): boolean {
+  if (accept === null || accept === undefined || !accept.includes('markdown')) return false
+  const quality = (type: string) => {
+    const range = accept.split(',').find((part) => part.split(';')[0]?.trim() === type)
+    if (range === undefined) return 0
+    const given = /;\s*q=([\d.]+)/.exec(range)?.[1]
+    return given === undefined ? 1 : Number(given)
+  }
+  const markdown = quality('text/markdown')
+  return markdown > 0 && markdown >= quality('text/html')
 }

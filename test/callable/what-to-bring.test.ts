@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { toListingMarkdown } from '../../functions/protocols/protocols.ts'
 import { MCP_CLIENTS } from '../../src/domain/kit/client-setup.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
-import { toListingMarkdown } from '../../src/domain/protocols/directory-documents.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { BASE_URL, toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'

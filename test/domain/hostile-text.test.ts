@@ -3,6 +3,8 @@ import markdownIt from 'markdown-it'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { toArdEntry } from '../../functions/protocols/ard.ts'
+import { toListingMarkdown } from '../../functions/protocols/protocols.ts'
+import { toLlmsFullText } from '../../src/build/site-files.ts'
 import { renderBadgeSvg } from '../../src/components/badges/badge-svg.ts'
 import { toCallRows } from '../../src/components/calls/call-rows.ts'
 import { toScriptJson } from '../../src/components/frame/html.ts'
@@ -11,10 +13,6 @@ import { toCompareRow } from '../../src/domain/compare/compare-view.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { withoutHidden } from '../../src/domain/listing/listing-text.ts'
 import { toKitCard, toListingCard, toServerCard } from '../../src/domain/protocols/cards.ts'
-import {
-  toListingMarkdown,
-  toLlmsFullText,
-} from '../../src/domain/protocols/directory-documents.ts'
 import { toRegistryRows, toResourceRows } from '../../src/domain/protocols/registry-entry.ts'
 import { EvidenceSchema } from '../../src/domain/trust/evidence.ts'
 import {

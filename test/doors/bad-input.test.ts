@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findToolHeaderFault } from '../../src/domain/protocols/tool-inputs.ts'
+import { findToolHeaderFault } from '../../functions/protocols/mcp-call-tool.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 let running: RunningService

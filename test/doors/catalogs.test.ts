@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { prefersMarkdown } from '../../src/domain/protocols/directory-documents.ts'
+import { prefersMarkdown } from '../../functions/service/server.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 let running: RunningService

@@ -62,7 +62,7 @@ export const LAYERS: Record<string, { ours: string[]; packages: string[] }> = {
   },
   'packages/client/cli': {
     ours: ['src/domain', 'packages/client/src'],
-    packages: ['node:*', 'valibot'],
+    packages: ['node:*', 'valibot', '@noble/*'],
   },
   'packages/client/pack': {
     ours: ['src/build/openapi'],

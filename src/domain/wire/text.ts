@@ -128,3 +128,8 @@ export function isAtAddress(template: string, endpoint: string): boolean {
     own.every((part, at) => part === requested[at] || /^\{[^{}]+\}$/.test(part))
   )
 }
+
+/** Sellers' text on one line and without Markdown of its own. */
+export function toInertMarkdown(text: string): string {
+  return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>#|!]/g, (mark) => `\\${mark}`)
+}
