@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { H3Event, HTTPResponse } from 'h3'
 import type { Kysely } from 'kysely'
 import type { LiveListing } from '../../src/domain/listing/listing-states.ts'
-import type { LiveProtocolId, LiveRouteId, StoreRouteId } from '../../src/domain/wire/routes.ts'
+import type { LiveProtocolId, ROUTES, RouteId } from '../../src/domain/wire/routes.ts'
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import type { MakeProblem } from '../http/answers.ts'
 import type { SignRequest } from '../net/http-client.ts'
@@ -145,3 +145,13 @@ export interface Hints {
   /** Notes the transaction that an answer names. Returns at once. @param client who called */
   note(listing: Pick<LiveListing, 'id' | 'payout'>, client: string, transaction: string): void
 }
+
+/** Routes that answer 503 when the store is down. */
+type StoreRouteId = {
+  [Id in RouteId]: (typeof ROUTES)[Id] extends { needs: 'store' } ? Id : never
+}[RouteId]
+
+/** Routes a function answers; the app must hold a handler for each. */
+type LiveRouteId = {
+  [Id in RouteId]: (typeof ROUTES)[Id]['answer'] extends 'live' ? Id : never
+}[RouteId]

@@ -5,10 +5,11 @@ import {
   readAgentCard,
 } from '../../src/domain/probe/a2a.ts'
 import { AGENT_CARD_TYPE } from '../../src/domain/protocols/cards.ts'
-import { type DescribedApi, readOpenApi } from '../../src/domain/sources/openapi.ts'
+import { readOpenApi } from '../../src/domain/sources/openapi.ts'
+import type { DescribedApi } from '../../src/domain/sources/payment-info.ts'
 import { readX402Manifest } from '../../src/domain/sources/x402-manifest.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
-import type { DiscoveryFile } from '../../src/domain/wire/vocabulary.ts'
+import type { DISCOVERY_FILES } from '../../src/domain/wire/vocabulary.ts'
 import type { Fetcher } from '../net/http-client.ts'
 
 /** Where sellers describe themselves, by kind of file, the preferred path first. */
@@ -123,3 +124,5 @@ function cardPathsOf(entries: readonly unknown[], origin: string): string[] {
     .map(({ pathname }) => pathname)
     .slice(0, MOST_CARDS)
 }
+
+type DiscoveryFile = (typeof DISCOVERY_FILES)[number]

@@ -6,40 +6,48 @@ import {
   judgeStatus,
   mediaTypeOf,
   type OtherAnswer,
+  type PaymentTerm,
   type ProbeAnswer,
   type ProbeReply,
+  readMppTerms,
+  type Sight,
   toFailureFinding,
   toFinding,
   toHeadText,
+  toOfferWords,
   toWrong,
 } from '../../src/domain/probe/finding.ts'
 import {
   askTerms,
-  createEventReader,
   DISCOVER,
   INITIALIZE,
-  isCurrentEraError,
-  judgeBrokenSession,
-  judgeNoMcp,
   listTools,
+  MCP_FORMER,
   type McpMessage,
   type McpServerInfo,
   type McpSession,
   parseRpcReply,
+  RIGHT_MCP,
+  type RpcReply,
   readDiscovered,
   readInitialized,
+  readRpcTerms,
   toInitialized,
   toMcpFinding,
   toSessionHeaders,
 } from '../../src/domain/probe/mcp.ts'
-import { readNamedMetadata } from '../../src/domain/probe/oauth.ts'
 import type { Handshake, OtherRequest } from '../../src/domain/probe/plan.ts'
-import { judgeHttp, judgePayment, type RpcReply } from '../../src/domain/probe/x402.ts'
+import {
+  judgeHttp,
+  judgePayment,
+  readX402Terms,
+  toMissingTerms,
+} from '../../src/domain/probe/x402.ts'
 import { judgeHeard, withDocument } from '../../src/domain/sellers/lint.ts'
-import { largestOf } from '../../src/domain/wire/json.ts'
+import { isJsonObject, largestOf } from '../../src/domain/wire/json.ts'
 import type { Rail } from '../../src/domain/wire/vocabulary.ts'
 import type { Fetcher } from '../net/http-client.ts'
-import { readSignIn } from './sign-in.ts'
+import { readNamedMetadata, readSignIn } from './sign-in.ts'
 
 /** Time limit of a whole handshake, however many requests it takes (milliseconds). */
 const HANDSHAKE_MS = 45_000
@@ -401,4 +409,81 @@ async function readMetadata(client: Fetcher, url: string): Promise<string | null
   return reply.answered && reply.answer.status === 200 && reply.answer.cut === null
     ? reply.answer.body
     : null
+}
+
+/** An answer that ended the handshake before a server introduced itself. */
+function judgeNoMcp(answer: ProbeAnswer, reply: RpcReply | null, now: number): Finding {
+  if (answer.status === 402) return toPaidEndpoint(answer)
+  const terms = readRpcTerms(reply)
+  if (terms.length > 0) return toPaid(answer, terms, 'a JSON-RPC error before the handshake, with')
+  const common = judgeStatus('mcp', answer, now)
+  if (common !== null) return common
+  if (reply?.kind === 'error')
+    return toWrong('mcp', answer, `JSON-RPC error ${reply.code}: ${reply.message}`, RIGHT_MCP)
+  return toWrong('mcp', answer, `${toHeadText(answer)}, no answer to initialize`)
+}
+
+/** An MCP endpoint behind a payment: its terms and payouts are read, its tools are not seen. */
+function toPaidEndpoint(answer: ProbeAnswer): Finding {
+  const read = [readX402Terms(answer), readMppTerms(answer)]
+  const terms = read.flatMap((each) => (each.found ? each.terms : []))
+  if (terms.length > 0) return toPaid(answer, terms, '402 before the handshake, with')
+  const { what, change } = toMissingTerms(read)
+  return toWrong('mcp', answer, `status 402, ${what}`, change, what)
+}
+
+function toPaid(answer: ProbeAnswer, terms: PaymentTerm[], words: string): Finding {
+  const saw = `${words} ${toOfferWords(terms)}`
+  const from = terms.some(({ rail }) => rail === 'x402') ? 'x402' : 'mpp'
+  const isMeant = answer.status !== 402 && { isMeant: true as const }
+  const sight: Sight = { from, terms }
+  return toFinding({ protocol: 'mcp', outcome: 'gated', saw, sight, ...isMeant }, answer)
+}
+
+/** A server that introduced itself, and then refused its own session. */
+function judgeBrokenSession(finding: Finding, { id }: McpSession): Finding {
+  if (id === null || (finding.outcome !== 'dead' && finding.outcome !== 'wrong_protocol'))
+    return finding
+  const saw = `initialize gave an Mcp-Session-Id, but tools/list with that id answered ${finding.saw}`
+  const change =
+    'Keep the session that initialize opened and answer requests with its id, on every machine behind the address; or give no Mcp-Session-Id.'
+  return toFinding({ ...finding, saw, isMeant: true, faults: [{ what: saw, change }] })
+}
+
+/** Error of a server of the current era that speaks other revisions than the one asked. */
+const UNSUPPORTED_VERSION = -32_022
+
+/** Errors that only a server of the current era gives: bad headers, missing capability, version. */
+const CURRENT_ERRORS = new Set([-32_020, -32_021, UNSUPPORTED_VERSION])
+
+/** The server is of the current era but refused this request: `initialize` would not help. */
+function isCurrentEraError(reply: RpcReply | null): boolean {
+  if (reply?.kind !== 'error' || !CURRENT_ERRORS.has(reply.code)) return false
+  if (reply.code !== UNSUPPORTED_VERSION) return true
+  // It may also name former revisions: those are reached by `initialize`.
+  const supported = isJsonObject(reply.data) ? reply.data.supported : undefined
+  return !(Array.isArray(supported) && supported.some((each) => String(each) <= MCP_FORMER))
+}
+
+/** Reads each character once. @returns a function from a chunk to the events it completed */
+export function createEventReader(): (piece: string) => { event: string; data: string }[] {
+  let rest = ''
+  let event = ''
+  let data: string[] = []
+  const readLine = (line: string) => {
+    if (line.startsWith('data:')) data.push(line.slice(5).replace(/^ /, ''))
+    if (line.startsWith('event:')) event = line.slice(6).trim()
+    if (line !== '') return []
+    const whole = { event: event || 'message', data: data.join('\n') }
+    const isEmpty = data.length === 0
+    event = ''
+    data = []
+    return isEmpty ? [] : [whole]
+  }
+  return (piece) => {
+    const [first = '', ...others] = piece.split('\n')
+    const lines = [rest + first, ...others]
+    rest = lines.pop() ?? ''
+    return lines.flatMap((line) => readLine(line.endsWith('\r') ? line.slice(0, -1) : line))
+  }
 }

@@ -10,7 +10,7 @@ import {
   type OptedOutListing,
   toGoneText,
 } from '../../src/domain/listing/listing-states.ts'
-import { createNearestIds } from '../../src/domain/listing/listing-text.ts'
+import { toSlug } from '../../src/domain/listing/listing-text.ts'
 import { TaskSellerSchema } from '../../src/domain/plans/task-seller.ts'
 import { ProbePlanSchema } from '../../src/domain/probe/plan.ts'
 import { ArdRowSchema } from '../../src/domain/protocols/cards.ts'
@@ -21,6 +21,8 @@ import { TaskSchema } from '../../src/domain/tasks/task.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import { listingPath } from '../../src/domain/wire/links.ts'
 import { SHORT_CACHE } from '../../src/domain/wire/published-files.ts'
+import { countEdits } from '../../src/domain/wire/text.ts'
+import { ID_PREFIXES } from '../../src/domain/wire/vocabulary.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import type { MakeProblem } from '../http/answers.ts'
 import type { StaticFiles } from '../static/static-files.ts'
@@ -170,4 +172,56 @@ async function readRows<Schema extends v.GenericSchema>(
   const parse = v.parser(schema)
   const lines = (await read(name)).split('\n')
   return lines.filter((line) => line !== '').map((line) => parse(JSON.parse(line)))
+}
+
+/** Ids that are offered for an unknown one. */
+const MOST_NEAR = 3
+
+/** Names that are compared with a misspelt one: anybody may ask for any id. */
+const MOST_COMPARED = 400
+
+const LONGEST_COMPARED = 60
+
+/** Letters that a misspelt name still begins with. */
+const SAME_START = 2
+
+/**
+ * Finds the ids nearest to one that no listing has: first those of the same name under another
+ * prefix, then those whose first words it is, then slips of the pen.
+ *
+ * @example createNearestIds(['mcp.exa', 'x402.exa'])('exa') → ['x402.exa', 'mcp.exa']
+ */
+export function createNearestIds(ids: Iterable<string>): (requested: string) => string[] {
+  const byStart = Map.groupBy(
+    [...ids].map((id) => ({ id, slug: toSlug(id) })).sort(bySlug),
+    ({ slug }) => slug.slice(0, SAME_START),
+  )
+  return (requested) => {
+    const name = requested.toLowerCase().replace(PREFIX, '')
+    if (name.length > LONGEST_COMPARED || name.length < SAME_START) return []
+    const near = byStart.get(name.slice(0, SAME_START)) ?? []
+    const begun = near.filter(
+      ({ slug }) =>
+        slug === name || /^[._-]$/.test(slug.startsWith(name) ? slug.charAt(name.length) : ''),
+    )
+    const slips = near
+      .filter(({ slug }) => Math.abs(slug.length - name.length) <= MOST_SLIPS)
+      .slice(0, MOST_COMPARED)
+      .map((each) => ({ ...each, edits: countEdits(name, each.slug) }))
+      .filter(({ slug, edits }) => edits <= Math.min(MOST_SLIPS, slug.length / 3))
+      .sort((a, b) => a.edits - b.edits)
+    return [...new Set([...begun, ...slips].map(({ id }) => id))].slice(0, MOST_NEAR)
+  }
+}
+
+const MOST_SLIPS = 2
+
+const PREFIX = new RegExp(`^(?:${ID_PREFIXES.join('|')})\\.`)
+
+/** Of one name the prefixes in their own order. */
+function bySlug(a: { id: string; slug: string }, b: { id: string; slug: string }): number {
+  if (a.slug !== b.slug) return a.slug < b.slug ? -1 : 1
+  const rank = ({ id }: { id: string }) =>
+    ID_PREFIXES.findIndex((each) => id.startsWith(`${each}.`))
+  return rank(a) - rank(b)
 }

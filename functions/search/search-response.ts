@@ -1,10 +1,5 @@
 import type { SearchQuery } from '../../src/domain/search/search-query.ts'
-import {
-  AUTH_TYPES,
-  type AuthType,
-  type ClickSource,
-  RAILS,
-} from '../../src/domain/wire/vocabulary.ts'
+import { AUTH_TYPES, type ClickSource, RAILS } from '../../src/domain/wire/vocabulary.ts'
 import { NO_TRUST, trustOf, valueAt } from '../../src/search/index/columns.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { idOf, readBody } from '../../src/search/index/load-index.ts'
@@ -156,3 +151,5 @@ function factsOf(index: SearchIndex, row: number): string {
   })
   return `,${members.slice(1, -1)}`
 }
+
+type AuthType = (typeof AUTH_TYPES)[number]

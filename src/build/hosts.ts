@@ -16,8 +16,6 @@ import {
 } from '../domain/wire/published-files.ts'
 import {
   CHOSEN_PAGE,
-  FUNCTION_WITH_QUERY,
-  KIT_PATTERN,
   ON_DEMAND_PAGES,
   PAGES_WITH_MARKDOWN,
   PROTOCOL_ENDPOINTS,
@@ -296,3 +294,9 @@ function addHeaders(values: Record<string, string>): string {
     })
     .join(' ')
 }
+
+/** Addresses that are a file without a query and a function's answer with one. */
+const FUNCTION_WITH_QUERY: readonly string[] = [ROUTES.compare_list.path, '/compare']
+
+/** Of every listing such an address. */
+const KIT_PATTERN = '^/api/v1/listings/[^/]+/kit\\.json$'

@@ -30,8 +30,8 @@ import { callPath, kitPath } from '../domain/wire/links.ts'
 import {
   PROTOCOL_ENDPOINTS,
   ROUTES,
+  type RouteId,
   type StaticProtocolId,
-  type StaticRouteId,
 } from '../domain/wire/routes.ts'
 import { toInertMarkdown } from '../domain/wire/text.ts'
 import { drawCard, toDrawingKey } from './cards/draw-card.ts'
@@ -325,3 +325,8 @@ export function toLlmsFullText(
     ),
   ].join('\n')}\n`
 }
+
+/** Routes that a file of the release answers; the build must write each. */
+type StaticRouteId = {
+  [Id in RouteId]: (typeof ROUTES)[Id]['answer'] extends 'static' ? Id : never
+}[RouteId]

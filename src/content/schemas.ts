@@ -1,24 +1,9 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
 import { CompareFactsSchema } from '../domain/compare/compare-view.ts'
-import {
-  AlsoSearchSchema,
-  CategoryRowSchema,
-  ForeignWordsSchema,
-  MarketSeriesSchema,
-  MarkSchema,
-  PolicySchema,
-  RoadmapRowSchema,
-  SearchWordsSchema,
-  SiteTextsSchema,
-  SourceRowSchema,
-} from '../domain/derived/tables.ts'
+import { TablesSchema } from '../domain/derived/tables.ts'
 import { createWrittenFactsSchema, type ListingFacts } from '../domain/listing/listing-facts.ts'
-import { SharedHostsSchema } from '../domain/sellers/claim-rules.ts'
-import { NotListedSchema } from '../domain/sellers/not-listed.ts'
-import { TaskRowSchema } from '../domain/tasks/task.ts'
 import { EvidenceSchema } from '../domain/trust/evidence.ts'
-import { IndependentOperatorSchema } from '../domain/trust/score-listings.ts'
 
 /** The help an editor shows for a field of a listing. */
 const LISTING_HELP: Record<keyof ListingFacts, string> = {
@@ -48,25 +33,27 @@ const LISTING_HELP: Record<keyof ListingFacts, string> = {
   added: 'The day this file was written.',
 }
 
+const { entries: tables } = TablesSchema
+
 /** The JSON Schema of each kind of content file, by its file name in `content/schema`. */
 const CONTENT_SCHEMAS = {
   'listing.schema.json': () => toListingSchema(),
   'evidence.schema.json': () => toContentSchema(EvidenceSchema),
   'compare.schema.json': () => toContentSchema(CompareFactsSchema),
-  'categories.schema.json': () => toListOf(CategoryRowSchema),
-  'sources.schema.json': () => toListOf(SourceRowSchema),
-  'also_search.schema.json': () => toListOf(AlsoSearchSchema),
-  'roadmap.schema.json': () => toListOf(RoadmapRowSchema),
-  'policies.schema.json': () => toListOf(PolicySchema),
-  'tasks.schema.json': () => toListOf(TaskRowSchema),
-  'not_listed.schema.json': () => toListOf(NotListedSchema),
-  'market.schema.json': () => toListOf(MarketSeriesSchema),
-  'search-words.schema.json': () => toContentSchema(SearchWordsSchema),
-  'foreign-words.schema.json': () => toContentSchema(ForeignWordsSchema),
-  'marks.schema.json': () => toListOf(MarkSchema),
-  'shared_hosts.schema.json': () => toContentSchema(SharedHostsSchema),
-  'independent_operators.schema.json': () => toListOf(IndependentOperatorSchema),
-  'site.schema.json': () => toContentSchema(SiteTextsSchema),
+  'categories.schema.json': () => toContentSchema(tables.categories),
+  'sources.schema.json': () => toContentSchema(tables.sources),
+  'also_search.schema.json': () => toContentSchema(tables.alsoSearch),
+  'roadmap.schema.json': () => toContentSchema(tables.roadmap),
+  'policies.schema.json': () => toContentSchema(tables.policies),
+  'tasks.schema.json': () => toContentSchema(tables.tasks),
+  'not_listed.schema.json': () => toContentSchema(tables.notListed),
+  'market.schema.json': () => toContentSchema(tables.market),
+  'search-words.schema.json': () => toContentSchema(tables.searchWords),
+  'foreign-words.schema.json': () => toContentSchema(tables.foreignWords),
+  'marks.schema.json': () => toContentSchema(tables.marks),
+  'shared_hosts.schema.json': () => toContentSchema(tables.sharedHosts),
+  'independent_operators.schema.json': () => toContentSchema(tables.independentOperators),
+  'site.schema.json': () => toContentSchema(tables.site),
 }
 
 /** @returns the text of each schema file, as it is committed. */
@@ -84,11 +71,6 @@ function toListingSchema() {
     return [key, { description: help, ...(typeof property === 'object' ? property : {}) }]
   })
   return { ...schema, properties: Object.fromEntries(properties) }
-}
-
-function toListOf(row: v.GenericSchema) {
-  const { $schema, ...items } = toContentSchema(row)
-  return { $schema, type: 'array', items }
 }
 
 /**

@@ -6,8 +6,7 @@ import type { Log } from '../../functions/ports/log.ts'
 import { lockState } from '../../functions/store/lock.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { USAGE_KINDS } from '../../functions/store/schema.ts'
-import type { Store } from '../../functions/store/store.ts'
-import { toDay } from '../../functions/store/store.ts'
+import { type Store, toDay } from '../../functions/store/store.ts'
 import { CLAIM_METHODS, CLAIM_STATES, CLICK_SOURCES } from '../../src/domain/wire/vocabulary.ts'
 import {
   DemoDisputesSchema,

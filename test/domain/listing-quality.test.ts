@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countQuality, judgeQuality } from '../../src/domain/derived/surface.ts'
+import { countQuality, judgeQuality } from '../../src/domain/views/reference-views.ts'
 import { SAMPLE_FACTS, toFacts } from './listing-samples.ts'
 
 const url = 'https://api.harbour.example/ships'

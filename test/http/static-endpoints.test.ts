@@ -7,12 +7,13 @@ import {
   BusinessModelSchema,
   CategoriesSchema,
   MarketReportsSchema,
+  PAGE_TEMPLATES,
   RoadmapSchema,
   SourcesSchema,
   StatsSchema,
 } from '../../src/domain/views/reference-views.ts'
 import { TrustMethodSchema } from '../../src/domain/views/trust-view.ts'
-import { PAGE_TEMPLATES, PROTOCOL_ENDPOINTS, ROUTES } from '../../src/domain/wire/routes.ts'
+import { PROTOCOL_ENDPOINTS, ROUTES } from '../../src/domain/wire/routes.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 let waypost: RunningService

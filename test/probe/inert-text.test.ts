@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hasLocalReferencesOnly, isWithin } from '../../src/domain/listing/json-schema.ts'
+import { createEventReader } from '../../functions/probes/mcp.ts'
+import { isWithin } from '../../src/domain/listing/json-schema.ts'
 import { toInertLine } from '../../src/domain/probe/finding.ts'
-import { createEventReader, readTools, SEEN } from '../../src/domain/probe/mcp.ts'
+import { hasLocalReferencesOnly, readTools, SEEN } from '../../src/domain/probe/mcp.ts'
 
 test('whatever comes in, one printable line of bounded length goes out', () => {
   fc.assert(

@@ -9,7 +9,7 @@ import {
   toServerMetadataUrls,
 } from '../../functions/probes/sign-in.ts'
 import { withSeenSignIn } from '../../src/domain/derived/derived-listing.ts'
-import { registrationOf } from '../../src/domain/listing/invoke.ts'
+import { registrationOf } from '../../src/domain/kit/client-setup.ts'
 import { mergeFinding } from '../../src/domain/probe/merge.ts'
 import { createTestClient, type Site, startSite } from './probe-world.ts'
 

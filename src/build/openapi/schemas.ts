@@ -7,12 +7,8 @@ import {
   CompareSchema,
 } from '../../domain/compare/compare-view.ts'
 import { CompactKitSchema } from '../../domain/kit/found-operations.ts'
-import {
-  KitInvokeSchema,
-  KitOperationSchema,
-  KitPaymentSchema,
-} from '../../domain/kit/kit-entries.ts'
-import { KitViewSchema } from '../../domain/kit/kit-view.ts'
+import { KitInvokeSchema, KitOperationSchema } from '../../domain/kit/kit-entries.ts'
+import { KitPaymentSchema, KitViewSchema } from '../../domain/kit/kit-view.ts'
 import { ShownToolSchema, SkillSchema } from '../../domain/listing/listing-facts.ts'
 import { PricingSchema } from '../../domain/listing/pricing.ts'
 import { TaskPageSchema, TaskPlanSchema, TasksSchema } from '../../domain/plans/task-plan.ts'

@@ -18,7 +18,6 @@ import type { PastFacts } from '../trust/age.ts'
 import {
   type Evidence,
   type Interface,
-  MEASURED_PROVIDER,
   type Notice,
   OWN_EVIDENCE,
   type Probe,
@@ -29,18 +28,17 @@ import { judgeTrust, TRUST, type TrustVerdict } from '../trust/trust.ts'
 import { present } from '../wire/json.ts'
 import { HOUR_MS } from '../wire/shapes.ts'
 import { toOperationKey } from '../wire/text.ts'
-import {
-  type BadgeId,
-  type Buy,
-  EARNED,
-  type EarnedId,
-  HTTP_METHODS,
-  isUp,
-  type Status,
-  TIERS,
-  type TierId,
-} from '../wire/vocabulary.ts'
+import { type BADGES, type BUY, HTTP_METHODS, isUp, type STATUSES } from '../wire/vocabulary.ts'
 import { type Surface, type SurfaceOperation, toSurface } from './surface.ts'
+
+const TIERS = ['verified', 'trusted'] as const
+
+type TierId = (typeof TIERS)[number]
+
+/** What a listing can earn; `live_tested` is a badge, not a tier. */
+const EARNED = ['live_tested', 'verified', 'trusted'] as const
+
+type EarnedId = (typeof EARNED)[number]
 
 /** Fewer probes than this say nothing about uptime or the slowest answers. */
 const LEAST_PROBES = 3
@@ -485,3 +483,12 @@ export interface PayoutState {
 }
 
 export const NO_PAYOUTS: PayoutState = { owned: [], contested: [], sharers: 1 }
+
+type Status = (typeof STATUSES)[number]
+
+type BadgeId = (typeof BADGES)[number]
+
+type Buy = (typeof BUY)[number]
+
+/** The measured-settlements provider in use: the source of signals without a `measured`. */
+const MEASURED_PROVIDER = 'x402-list'

@@ -6,7 +6,9 @@ import { AgesSchema } from '../trust/age.ts'
 import { OWN_EVIDENCE } from '../trust/evidence.ts'
 import { IndependentOperatorSchema } from '../trust/score-listings.ts'
 import { count, textLike } from '../wire/shapes.ts'
-import { EFFECTS, SOURCE_DECISIONS } from '../wire/vocabulary.ts'
+import { EFFECTS } from '../wire/vocabulary.ts'
+
+const SOURCE_DECISIONS = ['used', 'facts_only', 'link_out', 'refused'] as const
 
 const line = v.pipe(v.string(), v.maxLength(600))
 const webUrl = textLike(/^(?:https:\/\/|\{base_url\})/, 'expected an https URL')

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { grantsOf, type Registration, registrationOf, type SignIn } from '../listing/invoke.ts'
+import type { SignIn } from '../listing/invoke.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import { toSlug } from '../listing/listing-text.ts'
 import { quoteForShell, toShellWords } from '../listing/operation.ts'
@@ -319,4 +319,21 @@ export function toSignInText(signIn: SignIn): string {
   const proof = methods.includes('S256') ? ', with PKCE' : ''
   const host = toShownHost(new URL(signInUrlOf(signIn)).host)
   return `Sign in at ${host}${by}${proof}. ${REGISTRATION_WORDS[registrationOf(signIn)]}`
+}
+
+/** How a client unknown to the server gets an id. */
+type Registration = 'metadata_document' | 'dynamic' | 'by_hand' | 'unknown'
+
+/** Only a server whose metadata was read is known to have no registration. */
+export function registrationOf(signIn: SignIn): Registration {
+  if (signIn.client_id_metadata_document_supported === true) return 'metadata_document'
+  if (signIn.registration_endpoint !== undefined) return 'dynamic'
+  return signIn.token_endpoint === undefined ? 'unknown' : 'by_hand'
+}
+
+/** RFC 8414 §2: the default for a server that names no grants. */
+const DEFAULT_GRANTS = ['authorization_code', 'implicit']
+
+function grantsOf({ grant_types_supported, token_endpoint }: SignIn): readonly string[] {
+  return grant_types_supported ?? (token_endpoint === undefined ? [] : DEFAULT_GRANTS)
 }

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { type ArgumentSlot, slotOf, slotsIn } from '../arguments/argument-slots.ts'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
-import { lastPartOf } from '../derived/surface.ts'
 import { exampleOf, toPlaceholder } from '../listing/json-schema.ts'
 import {
   OfferSchema,
@@ -477,4 +476,16 @@ function findWanted(
     return /^\d{1,4}$/.test(operation) ? Number(operation) : names.indexOf(operation)
   const chosen = chooseOperation(operations, rail)
   return chosen === undefined ? 0 : operations.indexOf(chosen)
+}
+
+/**
+ * What an address does, by its end. @example lastPartOf('https://x.example/v1/users/{id}/delete') →
+ * 'users delete'
+ */
+function lastPartOf(url: string): string {
+  return new URL(url).pathname
+    .split(/(?:[/{}]|%7B|%7D)+/)
+    .filter((part) => part !== '' && !/^v?\d+$/.test(part))
+    .slice(-2)
+    .join(' ')
 }

@@ -87,23 +87,6 @@ export function createSignInSchema(rules: UrlRules) {
 
 export type SignIn = v.InferOutput<ReturnType<typeof createSignInSchema>>
 
-/** How a client unknown to the server gets an id. */
-export type Registration = 'metadata_document' | 'dynamic' | 'by_hand' | 'unknown'
-
-/** Only a server whose metadata was read is known to have no registration. */
-export function registrationOf(signIn: SignIn): Registration {
-  if (signIn.client_id_metadata_document_supported === true) return 'metadata_document'
-  if (signIn.registration_endpoint !== undefined) return 'dynamic'
-  return signIn.token_endpoint === undefined ? 'unknown' : 'by_hand'
-}
-
-/** RFC 8414 §2: the default for a server that names no grants. */
-const DEFAULT_GRANTS = ['authorization_code', 'implicit']
-
-export function grantsOf({ grant_types_supported, token_endpoint }: SignIn): readonly string[] {
-  return grant_types_supported ?? (token_endpoint === undefined ? [] : DEFAULT_GRANTS)
-}
-
 export type PackageRegistry = (typeof PACKAGE_REGISTRIES)[number]
 
 /** Identifiers are pasted into commands: no leading dash, no version, space or shell character. */

@@ -275,65 +275,6 @@ function lengthOf(value: unknown, children: readonly [string, unknown][]): numbe
   return Array.isArray(value) ? 0 : children.reduce((sum, [key]) => sum + key.length, 0)
 }
 
-/** Whether all references are local: readers would fetch others. The value must be bounded. */
-export function hasLocalReferencesOnly(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  return Object.entries(value).every(([key, child]) => {
-    const isReference = key === '$ref' || key === '$dynamicRef' || key === '$recursiveRef'
-    if (isReference && typeof child === 'string') return child.startsWith('#')
-    return hasLocalReferencesOnly(child)
-  })
-}
-
-/** A shape deeper, longer or larger than this helps no caller: it is left open there. */
-const INLINE_DEPTH = 8
-const INLINE_NODES = 1000
-
-/**
- * A schema of an OpenAPI document as one that holds by itself: its references are filled in, and
- * 3.0's `nullable` becomes a type. Recursive references are left open.
- *
- * @param document what references start from
- */
-export function inlineSchema(schema: unknown, document: unknown): Record<string, unknown> {
-  const budget = { left: INLINE_NODES }
-  const inlined = inline(schema, { document, depth: 0, budget, above: [] })
-  return isJsonObject(inlined) ? inlined : {}
-}
-
-interface InlinePlace {
-  document: unknown
-  depth: number
-  budget: { left: number }
-  /** References that are being filled in. */
-  above: readonly string[]
-}
-
-function inline(value: unknown, place: InlinePlace): unknown {
-  place.budget.left -= 1
-  if (typeof value !== 'object' || value === null) return value
-  if (place.depth > INLINE_DEPTH || place.budget.left < 0) return Array.isArray(value) ? [] : {}
-  const inside = { ...place, depth: place.depth + 1 }
-  if (Array.isArray(value)) return value.map((each) => inline(each, inside))
-  const { $ref: reference, ...rest } = Object.fromEntries(Object.entries(value))
-  if (typeof reference === 'string') {
-    if (place.above.includes(reference)) return {}
-    const found = resolveReference(place.document, reference)
-    return inline(found ?? {}, { ...place, above: [...place.above, reference] })
-  }
-  const members = Object.entries(rest).map(([name, member]) => [name, inline(member, inside)])
-  return withNull(Object.fromEntries(members))
-}
-
-function withNull({ nullable, ...schema }: Record<string, unknown>): Record<string, unknown> {
-  const isOfType = nullable === true && typeof schema.type === 'string'
-  // A property may also be called `nullable`; then it is an object.
-  if (nullable !== undefined && typeof nullable !== 'boolean') return { ...schema, nullable }
-  if (!isOfType) return schema
-  const choices = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {}
-  return { ...schema, type: [schema.type, 'null'], ...choices }
-}
-
 const EXAMPLE_DEPTH = 8
 /** A schema that refers to itself ten times a level would fill memory. */
 const MAX_VALUES = 500

@@ -14,16 +14,39 @@ import {
   EFFECTS,
   HTTP_METHODS,
   KINDS,
-  PARAM_PLACES,
   PRICE_UNITS,
   RAILS,
 } from '../wire/vocabulary.ts'
 import { createAuthSchema, createInvokeSchema, FIELD_NAME } from './invoke.ts'
 import { findSchemaFault } from './json-schema.ts'
-import { EndpointTextSchema, NameSchema, SummarySchema, TagSchema } from './listing-text.ts'
+import {
+  EndpointTextSchema,
+  lineOfText,
+  MAX_NAME_LENGTH,
+  MAX_SUMMARY_LENGTH,
+  MAX_TAG_LENGTH,
+} from './listing-text.ts'
 import { normalizePayout, PayoutSchema } from './networks.ts'
 import { NetworkSchema, PriceSchema, PricingSchema } from './pricing.ts'
 import { findUrlFault, ownUrlSchema, type UrlRules, urlSchema } from './target-url.ts'
+
+const PARAM_PLACES = ['query', 'path', 'header'] as const
+
+const NameSchema = v.pipe(
+  lineOfText(MAX_NAME_LENGTH),
+  // A name in them looks like another listing's, and no search for it finds it.
+  v.check(
+    (name) => !FULL_WIDTH.test(name),
+    'expected ordinary Latin letters and digits, got full-width ones',
+  ),
+)
+
+const SummarySchema = lineOfText(MAX_SUMMARY_LENGTH)
+
+const TagSchema = lineOfText(MAX_TAG_LENGTH)
+
+/** `A` to `z` and `0` to `9` drawn as wide as a Han character. */
+const FULL_WIDTH = /[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]/
 
 const MAX_CATEGORIES = 8
 const MAX_TAGS = 30

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { textLike } from '../wire/shapes.ts'
-import { type Cost, RAILS } from '../wire/vocabulary.ts'
+import { type COSTS, RAILS } from '../wire/vocabulary.ts'
 
 /** CAIP-2 ids of the two chain families the specification names. */
 const NETWORK_PATTERN = /^(?:eip155:[1-9]\d{0,17}|solana:[1-9A-HJ-NP-Za-km-z]{32,44})$/
@@ -91,3 +91,5 @@ export function networksOf(pricing: Pricing): readonly string[] {
 export function costOf({ cost, pricing }: Priced): Cost {
   return cost ?? (isPaid(pricing) ? 'paid' : 'unknown')
 }
+
+type Cost = (typeof COSTS)[number]

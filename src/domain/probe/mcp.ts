@@ -1,69 +1,23 @@
-import { exampleOf, hasLocalReferencesOnly, isWithin } from '../listing/json-schema.ts'
+import { exampleOf, isWithin } from '../listing/json-schema.ts'
 import type { Skill, Tool } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
+import { toOffer, toPrice } from '../listing/operation.ts'
 import { toCountText } from '../listing/price-text.ts'
+import { readPaymentInfo } from '../sources/payment-info.ts'
 import type { Notice } from '../trust/evidence.ts'
 import { isJsonObject, memberOf, parseJson, present } from '../wire/json.ts'
+import { RAILS } from '../wire/vocabulary.ts'
 import {
   type Finding,
-  judgeStatus,
+  MAX_TERMS,
   type PaymentTerm,
   type ProbeAnswer,
-  readMppTerms,
   type Sight,
   toFinding,
-  toHeadText,
   toInertLine,
-  toOfferWords,
-  toWrong,
+  toMppTerm,
 } from './finding.ts'
-import {
-  type RpcReply,
-  readRpcTerms,
-  readToolPrice,
-  readX402Terms,
-  toMissingTerms,
-  toSold,
-} from './x402.ts'
-
-/** An answer that ended the handshake before a server introduced itself. */
-export function judgeNoMcp(answer: ProbeAnswer, reply: RpcReply | null, now: number): Finding {
-  if (answer.status === 402) return toPaidEndpoint(answer)
-  const terms = readRpcTerms(reply)
-  if (terms.length > 0) return toPaid(answer, terms, 'a JSON-RPC error before the handshake, with')
-  const common = judgeStatus('mcp', answer, now)
-  if (common !== null) return common
-  if (reply?.kind === 'error')
-    return toWrong('mcp', answer, `JSON-RPC error ${reply.code}: ${reply.message}`, RIGHT_MCP)
-  return toWrong('mcp', answer, `${toHeadText(answer)}, no answer to initialize`)
-}
-
-/** An MCP endpoint behind a payment: its terms and payouts are read, its tools are not seen. */
-function toPaidEndpoint(answer: ProbeAnswer): Finding {
-  const read = [readX402Terms(answer), readMppTerms(answer)]
-  const terms = read.flatMap((each) => (each.found ? each.terms : []))
-  if (terms.length > 0) return toPaid(answer, terms, '402 before the handshake, with')
-  const { what, change } = toMissingTerms(read)
-  return toWrong('mcp', answer, `status 402, ${what}`, change, what)
-}
-
-function toPaid(answer: ProbeAnswer, terms: PaymentTerm[], words: string): Finding {
-  const saw = `${words} ${toOfferWords(terms)}`
-  const from = terms.some(({ rail }) => rail === 'x402') ? 'x402' : 'mpp'
-  const isMeant = answer.status !== 402 && { isMeant: true as const }
-  const sight: Sight = { from, terms }
-  return toFinding({ protocol: 'mcp', outcome: 'gated', saw, sight, ...isMeant }, answer)
-}
-
-/** A server that introduced itself, and then refused its own session. */
-export function judgeBrokenSession(finding: Finding, { id }: McpSession): Finding {
-  if (id === null || (finding.outcome !== 'dead' && finding.outcome !== 'wrong_protocol'))
-    return finding
-  const saw = `initialize gave an Mcp-Session-Id, but tools/list with that id answered ${finding.saw}`
-  const change =
-    'Keep the session that initialize opened and answer requests with its id, on every machine behind the address; or give no Mcp-Session-Id.'
-  return toFinding({ ...finding, saw, isMeant: true, faults: [{ what: saw, change }] })
-}
+import { toX402Terms } from './x402.ts'
 
 /** @param requested terms that tools answered an unpaid call with, by name */
 export function toMcpFinding(
@@ -99,13 +53,7 @@ export const MCP_CURRENT = '2026-07-28'
 export const RIGHT_MCP = `Answer POST with JSON-RPC: server/discover of revision ${MCP_CURRENT}, or initialize of an earlier one, and then tools/list.`
 
 /** The last revision with an `initialize` handshake. */
-const MCP_FORMER = '2025-11-25'
-
-/** Error of a server of the current era that speaks other revisions than the one asked. */
-const UNSUPPORTED_VERSION = -32_022
-
-/** Errors that only a server of the current era gives: bad headers, missing capability, version. */
-const CURRENT_ERRORS = new Set([-32_020, -32_021, UNSUPPORTED_VERSION])
+export const MCP_FORMER = '2025-11-25'
 
 const CLIENT = { name: 'directory-probe', version: '1' }
 
@@ -285,15 +233,6 @@ export function readDiscovered(reply: RpcReply | null): McpServerInfo | null {
   return toInfo(isJsonObject(info) ? info : {}, capabilities, MCP_CURRENT)
 }
 
-/** The server is of the current era but refused this request: `initialize` would not help. */
-export function isCurrentEraError(reply: RpcReply | null): boolean {
-  if (reply?.kind !== 'error' || !CURRENT_ERRORS.has(reply.code)) return false
-  if (reply.code !== UNSUPPORTED_VERSION) return true
-  // It may also name former revisions: those are reached by `initialize`.
-  const supported = isJsonObject(reply.data) ? reply.data.supported : undefined
-  return !(Array.isArray(supported) && supported.some((each) => String(each) <= MCP_FORMER))
-}
-
 function toInfo(
   info: Record<string, unknown>,
   capabilities: Record<string, unknown>,
@@ -302,29 +241,6 @@ function toInfo(
   const text = (value: unknown) => (typeof value === 'string' ? value : '')
   const hasTools = isJsonObject(capabilities.tools)
   return { name: text(info.name), version: text(info.version), protocol, hasTools }
-}
-
-/** Reads each character once. @returns a function from a chunk to the events it completed */
-export function createEventReader(): (piece: string) => { event: string; data: string }[] {
-  let rest = ''
-  let event = ''
-  let data: string[] = []
-  const readLine = (line: string) => {
-    if (line.startsWith('data:')) data.push(line.slice(5).replace(/^ /, ''))
-    if (line.startsWith('event:')) event = line.slice(6).trim()
-    if (line !== '') return []
-    const whole = { event: event || 'message', data: data.join('\n') }
-    const isEmpty = data.length === 0
-    event = ''
-    data = []
-    return isEmpty ? [] : [whole]
-  }
-  return (piece) => {
-    const [first = '', ...others] = piece.split('\n')
-    const lines = [rest + first, ...others]
-    rest = lines.pop() ?? ''
-    return lines.flatMap((line) => readLine(line.endsWith('\r') ? line.slice(0, -1) : line))
-  }
 }
 
 /** How many tools and skills of a listing are kept; the rest is cut and marked so. */
@@ -573,4 +489,86 @@ export function toSuspicionNotice(
   const others = more.length === 0 ? '' : ` So do ${more.length} more.`
   const note = `The text of ${first.name.slice(0, 60)} ${first.says}.${others} A person looks at it; by itself it says nothing about the seller.`
   return [{ id: 'suspicious_text', note, at: since(first.name) }]
+}
+
+/** The answer to one message of JSON-RPC. */
+export type RpcReply =
+  | { kind: 'result'; result: Record<string, unknown> }
+  | { kind: 'error'; code: number; message: string; data: unknown }
+
+/** Codes of errors that ask for a payment; most servers use the first, some HTTP's own. */
+const PAYMENT_ERRORS = new Set([-32_042, -32_402, 402])
+
+const MAX_TEXT = 64 * 1024
+
+/**
+ * What an unpaid request is answered with: an error with terms in `data`, or the result of a tool
+ * that is an error, whose terms stand in `structuredContent`, `_meta` or its text.
+ */
+export function readRpcTerms(reply: RpcReply | null): PaymentTerm[] {
+  if (reply === null) return []
+  if (reply.kind === 'error') return PAYMENT_ERRORS.has(reply.code) ? readTerms(reply.data) : []
+  const { isError, structuredContent, _meta, content } = reply.result
+  if (isError !== true) return []
+  const texts = (Array.isArray(content) ? content : []).slice(0, 3).flatMap((part) => {
+    const text = memberOf(part, 'text')
+    return typeof text === 'string' && text.length <= MAX_TEXT ? [parseJson(text)] : []
+  })
+  const stated = [structuredContent, ...Object.values(isJsonObject(_meta) ? _meta : {}), ...texts]
+  return stated.map(readTerms).find((terms) => terms.length > 0) ?? []
+}
+
+/** Offers of x402, or challenges of MPP. */
+function readTerms(stated: unknown): PaymentTerm[] {
+  const [accepts, challenges] = ['accepts', 'challenges'].map((name) => {
+    const list = memberOf(stated, name)
+    return Array.isArray(list) ? list.slice(0, MAX_TERMS) : []
+  })
+  return [
+    ...toX402Terms(accepts ?? []),
+    ...(challenges ?? []).flatMap((each) => (isJsonObject(each) && toMppTerm(each)) || []),
+  ]
+}
+
+type Sold = Pick<Tool, 'price' | 'offers'>
+
+/** The price and ways to pay of a tool, from its terms. */
+function toSold(terms: readonly PaymentTerm[]): Sold {
+  return toPrice(terms.flatMap(toOffer))
+}
+
+/**
+ * What `tools/list` says of a tool's price: `payment` beside its schema, or members of `_meta` in
+ * the shapes of documents, each in a name space of its author.
+ */
+function readToolPrice(tool: Record<string, unknown>): { sold: Sold; isPaid: boolean } {
+  const meta = isJsonObject(tool._meta) ? tool._meta : {}
+  const named = [...Object.entries(meta), ['payment', tool.payment] as const].filter(
+    ([name, value]) => /pay|pric|x402|mpp|cost/i.test(name) && (value ?? null) !== null,
+  )
+  const flat = Object.fromEntries(
+    named.map(([name, value]) => [name.slice(name.lastIndexOf('/') + 1), value]),
+  )
+  const protocols = RAILS.filter((rail) =>
+    named.some(([name]) => name.toLowerCase().includes(rail)),
+  )
+  const sold = [...named.map(([, value]) => value), { protocols, ...flat }]
+    .map(readPaymentInfo)
+    .find(({ price }) => price !== undefined)
+  const { price, offers } = sold ?? {}
+  const isMarked = named.some(([name, value]) => /required$/i.test(name) && value === true)
+  return {
+    sold: { ...(price !== undefined && { price }), ...(offers !== undefined && { offers }) },
+    isPaid: isMarked || (price !== undefined && price.max_usd > 0),
+  }
+}
+
+/** Whether all references are local: readers would fetch others. The value must be bounded. */
+export function hasLocalReferencesOnly(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([key, child]) => {
+    const isReference = key === '$ref' || key === '$dynamicRef' || key === '$recursiveRef'
+    if (isReference && typeof child === 'string') return child.startsWith('#')
+    return hasLocalReferencesOnly(child)
+  })
 }

@@ -1,11 +1,10 @@
-import type { Operation, Tool } from '../listing/listing-facts.ts'
-import { toOffer, toPrice } from '../listing/operation.ts'
-import { readPaymentInfo, readX402Offer, type X402Offer } from '../sources/payment-info.ts'
+import type { Operation } from '../listing/listing-facts.ts'
+import { readX402Offer, type X402Offer } from '../sources/payment-info.ts'
 import { readX402Input, readX402Output } from '../sources/x402-manifest.ts'
 import { toCaip2 } from '../trust/usd-assets.ts'
 import { parseBase64Json } from '../wire/base64-json.ts'
-import { isJsonObject, memberOf, parseJson } from '../wire/json.ts'
-import { type HttpMethod, RAILS, type Rail } from '../wire/vocabulary.ts'
+import { isJsonObject, memberOf } from '../wire/json.ts'
+import type { HttpMethod, Rail } from '../wire/vocabulary.ts'
 import {
   type Fault,
   type Finding,
@@ -21,7 +20,6 @@ import {
   readMppTerms,
   toFinding,
   toHeadText,
-  toMppTerm,
   toOfferWords,
   toWrong,
 } from './finding.ts'
@@ -223,7 +221,7 @@ function findOfferFault(value: unknown, at: number, version: 1 | 2): Fault[] {
 }
 
 /** The offers that a client could sign, however little of them we can price. */
-function toX402Terms(accepts: readonly unknown[]): PaymentTerm[] {
+export function toX402Terms(accepts: readonly unknown[]): PaymentTerm[] {
   return accepts.flatMap((value): PaymentTerm[] => {
     const offer = readX402Offer(value, { allowTestCoins: true })
     if (offer === null || !isWhole(offer, value)) return []
@@ -261,75 +259,4 @@ function readX402Shapes(
   const { method: _, ...input } = readX402Input(stated)
   const output = readX402Output(stated)
   return { ...input, ...(output !== null && { response: { ...output, ref: url } }) }
-}
-
-/** The answer to one message of JSON-RPC. */
-export type RpcReply =
-  | { kind: 'result'; result: Record<string, unknown> }
-  | { kind: 'error'; code: number; message: string; data: unknown }
-
-/** Codes of errors that ask for a payment; most servers use the first, some HTTP's own. */
-const PAYMENT_ERRORS = new Set([-32_042, -32_402, 402])
-const MAX_TEXT = 64 * 1024
-
-/**
- * What an unpaid request is answered with: an error with terms in `data`, or the result of a tool
- * that is an error, whose terms stand in `structuredContent`, `_meta` or its text.
- */
-export function readRpcTerms(reply: RpcReply | null): PaymentTerm[] {
-  if (reply === null) return []
-  if (reply.kind === 'error') return PAYMENT_ERRORS.has(reply.code) ? readTerms(reply.data) : []
-  const { isError, structuredContent, _meta, content } = reply.result
-  if (isError !== true) return []
-  const texts = (Array.isArray(content) ? content : []).slice(0, 3).flatMap((part) => {
-    const text = memberOf(part, 'text')
-    return typeof text === 'string' && text.length <= MAX_TEXT ? [parseJson(text)] : []
-  })
-  const stated = [structuredContent, ...Object.values(isJsonObject(_meta) ? _meta : {}), ...texts]
-  return stated.map(readTerms).find((terms) => terms.length > 0) ?? []
-}
-
-/** Offers of x402, or challenges of MPP. */
-function readTerms(stated: unknown): PaymentTerm[] {
-  const [accepts, challenges] = ['accepts', 'challenges'].map((name) => {
-    const list = memberOf(stated, name)
-    return Array.isArray(list) ? list.slice(0, MAX_TERMS) : []
-  })
-  return [
-    ...toX402Terms(accepts ?? []),
-    ...(challenges ?? []).flatMap((each) => (isJsonObject(each) && toMppTerm(each)) || []),
-  ]
-}
-
-type Sold = Pick<Tool, 'price' | 'offers'>
-
-/** The price and ways to pay of a tool, from its terms. */
-export function toSold(terms: readonly PaymentTerm[]): Sold {
-  return toPrice(terms.flatMap(toOffer))
-}
-
-/**
- * What `tools/list` says of a tool's price: `payment` beside its schema, or members of `_meta` in
- * the shapes of documents, each in a name space of its author.
- */
-export function readToolPrice(tool: Record<string, unknown>): { sold: Sold; isPaid: boolean } {
-  const meta = isJsonObject(tool._meta) ? tool._meta : {}
-  const named = [...Object.entries(meta), ['payment', tool.payment] as const].filter(
-    ([name, value]) => /pay|pric|x402|mpp|cost/i.test(name) && (value ?? null) !== null,
-  )
-  const flat = Object.fromEntries(
-    named.map(([name, value]) => [name.slice(name.lastIndexOf('/') + 1), value]),
-  )
-  const protocols = RAILS.filter((rail) =>
-    named.some(([name]) => name.toLowerCase().includes(rail)),
-  )
-  const sold = [...named.map(([, value]) => value), { protocols, ...flat }]
-    .map(readPaymentInfo)
-    .find(({ price }) => price !== undefined)
-  const { price, offers } = sold ?? {}
-  const isMarked = named.some(([name, value]) => /required$/i.test(name) && value === true)
-  return {
-    sold: { ...(price !== undefined && { price }), ...(offers !== undefined && { offers }) },
-    isPaid: isMarked || (price !== undefined && price.max_usd > 0),
-  }
 }

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import type { Notice } from '../trust/evidence.ts'
 import type { AcceptedDispute } from '../trust/ledger-facts.ts'
-import type { FormPage } from '../wire/problems.ts'
 import { described, optionally } from '../wire/shapes.ts'
 import { cutText } from '../wire/text.ts'
 
@@ -70,34 +69,12 @@ export const ReportBodySchema = v.strictObject({
   ),
   email: optionally(v.string('expected an address'), 'Where to ask back; never published.'),
 })
-export type ReportBody = v.InferOutput<typeof ReportBodySchema>
 
 export const ReportTakenSchema = v.variant('status', [
   /** `page` shows the outcome. */
   v.object({ status: v.picklist(REPORT_STATES), id: v.string(), page: v.string() }),
   v.object({ status: v.literal('listed'), listing_id: v.string(), page: v.string() }),
 ])
-export type ReportTaken = v.InferOutput<typeof ReportTakenSchema>
-
-/** A report as shown to anybody with its id: without its words and its sender. */
-export interface ReportView {
-  id: string
-  kind: ReportKind
-  about: string
-  status: (typeof REPORT_STATES)[number]
-  /** The reviewer's reason. */
-  reason: string | null
-  listing_id: string | null
-}
-
-export type ReportAnswer =
-  | { kind: 'listed'; listing_id: string }
-  | { kind: 'report'; report: ReportView }
-
-export type ReportPage = FormPage<
-  ReportAnswer,
-  { kind: ReportKind; about: string; text: string; links: string }
->
 
 /** The form, filled in so far. @param about as in the body; empty where still to be filled in */
 export function reportPath(kind: ReportKind, about = ''): string {

@@ -1,43 +1,33 @@
 import * as v from 'valibot'
-import { findValueFault, inlineSchema, resolveReference } from '../listing/json-schema.ts'
+import { findValueFault, resolveReference } from '../listing/json-schema.ts'
 import {
-  createOperationSchema,
   type Operation,
   ParamSchema,
   PayloadSchema,
   placeholdersOf,
 } from '../listing/listing-facts.ts'
-import { findOperationFaults } from '../listing/operation.ts'
 import { eachOnce, isJsonObject, memberOf, present } from '../wire/json.ts'
 import { firstValid } from '../wire/shapes.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
-import { readPaymentInfo, readPriceWords, type StatedPayment } from './payment-info.ts'
+import {
+  type Described,
+  type DescribedApi,
+  firstSound,
+  lineOf,
+  readPaymentInfo,
+  toCallPrice,
+  toCosts,
+  toDescribedApi,
+} from './payment-info.ts'
 
-/** Limits of a listing's evidence; a longer description is cut and marked as such. */
-const MAX_OPERATIONS = 100
 const MAX_PARAMS = 30
-const MAX_TEXT = 300
 /** A longer example is a data set (characters of JSON). */
 const MAX_EXAMPLE = 4000
-
-/** What a seller's own document says of its API. */
-export interface DescribedApi {
-  title: string | null
-  description: string | null
-  operations: Operation[]
-  /** CAIP-10 of the payee that the document names. */
-  payees: string[]
-  /** Words that stand where a payee should. */
-  placeholder?: string
-  truncated: boolean
-}
 
 interface Source {
   document: Record<string, unknown>
   address: string
 }
-
-const schema = createOperationSchema({ allowPrivate: false })
 
 /**
  * OpenAPI 3.0 and 3.1 on the seller's own origin; null for any other document. References within the
@@ -65,39 +55,11 @@ export function readOpenApi(document: unknown, address: string): DescribedApi | 
   )
 }
 
-/** Of many operations the first. */
-export function toDescribedApi(
-  about: Pick<DescribedApi, 'title' | 'description'>,
-  described: readonly Described[],
-  payments: readonly StatedPayment[],
-): DescribedApi {
-  const placeholder = payments.map((each) => each.placeholder).find((each) => each !== undefined)
-  return {
-    ...about,
-    operations: described.slice(0, MAX_OPERATIONS).map(({ operation }) => operation),
-    payees: [...new Set(payments.flatMap(({ payees }) => payees))],
-    ...present({ placeholder }),
-    truncated: described.length > MAX_OPERATIONS,
-  }
-}
-
 /** Valid by our rules, without the shapes that are not; null where it still is not. */
 function toSound(operation: Operation): Operation | null {
   const { body: _, response: _response, params, ...rest } = operation
   const bare = params?.map(({ schema: _schema, example: _example, ...param }) => param)
   return firstSound([operation, { ...rest, ...present({ params: bare }) }])
-}
-
-/** The first reading of an operation that is valid by our rules. */
-export function firstSound(readings: readonly Operation[]): Operation | null {
-  const isSound = (each: Operation) =>
-    v.is(schema, each) && findOperationFaults({ http: [each] }).length === 0
-  return readings.find(isSound) ?? null
-}
-
-export interface Described {
-  operation: Operation
-  payment: StatedPayment
 }
 
 function readPath(path: string, item: Record<string, unknown>, source: Source): Described[] {
@@ -166,25 +128,6 @@ function readSentence(
 const MAX_STATED = 5000
 const OF_COST =
   /\b(?:costs?|price[ds]?|pay(?:ment|s)?|charge[ds]?|fee|flat)\b|\$\d[\d.]*(?: USDC)? ?\/ ?(?:call|request|query)\b/i
-
-/** Amounts in dollars, each with the words up to the next full stop. */
-export function toCosts(sentence: string): string[] {
-  return sentence.match(/(?:\$ ?\d+(?:\.\d+)?|\b\d+\.\d+ ?USDC?\b)(?:[^.]|\.\d)*/g) ?? []
-}
-
-/** One amount for one call; undefined for several, or where they count something else. */
-export function toCallPrice(costs: readonly string[]) {
-  const amounts = new Set(
-    costs.flatMap((cost) => cost.match(/\d+(?:\.\d+)?(?= ?USDC?\b)|(?<=\$ ?)\d+(?:\.\d+)?/g) ?? []),
-  )
-  const isMetered = costs.some((cost) =>
-    /(?:\bper |\/)(?! ?(?:call|request|query|lookup)\b)|\+/.test(cost),
-  )
-  const [amount] = amounts
-  if (amount === undefined || amounts.size > 1 || isMetered) return undefined
-  const read = readPriceWords(`$${amount}`)
-  return read === null ? undefined : { ...read.bounds, per: 'call' as const }
-}
 
 function readOwnMembers(operation: Record<string, unknown>, document: Record<string, unknown>) {
   const named = Object.entries(operation).filter(([name]) => /^x-.*(?:x402|mpp|price)/i.test(name))
@@ -356,13 +299,56 @@ function toObject(value: unknown): Record<string, unknown> {
   return isJsonObject(value) ? value : {}
 }
 
-/** One line of a seller's words, cut. */
-export function lineOf(value: unknown): string | null {
-  if (typeof value !== 'string') return null
-  const line = value.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+|\s+/gu, ' ').trim()
-  return line === '' ? null : [...line].slice(0, MAX_TEXT).join('').trim()
-}
-
 function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
+}
+
+/** A shape deeper, longer or larger than this helps no caller: it is left open there. */
+const INLINE_DEPTH = 8
+
+const INLINE_NODES = 1000
+
+/**
+ * A schema of an OpenAPI document as one that holds by itself: its references are filled in, and
+ * 3.0's `nullable` becomes a type. Recursive references are left open.
+ *
+ * @param document what references start from
+ */
+function inlineSchema(schema: unknown, document: unknown): Record<string, unknown> {
+  const budget = { left: INLINE_NODES }
+  const inlined = inline(schema, { document, depth: 0, budget, above: [] })
+  return isJsonObject(inlined) ? inlined : {}
+}
+
+interface InlinePlace {
+  document: unknown
+  depth: number
+  budget: { left: number }
+  /** References that are being filled in. */
+  above: readonly string[]
+}
+
+function inline(value: unknown, place: InlinePlace): unknown {
+  place.budget.left -= 1
+  if (typeof value !== 'object' || value === null) return value
+  if (place.depth > INLINE_DEPTH || place.budget.left < 0) return Array.isArray(value) ? [] : {}
+  const inside = { ...place, depth: place.depth + 1 }
+  if (Array.isArray(value)) return value.map((each) => inline(each, inside))
+  const { $ref: reference, ...rest } = Object.fromEntries(Object.entries(value))
+  if (typeof reference === 'string') {
+    if (place.above.includes(reference)) return {}
+    const found = resolveReference(place.document, reference)
+    return inline(found ?? {}, { ...place, above: [...place.above, reference] })
+  }
+  const members = Object.entries(rest).map(([name, member]) => [name, inline(member, inside)])
+  return withNull(Object.fromEntries(members))
+}
+
+function withNull({ nullable, ...schema }: Record<string, unknown>): Record<string, unknown> {
+  const isOfType = nullable === true && typeof schema.type === 'string'
+  // A property may also be called `nullable`; then it is an object.
+  if (nullable !== undefined && typeof nullable !== 'boolean') return { ...schema, nullable }
+  if (!isOfType) return schema
+  const choices = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {}
+  return { ...schema, type: [schema.type, 'null'], ...choices }
 }

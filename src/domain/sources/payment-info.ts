@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import type { Operation } from '../listing/listing-facts.ts'
+import { createOperationSchema, type Operation } from '../listing/listing-facts.ts'
 import { isTestNetwork, toPayout } from '../listing/networks.ts'
-import { type Offer, toPrice } from '../listing/operation.ts'
+import { findOperationFaults, type Offer, toPrice } from '../listing/operation.ts'
 import { NetworkSchema } from '../listing/pricing.ts'
 import { type Accept, AcceptSchema } from '../trust/evidence.ts'
 import { COUNTED_NETWORKS, TEMPO_CHAIN_ID, toCaip2, usdAssetOf } from '../trust/usd-assets.ts'
@@ -461,3 +461,76 @@ const NETWORKS = [
     ...COUNTED_NETWORKS,
   ]),
 ]
+
+/** Limits of a listing's evidence; a longer description is cut and marked as such. */
+const MAX_OPERATIONS = 100
+
+const MAX_TEXT = 300
+
+/** What a seller's own document says of its API. */
+export interface DescribedApi {
+  title: string | null
+  description: string | null
+  operations: Operation[]
+  /** CAIP-10 of the payee that the document names. */
+  payees: string[]
+  /** Words that stand where a payee should. */
+  placeholder?: string
+  truncated: boolean
+}
+
+const schema = createOperationSchema({ allowPrivate: false })
+
+/** Of many operations the first. */
+export function toDescribedApi(
+  about: Pick<DescribedApi, 'title' | 'description'>,
+  described: readonly Described[],
+  payments: readonly StatedPayment[],
+): DescribedApi {
+  const placeholder = payments.map((each) => each.placeholder).find((each) => each !== undefined)
+  return {
+    ...about,
+    operations: described.slice(0, MAX_OPERATIONS).map(({ operation }) => operation),
+    payees: [...new Set(payments.flatMap(({ payees }) => payees))],
+    ...present({ placeholder }),
+    truncated: described.length > MAX_OPERATIONS,
+  }
+}
+
+/** The first reading of an operation that is valid by our rules. */
+export function firstSound(readings: readonly Operation[]): Operation | null {
+  const isSound = (each: Operation) =>
+    v.is(schema, each) && findOperationFaults({ http: [each] }).length === 0
+  return readings.find(isSound) ?? null
+}
+
+export interface Described {
+  operation: Operation
+  payment: StatedPayment
+}
+
+/** Amounts in dollars, each with the words up to the next full stop. */
+export function toCosts(sentence: string): string[] {
+  return sentence.match(/(?:\$ ?\d+(?:\.\d+)?|\b\d+\.\d+ ?USDC?\b)(?:[^.]|\.\d)*/g) ?? []
+}
+
+/** One amount for one call; undefined for several, or where they count something else. */
+export function toCallPrice(costs: readonly string[]) {
+  const amounts = new Set(
+    costs.flatMap((cost) => cost.match(/\d+(?:\.\d+)?(?= ?USDC?\b)|(?<=\$ ?)\d+(?:\.\d+)?/g) ?? []),
+  )
+  const isMetered = costs.some((cost) =>
+    /(?:\bper |\/)(?! ?(?:call|request|query|lookup)\b)|\+/.test(cost),
+  )
+  const [amount] = amounts
+  if (amount === undefined || amounts.size > 1 || isMetered) return undefined
+  const read = readPriceWords(`$${amount}`)
+  return read === null ? undefined : { ...read.bounds, per: 'call' as const }
+}
+
+/** One line of a seller's words, cut. */
+export function lineOf(value: unknown): string | null {
+  if (typeof value !== 'string') return null
+  const line = value.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+|\s+/gu, ' ').trim()
+  return line === '' ? null : [...line].slice(0, MAX_TEXT).join('').trim()
+}

@@ -10,11 +10,13 @@ import {
   type DescribedApi,
   firstSound,
   lineOf,
+  payeesOf,
+  readPaymentInfo,
+  type StatedPayment,
   toCallPrice,
   toCosts,
   toDescribedApi,
-} from './openapi.ts'
-import { payeesOf, readPaymentInfo, type StatedPayment } from './payment-info.ts'
+} from './payment-info.ts'
 
 const MAX_ENTRIES = 500
 const MAX_PARAMS = 30

@@ -22,16 +22,26 @@ import {
   uniqueList,
   whole,
 } from '../wire/shapes.ts'
-import {
-  DELIVERY_VERDICTS,
-  DRIFTING,
-  INTERFACE_ORIGINS,
-  NOTICES,
-  PACKAGE_RUN_OUTCOMES,
-  PROBE_OUTCOMES,
-  PROBE_PROTOCOLS,
-} from '../wire/vocabulary.ts'
+import { DELIVERY_VERDICTS, NOTICES, PROBE_OUTCOMES, PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
 import { COUNTED_SCHEMES } from './payments.ts'
+
+/** Where a machine read what a seller offers; `http` is what unpaid operations answered. */
+const INTERFACE_ORIGINS = [
+  'openapi',
+  'x402',
+  'mpp',
+  'http',
+  'mcp',
+  'agent_card',
+  'server_card',
+  'catalog',
+] as const
+
+/** What of a seller's terms a probe compares from look to look. */
+const DRIFTING = ['price', 'network', 'payee', 'tools'] as const
+
+/** Outcomes of running a package, which is not a service that answers. */
+const PACKAGE_RUN_OUTCOMES = ['runs_as_declared', 'fails', 'unknown'] as const
 
 /** Payees of one operation that are kept. */
 export const MAX_PAY_TO = 10
@@ -234,9 +244,6 @@ export function mostReported(
   const counts = own.map(({ value, shared_with = 1 }) => Math.round(value / shared_with))
   return counts.length === 0 ? undefined : largestOf(counts)
 }
-
-/** The measured-settlements provider in use: the source of signals without a `measured`. */
-export const MEASURED_PROVIDER = 'x402-list'
 
 /** Source id of settlements this service verified on-chain itself; no outside provider. */
 export const OWN_EVIDENCE = 'service_verified'

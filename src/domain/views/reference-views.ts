@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
-import { countQuality, judgeQuality } from '../derived/surface.ts'
+import { toSurface } from '../derived/surface.ts'
 import {
   attributionOf,
   type CategoryRow,
@@ -12,15 +12,27 @@ import {
   type SourceRow,
   SourceRowSchema,
 } from '../derived/tables.ts'
+import type { ListingFacts, Operation } from '../listing/listing-facts.ts'
+import { isJsonPayload } from '../listing/operation.ts'
 import { lowestPriceOf, railsOf } from '../listing/pricing.ts'
 import { type Ages, AgesSchema } from '../trust/age.ts'
-import { dayOfUse } from '../trust/evidence.ts'
+import { dayOfUse, type Evidence } from '../trust/evidence.ts'
 import { type TrustLedgerFacts, TrustLedgerSchema } from '../trust/ledger-facts.ts'
-import { categoryPath } from '../wire/links.ts'
-import { PAGE_TEMPLATES, PROTOCOL_ENDPOINTS, ROUTES } from '../wire/routes.ts'
+import {
+  badgeDataPath,
+  badgePath,
+  categoryPath,
+  comparePath,
+  kindPath,
+  pagePath,
+  taskPath,
+} from '../wire/links.ts'
+import { DOCS_GROUPS, docsPath, PROTOCOL_ENDPOINTS, ROUTES } from '../wire/routes.ts'
 import { count, described } from '../wire/shapes.ts'
-import { FEATURE_STATUSES, KINDS, RAILS, type Rail } from '../wire/vocabulary.ts'
+import { KINDS, type Kind, RAILS, type Rail } from '../wire/vocabulary.ts'
 import { sourceIdsOf } from './listing-view.ts'
+
+const FEATURE_STATUSES = ['live', 'stub', 'planned'] as const
 
 export const CategoriesSchema = v.object({
   categories: v.array(
@@ -360,3 +372,134 @@ export function countBy(
     for (const key of keysOf(listing)) counts.set(key, (counts.get(key) ?? 0) + 1)
   return new Map([...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
+
+/**
+ * In the order in which people look for them. `no_guess`: nothing about its operations is assumed;
+ * `response`: each of them describes its answer.
+ */
+const QUALITIES = [
+  'price',
+  'payout',
+  'operations',
+  'no_guess',
+  'response',
+  'tools',
+  'skills',
+  'auth_docs',
+  'evidence',
+] as const
+
+type Quality = (typeof QUALITIES)[number]
+
+/** Which of them a listing has; those that do not apply to it are absent. */
+type ListingQuality = Partial<Record<Quality, boolean>>
+
+interface Judged {
+  kind: Kind
+  quality: ListingQuality
+}
+
+/** A key, an account or a token: it must be documented where to get one. */
+const NEEDS_DOCS = new Set(['api_key', 'bearer', 'oauth', 'other'])
+
+export function judgeQuality(
+  facts: Pick<
+    ListingFacts,
+    'kind' | 'url' | 'http' | 'tools' | 'skills' | 'pricing' | 'payout' | 'auth'
+  >,
+  evidence: Evidence,
+): ListingQuality {
+  const { interface: seen } = evidence
+  const { operations, tools, skills } = toSurface(facts, seen, { allowPrivate: true })
+  const isPaid = facts.pricing.model === 'per_call'
+  return {
+    ...(facts.kind === 'http_api' && {
+      price: facts.pricing.model !== 'unknown',
+      ...(isPaid && { payout: facts.payout.length > 0 || (seen?.payouts ?? []).length > 0 }),
+      operations: operations.length > 0 && operations.every(isDescribed),
+      ...(operations.length > 0 && {
+        response: operations.every(({ response }) => response !== undefined && isShaped(response)),
+        no_guess: operations.every(({ assumed = [] }) => assumed.length === 0),
+      }),
+    }),
+    ...(facts.kind === 'mcp_server' && { tools: tools.length > 0 }),
+    ...(facts.kind === 'a2a_agent' && { skills: skills.length > 0 }),
+    ...(NEEDS_DOCS.has(facts.auth.type) && {
+      auth_docs: 'docs' in facts.auth && facts.auth.docs !== undefined,
+    }),
+    ...(facts.kind !== 'kit' && { evidence: Object.keys(evidence).length > 0 }),
+  }
+}
+
+/** Its input has a schema, and required values have an example. */
+function isDescribed({ method, params = [], body }: Operation): boolean {
+  const isFilled = params.every(
+    ({ schema, required, example }) =>
+      schema !== undefined && (required !== true || example !== undefined),
+  )
+  if (method === 'GET' || method === 'DELETE') return isFilled
+  return isFilled && body?.schema !== undefined && body.example !== undefined
+}
+
+/** @example countQuality([…]) → [{ kind: 'mcp_server', listings: 380, have: { tools: { has: 261, of: 380 }, … } }] */
+export function countQuality(judged: readonly Judged[]) {
+  const kinds = [...new Set(judged.map(({ kind }) => kind))].sort()
+  return kinds.map((kind) => {
+    const own = judged.filter((each) => each.kind === kind)
+    const have = QUALITIES.flatMap((name) => {
+      const stated = own.flatMap(({ quality }) => quality[name] ?? [])
+      return stated.length === 0
+        ? []
+        : [[name, { has: stated.filter(Boolean).length, of: stated.length }] as const]
+    })
+    return { kind, listings: own.length, have: Object.fromEntries(have) }
+  })
+}
+
+/** For anything but JSON the media type is the shape. */
+function isShaped(response: NonNullable<Operation['response']>): boolean {
+  const { schema, example } = response
+  return schema !== undefined || example !== undefined || !isJsonPayload(response)
+}
+
+/** Pages with an address of their own that are offered to search engines. */
+export const FIXED_PAGES = [
+  '/',
+  '/badges',
+  '/business-model',
+  '/compare',
+  '/docs',
+  ...DOCS_GROUPS.map(({ slug }) => docsPath(slug)),
+  '/keys',
+  '/market',
+  '/not-listed',
+  '/privacy',
+  '/problems',
+  '/roadmap',
+  '/sellers',
+  '/sources',
+  '/stats',
+  '/tasks',
+  '/trust',
+] as const
+
+/** All valid `GET` paths outside the interface, with `*` for an id. */
+export const PAGE_TEMPLATES: readonly string[] = [
+  ...FIXED_PAGES,
+  '/report',
+  '/search',
+  '/sellers/check',
+  '/sellers/dashboard',
+  '/sellers/sign-in',
+  '/openapi.json',
+  '/openapi.yaml',
+  '/feed.atom',
+  '/feed.json',
+  '/opensearch.xml',
+  '/robots.txt',
+  '/sitemap.xml',
+  ...[pagePath, badgePath, badgeDataPath, comparePath, kindPath, categoryPath, taskPath].map(
+    (toPath) => toPath('*'),
+  ),
+  '/problems/*',
+]

@@ -21,7 +21,12 @@ import {
 import { BRIDGED_COINS } from '../trust/usd-assets.ts'
 import { WASH, WASH_FLAGS, type WashFlagId } from '../trust/wash.ts'
 import { count, MINUTE_MS, toWireNames } from '../wire/shapes.ts'
-import { EVIDENCE } from '../wire/vocabulary.ts'
+
+const EVIDENCE = [
+  'verified_non_wash_payments',
+  'no_payment_data',
+  'no_independent_paid_usage_30d',
+] as const
 
 /** spec: Trust. Each evidence is a variant of its own, so that a wrong mix does not compile. */
 const scored = {

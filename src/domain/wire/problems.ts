@@ -195,9 +195,3 @@ export interface Refused {
   reason: string
   headers?: Record<string, string>
 }
-
-/** State of a form's page: the empty form, the reason of a refusal, or the outcome. */
-export interface FormPage<Answer, Sent> {
-  answer: { kind: 'empty' } | Refused | Answer
-  sent: Sent
-}

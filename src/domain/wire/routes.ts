@@ -1,12 +1,3 @@
-import {
-  badgeDataPath,
-  badgePath,
-  categoryPath,
-  comparePath,
-  kindPath,
-  pagePath,
-  taskPath,
-} from './links.ts'
 import type { HttpMethod } from './vocabulary.ts'
 
 /** Every endpoint, once: the app mounts it, OpenAPI describes it, the roadmap reads its status. */
@@ -106,27 +97,7 @@ export const ON_DEMAND_PAGES = {
   chosen: CHOSEN_PAGE,
 } as const
 
-/** Routes that answer 503 when the store is down. */
-export type StoreRouteId = {
-  [Id in RouteId]: (typeof ROUTES)[Id] extends { needs: 'store' } ? Id : never
-}[RouteId]
-
 export type RouteId = keyof typeof ROUTES
-
-/** Routes a function answers; the app must hold a handler for each. */
-export type LiveRouteId = {
-  [Id in RouteId]: (typeof ROUTES)[Id]['answer'] extends 'live' ? Id : never
-}[RouteId]
-
-/** Routes that a file of the release answers; the build must write each. */
-export type StaticRouteId = {
-  [Id in RouteId]: (typeof ROUTES)[Id]['answer'] extends 'static' ? Id : never
-}[RouteId]
-
-/** Addresses that are a file without a query and a function's answer with one. */
-export const FUNCTION_WITH_QUERY: readonly string[] = [ROUTES.compare_list.path, '/compare']
-/** Of every listing such an address. */
-export const KIT_PATTERN = '^/api/v1/listings/[^/]+/kit\\.json$'
 
 /** The doors other than our API, once: the app mounts them, roadmap and docs list them. */
 export const PROTOCOL_ENDPOINTS = {
@@ -270,45 +241,3 @@ function group<const Slug extends string, const Tag extends string | null>(
 ) {
   return { slug, tag, text, bare }
 }
-
-/** Pages with an address of their own that are offered to search engines. */
-export const FIXED_PAGES = [
-  '/',
-  '/badges',
-  '/business-model',
-  '/compare',
-  '/docs',
-  ...DOCS_GROUPS.map(({ slug }) => docsPath(slug)),
-  '/keys',
-  '/market',
-  '/not-listed',
-  '/privacy',
-  '/problems',
-  '/roadmap',
-  '/sellers',
-  '/sources',
-  '/stats',
-  '/tasks',
-  '/trust',
-] as const
-
-/** All valid `GET` paths outside the interface, with `*` for an id. */
-export const PAGE_TEMPLATES: readonly string[] = [
-  ...FIXED_PAGES,
-  '/report',
-  '/search',
-  '/sellers/check',
-  '/sellers/dashboard',
-  '/sellers/sign-in',
-  '/openapi.json',
-  '/openapi.yaml',
-  '/feed.atom',
-  '/feed.json',
-  '/opensearch.xml',
-  '/robots.txt',
-  '/sitemap.xml',
-  ...[pagePath, badgePath, badgeDataPath, comparePath, kindPath, categoryPath, taskPath].map(
-    (toPath) => toPath('*'),
-  ),
-  '/problems/*',
-]

@@ -27,7 +27,6 @@ export const PACKAGE_REGISTRIES = ['npm', 'oci', 'mcpb', 'pypi', 'nuget'] as con
 
 /** In addition to `pricing`, whose values are the specification's: the cost of access. */
 export const COSTS = ['free', 'freemium', 'paid', 'unknown'] as const
-export type Cost = (typeof COSTS)[number]
 
 export const AUTH_TYPES = [
   'none',
@@ -38,10 +37,8 @@ export const AUTH_TYPES = [
   'other',
   'unknown',
 ] as const
-export type AuthType = (typeof AUTH_TYPES)[number]
 
 export const PRICE_UNITS = ['call', 'token', 'minute', 'mb', 'other'] as const
-export const PARAM_PLACES = ['query', 'path', 'header'] as const
 
 /** What a call changes, most serious last: nothing, something, something irreversibly, money. */
 export const EFFECTS = ['read', 'write', 'delete', 'pay'] as const
@@ -74,18 +71,6 @@ export const NOTICE_TITLES = {
 }
 export const NOTICES = namesOf(NOTICE_TITLES)
 
-/** Where a machine read what a seller offers; `http` is what unpaid operations answered. */
-export const INTERFACE_ORIGINS = [
-  'openapi',
-  'x402',
-  'mpp',
-  'http',
-  'mcp',
-  'agent_card',
-  'server_card',
-  'catalog',
-] as const
-
 /** Discovery files: those the specification's `has` parameter names in its order, then ours. */
 export const DISCOVERY_NAMES = {
   openapi: 'OpenAPI',
@@ -96,10 +81,8 @@ export const DISCOVERY_NAMES = {
   mcp_card: 'MCP server card',
 }
 export const DISCOVERY_FILES = namesOf(DISCOVERY_NAMES)
-export type DiscoveryFile = (typeof DISCOVERY_FILES)[number]
 
 export const STATUSES = ['unclaimed', 'claimed'] as const
-export type Status = (typeof STATUSES)[number]
 
 export const BADGES = [
   'unclaimed',
@@ -108,23 +91,8 @@ export const BADGES = [
   'live_tested',
   'delivers',
 ] as const
-export type BadgeId = (typeof BADGES)[number]
-
-export const TIERS = ['verified', 'trusted'] as const
-export type TierId = (typeof TIERS)[number]
-
-/** What a listing can earn; `live_tested` is a badge, not a tier. */
-export const EARNED = ['live_tested', 'verified', 'trusted'] as const
-export type EarnedId = (typeof EARNED)[number]
-
-export const EVIDENCE = [
-  'verified_non_wash_payments',
-  'no_payment_data',
-  'no_independent_paid_usage_30d',
-] as const
 
 export const BUY = ['relay_x402', 'link_out'] as const
-export type Buy = (typeof BUY)[number]
 
 /** `http` is an unpaid API: a declared operation that is safe to call. */
 export const PROBE_PROTOCOLS = ['x402', 'mpp', 'mcp', 'a2a', 'http'] as const
@@ -142,12 +110,6 @@ export function isUp({ outcome }: { outcome?: string | undefined }): boolean {
   return outcome === 'spoke' || outcome === 'gated'
 }
 
-/** What of a seller's terms a probe compares from look to look. */
-export const DRIFTING = ['price', 'network', 'payee', 'tools'] as const
-
-/** Outcomes of running a package, which is not a service that answers. */
-export const PACKAGE_RUN_OUTCOMES = ['runs_as_declared', 'fails', 'unknown'] as const
-
 /** The three of the specification, and ours for pages of a code host, where none of them works. */
 export const CLAIM_METHODS = ['well_known', 'dns_txt', 'contact_email', 'oidc'] as const
 export type ClaimMethod = (typeof CLAIM_METHODS)[number]
@@ -158,10 +120,6 @@ export type ClaimState = (typeof CLAIM_STATES)[number]
 /** Where a click came from (`src` of the click-through link). */
 export const CLICK_SOURCES = ['web', 'api', 'mcp', 'a2a'] as const
 export type ClickSource = (typeof CLICK_SOURCES)[number]
-
-export const SOURCE_DECISIONS = ['used', 'facts_only', 'link_out', 'refused'] as const
-
-export const FEATURE_STATUSES = ['live', 'stub', 'planned'] as const
 
 /** How a search may be ordered, and how its rows may be written. */
 export const SEARCH_SORTS = ['relevance', 'price', 'trust', 'newest', 'calls', 'paid'] as const
@@ -174,9 +132,6 @@ export const FACET_STEPS = {
 /** Where a listing runs: at the seller's, or from a package. */
 export const RUNS = ['remote', 'local'] as const
 export type Runs = (typeof RUNS)[number]
-/** Lowest prices in US dollars, as a facet counts them. */
-export const PRICE_BUCKETS = ['free', 'lt_0.01', 'lt_0.1', 'lt_1', 'ge_1', 'unknown'] as const
-export type PriceBucket = (typeof PRICE_BUCKETS)[number]
 export const SEARCH_VIEWS = ['full', 'compact'] as const
 
 /**

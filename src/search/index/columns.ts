@@ -1,7 +1,6 @@
 import { FILTER_ROWS } from '../../domain/search/search-filters.ts'
 import { compareBrowsing, rankMultiplier } from '../../domain/search/search-rank.ts'
 import { largestOf } from '../../domain/wire/json.ts'
-import { PRICE_BUCKETS, type PriceBucket } from '../../domain/wire/vocabulary.ts'
 import type { ReadDocument, SearchDocument } from './search-document.ts'
 
 type Facts = ReadDocument['facts']
@@ -233,3 +232,8 @@ export function countUpTo({ values }: CodedColumn, most: number): number {
   while (count < values.length && (values[count] ?? Number.NaN) <= most) count += 1
   return count
 }
+
+/** Lowest prices in US dollars, as a facet counts them. */
+const PRICE_BUCKETS = ['free', 'lt_0.01', 'lt_0.1', 'lt_1', 'ge_1', 'unknown'] as const
+
+type PriceBucket = (typeof PRICE_BUCKETS)[number]
