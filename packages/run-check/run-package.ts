@@ -21,7 +21,7 @@ import {
   toInitialized,
   toToolFacts,
 } from '../../src/domain/probe/mcp.ts'
-import type { RpcReply } from '../../src/domain/probe/x402.ts'
+import type { RpcReply } from '../../src/domain/probe/mcp.ts'
 import type { PackageRun } from '../../src/domain/trust/evidence.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import {

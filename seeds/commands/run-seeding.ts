@@ -7,7 +7,8 @@ import {
   type SourceFile,
   type SourceRow,
 } from '../../src/domain/sources/source-row.ts'
-import { ageOf, hasPrices } from '../../src/domain/trust/age.ts'
+import { hasPrices } from '../../src/domain/trust/age.ts'
+import { ageOf } from '../../src/domain/trust/trust.ts'
 import { isJsonObject, memberOf, present, toCanonicalJson } from '../../src/domain/wire/json.ts'
 import { createTaskFinder } from '../../src/search/words/operation-tasks.ts'
 import {

@@ -9,10 +9,10 @@ import {
   type NamedRow,
   renderSourceFile,
 } from '../../src/domain/sources/source-row.ts'
-import type { Listed } from '../content/content-files.ts'
 import {
   type ContentWriter,
   evidenceFileOf,
+  type Listed,
   listingFileOf,
   membersOf,
   readIfThere,

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import * as v from 'valibot'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import * as v from 'valibot'
 import {
   type Receipt,
   type ReceiptDay,
@@ -14,8 +14,6 @@ import {
   toSignedDay,
   toSignedReceipt,
 } from '../../../src/domain/relay/receipt.ts'
-import { fromBase64 } from '../../../src/domain/wire/base64-json.ts'
-import { toCanonicalJson } from '../../../src/domain/wire/json.ts'
 import {
   type LedgerFiles,
   LedgerPaymentSchema,
@@ -23,7 +21,8 @@ import {
 } from '../../../src/domain/trust/ledger-facts.ts'
 import { type ListingScore, scoreListings } from '../../../src/domain/trust/score-listings.ts'
 import { judgeTrust } from '../../../src/domain/trust/trust.ts'
-import { memberOf, parseJson } from '../../../src/domain/wire/json.ts'
+import { fromBase64 } from '../../../src/domain/wire/base64-json.ts'
+import { memberOf, parseJson, toCanonicalJson } from '../../../src/domain/wire/json.ts'
 import { MAX_ANSWER_BYTES, MAX_DIRECTORY_BYTES, send } from '../src/requests.ts'
 import { WaypostError } from '../src/waypost-error.ts'
 import {
