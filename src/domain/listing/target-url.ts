@@ -74,7 +74,7 @@ export function findUrlFault(text: string, { allowPrivate }: UrlRules): string |
  */
 export function withAsciiHosts<Value>(value: Value): Value {
   // Only hosts change: every shape stays.
-  return withAsciiHost(value) as Value
+  return hasForeignHost(value) ? (withAsciiHost(value) as Value) : value
 }
 
 /**
@@ -86,6 +86,12 @@ export function withAsciiHosts<Value>(value: Value): Value {
 export function toAsciiAddress(text: string): string {
   if (text.includes('://')) return withAsciiHosts(text)
   return text.includes('.') ? withAsciiHosts(`https://${text}`).slice('https://'.length) : text
+}
+
+/** Hardly a listing has one, and a copy of each would take longer than all else here. */
+function hasForeignHost(value: unknown): boolean {
+  if (typeof value === 'string') return /^https?:\/\/[^/?#]*[^!-~/?#]/i.test(value)
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasForeignHost)
 }
 
 function withAsciiHost(value: unknown): unknown {

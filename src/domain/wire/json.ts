@@ -109,11 +109,14 @@ export function memberOf(value: unknown, name: string): unknown {
  */
 export function toCanonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${toCanonicalJson(member)}`).join(',')}}`
+  if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null'
+  let members = ''
+  for (const name of Object.keys(value).sort()) {
+    const member = value[name]
+    if (member === undefined) continue
+    members += `${members === '' ? '' : ','}${JSON.stringify(name)}:${toCanonicalJson(member)}`
+  }
+  return `{${members}}`
 }
 
 /**
