@@ -15,13 +15,13 @@ import {
   type McpServerInfo,
   type McpSession,
   parseRpcReply,
+  type RpcReply,
   readDiscovered,
   readInitialized,
   readTools,
   toInitialized,
   toToolFacts,
 } from '../../src/domain/probe/mcp.ts'
-import type { RpcReply } from '../../src/domain/probe/mcp.ts'
 import type { PackageRun } from '../../src/domain/trust/evidence.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createEventReader } from '../../functions/probes/mcp.ts'
+import { createEventReader } from '../../functions/probes/handshake.ts'
 import { isWithin } from '../../src/domain/listing/json-schema.ts'
 import { toInertLine } from '../../src/domain/probe/finding.ts'
 import { hasLocalReferencesOnly, readTools, SEEN } from '../../src/domain/probe/mcp.ts'
