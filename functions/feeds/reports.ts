@@ -7,14 +7,15 @@ import {
   lengthOf,
   MIN_TEXT_LENGTH,
   REPORT_KINDS,
-  type REPORT_STATES,
+  type ReportAnswer,
   ReportBodySchema,
   type ReportKind,
+  type ReportPage,
   type ReportTakenSchema,
+  type ReportView,
   reportStatePath,
 } from '../../src/domain/sellers/report.ts'
 import { pagePath } from '../../src/domain/wire/links.ts'
-import type { Refused } from '../../src/domain/wire/problems.ts'
 import { ON_DEMAND_PAGES } from '../../src/domain/wire/routes.ts'
 import type { Feature, Parts, StoreRoute } from '../features/feature.ts'
 import { countForm, createStoreRoute, orRefused, readSent } from '../features/routes.ts'
@@ -349,27 +350,3 @@ function refuseField(name: string, detail: string): never {
 type ReportBody = v.InferOutput<typeof ReportBodySchema>
 
 type ReportTaken = v.InferOutput<typeof ReportTakenSchema>
-
-/** A report as shown to anybody with its id: without its words and its sender. */
-interface ReportView {
-  id: string
-  kind: ReportKind
-  about: string
-  status: (typeof REPORT_STATES)[number]
-  /** The reviewer's reason. */
-  reason: string | null
-  listing_id: string | null
-}
-
-type ReportAnswer = { kind: 'listed'; listing_id: string } | { kind: 'report'; report: ReportView }
-
-type ReportPage = FormPage<
-  ReportAnswer,
-  { kind: ReportKind; about: string; text: string; links: string }
->
-
-/** State of a form's page: the empty form, the reason of a refusal, or the outcome. */
-export interface FormPage<Answer, Sent> {
-  answer: { kind: 'empty' } | Refused | Answer
-  sent: Sent
-}

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Notice } from '../trust/evidence.ts'
 import type { AcceptedDispute } from '../trust/ledger-facts.ts'
+import type { Refused } from '../wire/problems.ts'
 import { described, optionally } from '../wire/shapes.ts'
 import { cutText } from '../wire/text.ts'
 
@@ -113,4 +114,30 @@ function isWebAddress(text: string): boolean {
   const url = URL.parse(text)
   if (url === null || UNPRINTABLE.test(text) || /\s/.test(text)) return false
   return url.protocol === 'https:' && url.username === '' && url.password === ''
+}
+
+/** A report as shown to anybody with its id: without its words and its sender. */
+export interface ReportView {
+  id: string
+  kind: ReportKind
+  about: string
+  status: (typeof REPORT_STATES)[number]
+  /** The reviewer's reason. */
+  reason: string | null
+  listing_id: string | null
+}
+
+export type ReportAnswer =
+  | { kind: 'listed'; listing_id: string }
+  | { kind: 'report'; report: ReportView }
+
+export type ReportPage = FormPage<
+  ReportAnswer,
+  { kind: ReportKind; about: string; text: string; links: string }
+>
+
+/** State of a form's page: the empty form, the reason of a refusal, or the outcome. */
+interface FormPage<Answer, Sent> {
+  answer: { kind: 'empty' } | Refused | Answer
+  sent: Sent
 }
