@@ -86,7 +86,7 @@ export type Filter = ValueFilter | NumberFilter | DayFilter
  * The filters of the search: the endpoint's parameters and checks, the index's bit sets, facets, OpenAPI
  * and the search page follow from here. A new filter is a row; a fact that `FilterFacts` lacks goes into
  * `search-document.ts` and into `toSearchDocument` of `indexes.ts` too. What MCP's tools take
- * (`tool-inputs.ts`) and what the search of static hosts filters by (`page-search.ts`) are lists of
+ * (`mcp-tools.ts`) and what the search of static hosts filters by (`page-search.ts`) are lists of
  * their own. The order is that of the `query` echo.
  */
 export const FILTERS = {
