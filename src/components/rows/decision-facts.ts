@@ -1,11 +1,11 @@
 import type { Switches } from '../../domain/derived/tables.ts'
-import { hasRemoteEndpoint, type PackageRegistry } from '../../domain/listing/invoke.ts'
+import type { PackageRegistry } from '../../domain/listing/invoke.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
 import { chargeOf, toCountText, toUsd } from '../../domain/listing/price-text.ts'
 import type { PackageRun, Probe } from '../../domain/trust/evidence.ts'
 import { toDay } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
-import { isUp } from '../../domain/wire/vocabulary.ts'
+import { hasRemoteEndpoint, isUp } from '../../domain/wire/vocabulary.ts'
 
 /** One cell of the strip under a listing's name: a fact to decide by. */
 export interface DecisionFact {

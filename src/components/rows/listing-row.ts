@@ -1,5 +1,4 @@
 import { compareRows } from '../../domain/compare/compare-view.ts'
-import { hasRemoteEndpoint } from '../../domain/listing/invoke.ts'
 import { toCostText, toRangeText, UNPUBLISHED } from '../../domain/listing/price-text.ts'
 import { listedPriceOf, railsOf } from '../../domain/listing/pricing.ts'
 import type { ListingBrief } from '../../domain/views/listing-view.ts'

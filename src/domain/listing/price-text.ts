@@ -1,5 +1,5 @@
-import type { Cost } from '../wire/vocabulary.ts'
-import { type Auth, type Invoked, runsLocallyOnly } from './invoke.ts'
+import { type Cost, type Invoked, runsLocallyOnly } from '../wire/vocabulary.ts'
+import type { Auth } from './invoke.ts'
 import type { Priced, Pricing } from './pricing.ts'
 
 /** For a price that the seller doesn't publish. */
