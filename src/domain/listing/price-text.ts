@@ -1,6 +1,6 @@
-import { type Cost, type Invoked, runsLocallyOnly } from '../wire/vocabulary.ts'
+import { type Invoked, runsLocallyOnly } from '../wire/vocabulary.ts'
 import type { Auth } from './invoke.ts'
-import type { Priced, Pricing } from './pricing.ts'
+import type { Cost, Priced, Pricing } from './pricing.ts'
 
 /** For a price that the seller doesn't publish. */
 export const UNPUBLISHED = 'not published'

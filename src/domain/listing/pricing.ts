@@ -92,4 +92,4 @@ export function costOf({ cost, pricing }: Priced): Cost {
   return cost ?? (isPaid(pricing) ? 'paid' : 'unknown')
 }
 
-type Cost = (typeof COSTS)[number]
+export type Cost = (typeof COSTS)[number]
