@@ -1,6 +1,5 @@
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
-import { DAY_MS } from '../../src/domain/wire/shapes.ts'
 import { copyDemoContent } from './demo-content.ts'
 import { resetDemoLedger } from './demo-ledger.ts'
 
@@ -11,9 +10,9 @@ import { resetDemoLedger } from './demo-ledger.ts'
  */
 const env = { ...process.env }
 const outDir = env.OUT_DIR || '.cache/demo'
-// One moment for the whole day: a start builds again only where something else than the time changed.
-const today = Math.floor(Date.now() / DAY_MS) * DAY_MS
-copyDemoContent('test/fixtures/demo', `${outDir}-content`, today)
+// One moment for content and ledger. An earlier one, as of the day, would make checks due late in it.
+const now = Date.now()
+copyDemoContent('test/fixtures/demo', `${outDir}-content`, now)
 Object.assign(process.env, {
   CONTENT_DIR: `${outDir}-content`,
   OUT_DIR: outDir,
@@ -24,7 +23,7 @@ Object.assign(process.env, {
   BASE_URL: env.BASE_URL || `http://localhost:${env.PORT || '4321'}`,
 })
 const log = createLog((line) => process.stdout.write(line), Date.now)
-await resetDemoLedger(parseConfig(process.env), log, today)
+await resetDemoLedger(parseConfig(process.env), log, now)
 console.log(
   'A seller to sign in as at /sellers: ana@brightwell.example. The link of the mail is printed here.',
 )
