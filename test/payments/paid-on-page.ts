@@ -34,8 +34,9 @@ export function testPaidOnPage(shop: () => Shop): void {
     await page.goto(`/listing/x402.${slug}`)
     await page.getByRole('link', { name: 'Ask the price' }).click()
     const answer = page.locator('form.try [data-answer]')
-    await expect.poll(() => answer.textContent()).toContain(`Price$${usd}not`)
-    expect(await answer.textContent()).toContain('NetworkBase Sepolia testnet')
+    const terms = answer.getByRole('row')
+    await expect.poll(() => terms.allInnerTexts()).toContain(`Price\t$${usd}\tnot known`)
+    expect(await terms.allInnerTexts()).toContain('Network\tBase Sepolia testnet\tnot known')
     expect(await chain.balanceOf(account.address)).toBe(before)
 
     await page.getByLabel('At most, in US dollars').fill('0.0001')
