@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { build, stop } from 'esbuild'
+import { build, type Plugin, stop } from 'esbuild'
 import type { ReleaseFile } from '../domain/derived/tables.ts'
 import type { Folder } from './folder.ts'
 import type { SearchIndexes } from './indexes.ts'
@@ -54,9 +54,24 @@ async function bundleSearch(release: Repeated): Promise<Uint8Array> {
     logLevel: 'silent',
     absWorkingDir: PROJECT,
     define: { RELEASE: JSON.stringify(release) },
+    plugins: [WITHOUT_EFFECTS],
   })
   await stop()
   const [bundle] = outputFiles
   if (bundle === undefined) throw new Error('esbuild wrote no file')
   return bundle.contents
+}
+
+/** Importing a module of ours does nothing: one of which nothing is used stays out, with its packages. */
+const WITHOUT_EFFECTS: Plugin = {
+  name: 'without-effects',
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /^\.\.?\// }, async ({ path, pluginData, ...place }) => {
+      if (pluginData === WITHOUT_EFFECTS || place.importer.includes('/node_modules/')) return null
+      return {
+        ...(await resolve(path, { ...place, pluginData: WITHOUT_EFFECTS })),
+        sideEffects: false,
+      }
+    })
+  },
 }
