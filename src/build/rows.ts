@@ -61,7 +61,7 @@ interface Range {
  * one is made: a file may be larger than memory.
  *
  * @param former lengths of the rows in the release before
- * @param onPart is given each part until it returns, and where it lies in the former file if all of it does
+ * @param onPart is given each part, and where it lies in the former file if all of it does
  */
 export function beginRows(
   folder: Pick<Folder, 'begin' | 'former'>,
@@ -77,7 +77,7 @@ export function beginRows(
   let [waiting, size]: [(string | Range)[], number] = [[], 0]
   const cut = () => {
     if (size === 0) return
-    const part = roomFor(size)
+    const part = Buffer.allocUnsafe(size)
     let at = 0
     for (const piece of waiting)
       at += typeof piece === 'string' ? part.write(piece, at) : copies.read(piece, part, at)
@@ -113,14 +113,6 @@ export function beginRows(
       return { lengths, ...file.finish() }
     },
   }
-}
-
-/** One for all parts: V8 marks its whole heap again for every 64 MB of new buffers. */
-let room = Buffer.alloc(0)
-
-function roomFor(bytes: number): Buffer {
-  if (room.length < bytes) room = Buffer.allocUnsafeSlow(2 * bytes)
-  return room.subarray(0, bytes)
 }
 
 function createReader(path: string) {
