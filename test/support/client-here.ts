@@ -1,7 +1,6 @@
 import { vi } from 'vitest'
 import { runCommand } from '../../packages/client/cli/run-command.ts'
-
-let last: Promise<unknown> = Promise.resolve()
+import { withEnv } from './own-env.ts'
 
 /**
  * `waypost` within this process, one command after the other, with variables of its own: starting Node
@@ -13,7 +12,7 @@ export function clientHere(
   args: readonly string[],
   { env = {}, isTerminal = false }: { env?: Record<string, string>; isTerminal?: boolean } = {},
 ): Promise<{ code: number; stdout: string; stderr: string }> {
-  const run = async () => {
+  return withEnv(env, async () => {
     const [stdout, stderr]: string[][] = [[], []]
     const spies = [
       vi.spyOn(console, 'log').mockImplementation((line) => void stdout?.push(`${line}\n`)),
@@ -23,19 +22,14 @@ export function clientHere(
         return true
       }),
     ]
-    const before = { env: { ...process.env }, isTTY: process.stdout.isTTY }
-    Object.assign(process.env, env)
+    const { isTTY } = process.stdout
     process.stdout.isTTY = isTerminal
     try {
       const code = await runCommand(args)
       return { code, stdout: stdout?.join('') ?? '', stderr: stderr?.join('') ?? '' }
     } finally {
-      process.env = before.env
-      process.stdout.isTTY = before.isTTY
+      process.stdout.isTTY = isTTY
       for (const spy of spies) spy.mockRestore()
     }
-  }
-  const done = last.then(run)
-  last = done.catch(() => undefined)
-  return done
+  })
 }

@@ -1,6 +1,7 @@
 import { vi } from 'vitest'
 import { check } from '../../functions/commands/check.ts'
 import { runMain } from '../../functions/ports/run-main.ts'
+import { withEnv } from './own-env.ts'
 
 /**
  * A command within this process: starting Node with all of a command's modules takes a second of a core,
@@ -29,13 +30,9 @@ export async function runHere(command: () => Promise<void> | void) {
 
 /** `npm run check` within this process, in an environment of its own. */
 export function checkHere(env: Readonly<Record<string, string>>, ...args: string[]) {
-  return runHere(async () => {
-    const before = { ...process.env }
-    Object.assign(process.env, env)
-    try {
+  return withEnv(env, () =>
+    runHere(async () => {
       if (!(await check(args))) process.exitCode = 1
-    } finally {
-      process.env = before
-    }
-  })
+    }),
+  )
 }
