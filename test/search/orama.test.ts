@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { search as oramaSearch } from '@orama/orama'
 import { describe, expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
+import { readId } from '../../src/search/index/load-index.ts'
 import { listingDatabase } from '../../src/search/query/search-index.ts'
 import { createDraws } from '../support/random.ts'
 import { decode, indexOf, sampleDocument } from './search-samples.ts'
@@ -62,7 +63,7 @@ function answers(
       id,
       relevance,
     ]),
-    orama: found.hits.map(({ document, score }) => [Reflect.get(document, 'id'), score]),
+    orama: found.hits.map(({ document, score }) => [readId(index, Reflect.get(document, 'row')), score]),
   }
 }
 

@@ -58,9 +58,10 @@ export function findAlternatives(
   const ranked = rankRows(index, index.organic, {
     ...{ text, plan, bits: wanted, sort: 'relevance', most: all.length },
   })
+  const tasks = countTasks(index)
   const rows = ranked.rows.map(({ row, relevance }) => {
     const common = shared.filter(({ doing }) => passes(doing, row)).length
-    const score = (relevance * common) / Math.sqrt(countTasks(index, row))
+    const score = (relevance * common) / Math.sqrt(tasks[row] ?? 1)
     return { row, relevance: Math.round(score * RELEVANCE_STEPS) / RELEVANCE_STEPS }
   })
   const isKnown = rowsKnownFor(index, shared)

@@ -59,15 +59,18 @@ export function bitsFor({ trustMarks, filterBits }: IndexData, place = -1): Uint
 
 const taskCounts = new WeakMap<SearchIndex, Uint8Array>()
 
-/** How many tasks a row does, counted once. */
-export function countTasks(index: SearchIndex, row: number): number {
-  const counts = taskCounts.get(index) ?? new Uint8Array(index.trustMarks.length)
+/** How many tasks each row does, counted when the first query names one. */
+export function countTasks(index: SearchIndex): Uint8Array {
+  const known = taskCounts.get(index)
+  if (known !== undefined) return known
+  const counts = new Uint8Array(index.trustMarks.length)
+  for (const id of index.filters.tasks) {
+    const bits = bitsFor(index, index.filterPlaces.get(`task:${id}`))
+    for (let row = 0; row < counts.length; row += bits[row >>> 5] === 0 ? 32 : 1)
+      if (passes(bits, row)) counts[row] = (counts[row] ?? 0) + 1
+  }
   taskCounts.set(index, counts)
-  const places = counts[row] === 0 ? index.filters.tasks : []
-  for (const id of places)
-    if (hasValue(index, index.filterPlaces.get(`task:${id}`) ?? -1, row))
-      counts[row] = (counts[row] ?? 0) + 1
-  return counts[row] ?? 0
+  return counts
 }
 
 /** Whether a row has a filter value, by the position of its bit set. */

@@ -60,7 +60,7 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
   const known = new Map(exact.flatMap(({ rows }) => rows.map((row) => [row, toKey(row, 0)])))
   const best = createTopKeys(Math.min(most, range.end - range.start))
   const doing = taskBits(index, plan)
-  const done: { key: number; rank: number }[] = []
+  const done: number[] = []
   let total = known.size
   /** A row with a lower score, before multiplication, cannot get on the page any more. */
   let minScore = Number.NEGATIVE_INFINITY
@@ -71,10 +71,7 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
       return
     }
     total += 1
-    if (doing !== null && passes(doing, row)) {
-      const key = toKey(row, score)
-      done.push({ key, rank: key / countTasks(index, row) ** MANY_TASKS })
-    }
+    if (doing !== null && passes(doing, row)) done.push(toKey(row, score))
     if (score < minScore) return
     const threshold = best.offer(toKey(row, score))
     // With a step of slack for the rounding.
@@ -83,7 +80,7 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
   const first = exact.flatMap(({ rows }) =>
     rows.map((row) => known.get(row) ?? 0).sort((a, b) => b - a),
   )
-  const others = putDoingFirst(best.take(), done, span)
+  const others = putDoingFirst(index, best.take(), done)
   return { total, rows: [...first, ...others].slice(0, most).map(toRow) }
 }
 
@@ -98,13 +95,14 @@ function taskBits(index: SearchIndex, { task }: Pick<QueryPlan, 'task'>): Uint32
 const MANY_TASKS = 0.25
 
 /** Those that do the task come first, where they are at least half as relevant as the best row. */
-function putDoingFirst(
-  best: Float64Array,
-  done: { key: number; rank: number }[],
-  span: number,
-): number[] {
+function putDoingFirst(index: SearchIndex, best: Float64Array, done: readonly number[]): number[] {
+  if (done.length === 0) return [...best]
+  const { span, rowOf } = createKeys(index)
   const half = Math.floor((best[0] ?? 0) / span) / 2
-  const able = done.filter(({ key }) => Math.floor(key / span) >= half)
+  const tasks = countTasks(index)
+  const able = done
+    .filter((key) => Math.floor(key / span) >= half)
+    .map((key) => ({ key, rank: key / (tasks[rowOf(key)] ?? 1) ** MANY_TASKS }))
   const first = able.sort((a, b) => b.rank - a.rank || b.key - a.key).map(({ key }) => key)
   const known = new Set(first)
   return [...first, ...[...best].filter((key) => !known.has(key))]

@@ -16,7 +16,6 @@ import type { Explanation, Facets } from '../../domain/search/search-response.ts
 import { EFFECTS, SEARCH_SORTS, type SearchSort } from '../../domain/wire/vocabulary.ts'
 import { multiplierOf, NO_TRUST } from '../index/columns.ts'
 import type { RowRange, SearchIndex } from '../index/index-shape.ts'
-import { readId } from '../index/load-index.ts'
 import type { RangeName } from '../index/terms.ts'
 import { type Advice, type Suggestion, suggestCategory, suggestFilters } from './advice.ts'
 import { type Alternatives, findAlternatives } from './alternatives.ts'
@@ -333,6 +332,7 @@ function createListingDatabase(index: SearchIndex, plan: (text: string) => Query
           sortBy: { property: sort, order: 'ASC' },
           limit,
           offset,
+          includeVectors: true,
         })
         if (!('hits' in found)) throw new Error('Orama answered later; no hook may make it')
         const rows = found.hits.map(({ document, score }) => toRanked(document, score))
@@ -396,15 +396,8 @@ function createListingIndex(index: SearchIndex, work: Work): IIndex<AnyIndexStor
 
 /** The documents are rows of the index file. */
 function createRowStore(index: SearchIndex): IDocumentsStore<AnyDocumentStore> {
-  const get = (_store: AnyDocumentStore, id: string | number) => {
-    const row = Number(id) - 1
-    return {
-      row,
-      get id() {
-        return readId(index, row)
-      },
-    }
-  }
+  // Their ids stay unread: a page writes the bodies that it shows.
+  const get = (_store: AnyDocumentStore, id: string | number) => ({ row: Number(id) - 1 })
   return {
     create: () => ({ docs: {} }),
     load: () => ({ docs: {} }),

@@ -109,9 +109,10 @@ function toStems(word: Word): { text: string; stem: string }[] {
 function matchPhrase({ parts }: Phrase, stems: readonly { stem: string }[], start: number): number {
   let at = start
   for (const part of parts.slice(1)) {
-    const next = stems.slice(at + 1, at + 2 + MAX_BETWEEN).findIndex(({ stem }) => part.has(stem))
-    if (next < 0) return 0
-    at += 1 + next
+    const last = at + 1 + MAX_BETWEEN
+    do at += 1
+    while (at <= last && !part.has(stems[at]?.stem ?? ''))
+    if (at > last) return 0
   }
   const others = at - start + 1 - parts.length
   return parts.length - others * OTHER_WORD
