@@ -54,5 +54,18 @@ test.each(WINDOWS)(
   },
 )
 
+test('the form of a seller of a task opens under its row, as wide as the row', async () => {
+  const { page, close } = await openPage(browser, demo.url, { viewport: PHONE })
+  await page.goto('/tasks/web_search')
+  const row = page.locator('.offer').filter({ hasText: 'Brightwell' })
+  const link = row.getByRole('link')
+  const before = await link.boundingBox()
+  await row.getByRole('button', { name: 'Ask the price' }).click()
+  await row.locator('form.try').waitFor()
+  expect((await link.boundingBox())?.x).toBe(before?.x)
+  expect((await row.locator('form.try').boundingBox())?.width).toBeGreaterThan(PHONE.width / 2)
+  await close()
+})
+
 /** Of what is taller, its first line must be seen (pixels). */
 const LINE = 40

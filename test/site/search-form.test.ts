@@ -55,6 +55,7 @@ describe('what the page says of an answer', () => {
       price: null,
       rails: [],
       trust: null,
+      auth: 'none' as const,
     })),
     notes: [],
     facets: { kind: [{ id: 'http_api', count: 40 }], category: [{ id: 'travel', count: 3 }] },
@@ -168,7 +169,14 @@ describe('what the page makes of an answer', () => {
 
 describe('rows of one registered domain', () => {
   const printed = (domains: readonly (string | undefined)[]) => {
-    const facts = { kind: 'http_api' as const, summary: '', price: null, rails: [], trust: null }
+    const facts = {
+      kind: 'http_api' as const,
+      summary: '',
+      price: null,
+      rails: [],
+      trust: null,
+      auth: 'none' as const,
+    }
     const rows = domains.map((domain, at) => ({
       ...{ id: `api.${at}`, name: 'Row', ...facts },
       ...(domain !== undefined && { domain }),

@@ -29,7 +29,8 @@ export function toListingRow(view: Omit<ListingBrief, 'tags' | 'badges'>) {
   }
 }
 
-const ACCESS = {
+/** What a caller needs, in a word. */
+export const ACCESS = {
   none: 'none',
   payment: 'payment',
   api_key: 'key',

@@ -11,7 +11,7 @@ import { reportPath } from '../../domain/sellers/report.ts'
 import { RESULTS_PER_PAGE, type SearchForm, toSearchPath, withField } from './search-form.ts'
 
 /** A row of an answer, and of an answer what the page shows. */
-export type SearchRow = Omit<PageResponse['results'][number], 'auth' | 'call' | 'explain'>
+export type SearchRow = Omit<PageResponse['results'][number], 'call' | 'explain'>
 export interface Found
   extends Pick<PageResponse, 'total' | 'notes' | 'tasks' | 'suggested' | 'featured_first_party'> {
   results: readonly SearchRow[]

@@ -1,3 +1,4 @@
+import type { CompiledListing } from '../../compiled.ts'
 import { toCurlOptions } from '../../domain/listing/operation.ts'
 import { toCountText, toUsd } from '../../domain/listing/price-text.ts'
 import type { TaskOffer, TaskView } from '../../domain/plans/task-plan.ts'
@@ -19,24 +20,44 @@ export function toOfferPrice({ usd, per }: Pick<TaskOffer, 'usd' | 'per'>): stri
   return per === undefined ? toUsd(usd) : `${toUsd(usd)} per ${PER[per] ?? 'unit'}`
 }
 
-/** What decides between sellers, one short text each. */
-export function toOfferFacts(offer: TaskOffer): string[] {
-  const { auth, returns, answered, paid, is_local } = offer
+/**
+ * What decides between sellers, one short text each.
+ *
+ * @param listed what others saw of the listing, where we saw nothing ourselves
+ */
+export function toOfferFacts(
+  offer: TaskOffer,
+  listed: Pick<CompiledListing, 'brief' | 'home'> | undefined,
+): string[] {
+  const { auth, returns, is_local } = offer
   return [
     needsNoAccount({ type: auth }) ? 'no account' : ACCESS_TEXTS[auth][0],
     ...(is_local ? ['runs on your machine'] : []),
-    ...(answered === undefined ? [] : [`answered ${toAnswered(answered)}`]),
+    ...toSeen(offer, listed),
+    ...(returns === undefined ? [] : [`returns ${returns}`]),
+  ]
+}
+
+/** When it last answered us and was last paid; else what others saw, once. */
+function toSeen(
+  { answered, paid }: TaskOffer,
+  listed: Parameters<typeof toOfferFacts>[1],
+): string[] {
+  const [reportedPay, reportedAnswer] = [listed?.brief.paid, listed?.home.answered ?? undefined]
+  if (answered === undefined && paid === undefined) {
+    if (reportedPay !== undefined) return [`paid ${reportedPay}`]
+    return reportedAnswer === undefined ? [] : [`answered ${reportedAnswer}`]
+  }
+  const at = answered?.at.slice(0, 10)
+  const speed = answered?.ms === undefined ? '' : ` in ${answered.ms} ms`
+  return [
+    ...(at === undefined ? [] : [`answered ${at}${speed}`]),
     ...(paid === undefined
       ? []
       : [
           `last paid ${paid.at.slice(0, 10)}, ${toCountText(paid.settlements_30d, 'payment')} in 30 days`,
         ]),
-    ...(returns === undefined ? [] : [`returns ${returns}`]),
   ]
-}
-
-function toAnswered({ at, ms }: NonNullable<TaskOffer['answered']>): string {
-  return ms === undefined ? at.slice(0, 10) : `${at.slice(0, 10)} in ${ms} ms`
 }
 
 /** The request as a command, or what a tool is called with; null where it is not known. */
