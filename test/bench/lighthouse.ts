@@ -47,6 +47,8 @@ const PAGES = [
   '/listing/api.hostile-text',
   '/kind/http_api',
   '/category/geo_weather',
+  '/tasks',
+  '/tasks/web_search',
   '/compare',
   '/compare/web-search',
   '/badges',

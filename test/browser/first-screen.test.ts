@@ -56,6 +56,7 @@ test.each(WINDOWS)(
 
 test('the form of a seller of a task opens under its row, as wide as the row', async () => {
   const { page, close } = await openPage(browser, demo.url, { viewport: PHONE })
+  await page.route('**/api/v1/call/**', (route) => route.fulfill({ status: 402, body: '{}' }))
   await page.goto('/tasks/web_search')
   const row = page.locator('.offer').filter({ hasText: 'Brightwell' })
   const link = row.getByRole('link')
