@@ -63,7 +63,10 @@ function answers(
       id,
       relevance,
     ]),
-    orama: found.hits.map(({ document, score }) => [readId(index, Reflect.get(document, 'row')), score]),
+    orama: found.hits.map(({ document, score }) => [
+      readId(index, Reflect.get(document, 'row')),
+      score,
+    ]),
   }
 }
 
