@@ -30,9 +30,9 @@ const addressOf = ({ url, example }: FoundOperation['operation']) =>
 
 describe('what to call for a task', () => {
   test.each([
-    ['address to coordinates', /geocod/, /reverse/],
+    ['address to coordinates', /geocod|nominatim.*\/search/, /reverse/],
     ['turn coordinates into an address', /reverse|regeo/, /forward/],
-    ['Adresse in Koordinaten umwandeln', /geocod/, /reverse/],
+    ['Adresse in Koordinaten umwandeln', /geocod|nominatim.*\/search/, /reverse/],
     ['create a github issue', /create/, /list|get/],
     ['list open issues', /list|search/, /create/],
     ['check if a wallet is sanctioned', /aml|counterparty/, /balance/],
