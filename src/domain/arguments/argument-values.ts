@@ -1,6 +1,6 @@
 import { toPlaceholder } from '../listing/json-schema.ts'
 import type { ArgumentKind, ArgumentSlot } from './argument-slots.ts'
-import { COIN_IDS } from './argument-tables.ts'
+import { COIN_IDS } from './argument-words.ts'
 import type { QuestionFacts } from './question-facts.ts'
 
 /** Where a value goes, and whether the query has it, or only that it is required. */

@@ -3,8 +3,11 @@ import {
   COUNTRY_BY_WORD,
   CURRENCY_BY_WORD,
   LANGUAGE_BY_WORD,
-} from './argument-tables.ts'
-import { MAX_WORDS_OF_A_PLACE, PLACES_BY_NAME, type Place, toPlainName } from './place-table.ts'
+  MAX_WORDS_OF_A_PLACE,
+  PLACES_BY_NAME,
+  type Place,
+  toPlainName,
+} from './argument-words.ts'
 import { readDates } from './question-dates.ts'
 
 /** The facts in a query, by kind, in order. Nothing is guessed: a kind without any is empty. */
