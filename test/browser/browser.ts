@@ -1,4 +1,10 @@
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core'
 import { sharedTmp } from '../support/shared-tmp.ts'
 import { ensureBrowser } from './ensure-browser.ts'
 
@@ -45,17 +51,23 @@ export interface WatchedPage {
   close(): Promise<void>
 }
 
+/** By where the service listens, for pages without options: a context costs half a second of a core. */
+const contexts = new Map<string, Promise<BrowserContext>>()
+
 /**
- * A page that writes down everything that goes wrong on it.
+ * A page that writes down everything that goes wrong on it. What it stored is gone when it is closed.
  *
  * @param url where the service listens; a request to any other origin is a fault.
  */
 export async function openPage(
   browser: Browser,
   url: string,
-  options: BrowserContextOptions = {},
+  options?: BrowserContextOptions,
 ): Promise<WatchedPage> {
-  const context = await browser.newContext({ viewport: DESKTOP, baseURL: url, ...options })
+  const isOwn = options !== undefined
+  const context = isOwn
+    ? await browser.newContext({ viewport: DESKTOP, baseURL: url, ...options })
+    : await shareContext(browser, url)
   const page = await context.newPage()
   const faults: string[] = []
   page.on('console', (message) => {
@@ -70,5 +82,20 @@ export async function openPage(
     const { origin, protocol } = new URL(request.url())
     if (origin !== url && protocol !== 'data:') faults.push(`outside: ${request.url()}`)
   })
-  return { page, faults, close: () => context.close() }
+  const leave = async () => {
+    await page.evaluate(() => localStorage.clear())
+    await page.close()
+    await context.clearCookies()
+  }
+  return { page, faults, close: isOwn ? () => context.close() : leave }
+}
+
+/** With a tab that stays: a window is closed with its last one, and another would be opened. */
+async function shareContext(browser: Browser, url: string): Promise<BrowserContext> {
+  const context = contexts.get(url) ?? browser.newContext({ viewport: DESKTOP, baseURL: url })
+  if (!contexts.has(url)) {
+    contexts.set(url, context)
+    await (await context).newPage()
+  }
+  return context
 }

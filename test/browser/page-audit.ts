@@ -82,7 +82,9 @@ function judgeFocus(isFirst: boolean): string | null {
 async function audit(runOnly: readonly string[] | undefined): Promise<PageAudit> {
   let shift = 0
   const add = (entries: PerformanceEntryList) => {
-    for (const entry of entries) shift += Reflect.get(entry, 'value')
+    // What moves when a window is resized, or after a key, is wanted.
+    for (const entry of entries)
+      if (!Reflect.get(entry, 'hadRecentInput')) shift += Reflect.get(entry, 'value')
   }
   const observer = new PerformanceObserver((list) => add(list.getEntries()))
   observer.observe({ type: 'layout-shift', buffered: true })

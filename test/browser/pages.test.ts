@@ -74,7 +74,6 @@ const MORE_STATES: typeof STATES = [
   ['/sellers/check?url=http%3A%2F%2F127.0.0.1%2F', 400],
 ]
 const ALL_STATES = [...STATES, ...(IS_LONG ? MORE_STATES : [])]
-const AT_ONCE = 2
 /** Small and large phones, a window of 1280 pixels enlarged to 200 %, tablets, a desktop. */
 const WIDTHS = IS_LONG ? [320, 390, 430, 640, 768, 1024, DESKTOP.width] : [320, 640, DESKTOP.width]
 
@@ -89,28 +88,18 @@ beforeAll(async () => {
   demo = await startDemo()
   browser = await shareBrowser()
   const storageState = await signIn()
-  const left = [...PAGES]
-  const statesLeft = [...ALL_STATES]
-  const work = async () => {
-    const common = { storageState, reducedMotion: 'reduce' } as const
-    const open = (options: BrowserContextOptions) =>
-      openPage(browser, demo.url, { ...common, ...options })
-    const views = {
-      phone: await open({ viewport: PHONE }),
-      desktop: await open({}),
-      noScript: await open({ javaScriptEnabled: false }),
-    }
-    await Promise.all([views.phone, views.desktop].map(({ page }) => keepAxe(page)))
-    for (let next = left.shift(); next !== undefined; next = left.shift())
-      outcomes.set(next[0], await walk(views, ...next))
-    // A tab of its own: the comparison above left its choice in the other one.
-    const other = await open({ viewport: PHONE })
-    await keepAxe(other.page)
-    for (let next = statesLeft.shift(); next !== undefined; next = statesLeft.shift())
-      states.set(next[0], await look(other, ...next))
-    for (const { close } of [...Object.values(views), other]) await close()
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  const open = (options: BrowserContextOptions) =>
+    openPage(browser, demo.url, { storageState, reducedMotion: 'reduce', ...options })
+  const noScript = await open({ javaScriptEnabled: false })
+  const view = await open({})
+  await keepAxe(view.page)
+  for (const [n, [path, status]] of PAGES.entries())
+    outcomes.set(path, await walk({ view, noScript }, path, { status, isPhoneFirst: n % 2 === 0 }))
+  // A tab of its own: the comparison above left its choice in the other one.
+  const other = await open({ viewport: PHONE })
+  await keepAxe(other.page)
+  for (const [path, status] of ALL_STATES) states.set(path, await look(other, path, { status }))
+  for (const { close } of [view, noScript, other]) await close()
 }, 400_000)
 afterAll(async () => {
   await demo?.close()
@@ -136,27 +125,76 @@ test.each(ALL_STATES)(
   },
 )
 
+/**
+ * What people open a page for is in the first window of it, on a phone and on a small desktop: what it
+ * costs, how it is paid, what comes back, whether it can be trusted, and the command that calls it.
+ */
+const REQUESTED: readonly [path: string, ...texts: string[]][] = [
+  ['/', '.task-cards .money'],
+  ['/kind/http_api', 'tbody th a'],
+  [
+    '/listing/x402.brightwell-search',
+    ...['Price from', 'Last answered', 'Pays with', 'You get', 'Trust'].map(
+      (label) => `.strip dt:text-is("${label}")`,
+    ),
+    '.listing-meta a[href^="/go/"]',
+  ],
+  ['/listing/x402.northlight-llm', '.strip dt:text-is("Pays with")', '.connect code'],
+  ['/listing/mcp.spreadsheets', '.strip dt:text-is("You get")', '.connect code'],
+]
+/** Of what is taller, its first line must be seen (pixels). */
+const LINE = 40
+
+test('what people ask is answered in the first window of a phone and of a small desktop', async () => {
+  const { page, close } = await openPage(browser, demo.url)
+  const below: string[] = []
+  for (const [path, ...texts] of REQUESTED) {
+    await page.goto(path)
+    for (const size of [PHONE, { width: 1280, height: 800 }]) {
+      await page.setViewportSize(size)
+      for (const text of texts) {
+        const box = await page.locator(`${text}:visible`).first().boundingBox({ timeout: 5_000 })
+        if (box === null || box.y + Math.min(box.height, LINE) > size.height)
+          below.push(`${path} ${text} at ${size.width}: ${box?.y ?? 'not there'}`)
+      }
+    }
+  }
+  expect(below).toEqual([])
+  await close()
+})
+
+test('the form of a seller of a task opens under its row, as wide as the row', async () => {
+  const { page, close } = await openPage(browser, demo.url, { viewport: PHONE })
+  await page.route('**/api/v1/call/**', (route) => route.fulfill({ status: 402, body: '{}' }))
+  await page.goto('/tasks/web_search')
+  const row = page.locator('.offer').filter({ hasText: 'Brightwell' })
+  const link = row.getByRole('link')
+  const before = await link.boundingBox()
+  await row.getByRole('button', { name: 'Ask the price' }).click()
+  await row.locator('form.try').waitFor()
+  expect((await link.boundingBox())?.x).toBe(before?.x)
+  expect((await row.locator('form.try').boundingBox())?.width).toBeGreaterThan(PHONE.width / 2)
+  await close()
+})
+
 test('going back shows a page as it was left', async () => {
   const keeping = await launchBrowser({ keepsPages: true })
-  const forget = async (paths: readonly string[]) => {
-    const { page } = await openPage(keeping, demo.url)
-    await page.addInitScript(() => {
-      addEventListener('pageshow', ({ persisted }) => Reflect.set(window, 'wasKept', persisted))
-    })
-    const forgotten: string[] = []
-    for (const path of paths) {
-      await page.goto(path)
-      await page.goto('/healthz')
-      await page.goBack({ waitUntil: 'commit' })
-      if (!(await page.evaluate(() => Reflect.get(window, 'wasKept')))) forgotten.push(path)
-    }
-    return forgotten
+  const { page } = await openPage(keeping, demo.url, {})
+  await page.addInitScript(() => {
+    addEventListener('pageshow', ({ persisted }) => Reflect.set(window, 'wasKept', persisted))
+  })
+  const forgotten: string[] = []
+  for (const path of [
+    ...['/search?q=search', '/listing/x402.brightwell-search'],
+    ...['/compare?ids=mcp.tenki,api.hostile-text', '/report'],
+    ...(IS_LONG ? ['/', '/kind/http_api', '/docs', '/sellers'] : []),
+  ]) {
+    await page.goto(path)
+    await page.goto('/healthz')
+    await page.goBack({ waitUntil: 'commit' })
+    if (!(await page.evaluate(() => Reflect.get(window, 'wasKept')))) forgotten.push(path)
   }
-  const forgotten = await Promise.all([
-    forget(['/', '/search?q=search', '/listing/x402.brightwell-search', '/kind/http_api']),
-    forget(['/docs', '/compare?ids=mcp.tenki,api.hostile-text', '/report', '/sellers']),
-  ])
-  expect(forgotten.flat()).toEqual([])
+  expect(forgotten).toEqual([])
   await keeping.close()
 })
 
@@ -219,19 +257,31 @@ async function signIn() {
   return state
 }
 
+/**
+ * One of both sizes is loaded, and the other what the window becomes, where a phone's colours and targets
+ * are not looked at; in `npm run test:long` each is loaded, and looked at.
+ */
 async function walk(
-  { phone, desktop, noScript }: Record<'phone' | 'desktop' | 'noScript', WatchedPage>,
+  { view, noScript }: Record<'view' | 'noScript', WatchedPage>,
   path: string,
-  status = 200,
+  { status = 200, isPhoneFirst }: { status?: number | undefined; isPhoneFirst: boolean },
 ) {
-  const [onPhone, onDesktop, without] = await Promise.all([
-    look(phone, path, status, 'dark', LAYOUT),
-    look(desktop, path, status, 'light'),
-    lookWithoutScript(noScript, path, status),
-  ])
-  const widths = await auditWidths(desktop.page)
-  const keyboard = await auditKeyboard(desktop.page)
-  return { phone: onPhone, desktop: onDesktop, widths, keyboard, noScript: without }
+  const lookAt = async (isPhone: boolean) => {
+    await view.page.setViewportSize(isPhone ? PHONE : DESKTOP)
+    const isLoaded = isPhone !== isPhoneFirst && !IS_LONG
+    const rules = isLoaded ? ['meta-viewport'] : LAYOUT
+    return look(view, path, {
+      ...{ status, isLoaded },
+      ...(isPhone ? { rules } : { colorScheme: 'light' }),
+    })
+  }
+  const first = await lookAt(isPhoneFirst)
+  const second = await lookAt(!isPhoneFirst)
+  const [phone, desktop] = isPhoneFirst ? [first, second] : [second, first]
+  const widths = await auditWidths(view.page)
+  const keyboard = await auditKeyboard(view.page)
+  const without = await lookWithoutScript(noScript, path, status)
+  return { phone, desktop, widths, keyboard, noScript: without }
 }
 
 /** What does not fit, or is printed over something else, by width; the last is the page's own. */
@@ -246,36 +296,52 @@ async function auditWidths(page: Page): Promise<string[]> {
   return wrong
 }
 
-async function look(
-  { page, faults }: WatchedPage,
-  path: string,
-  status = 200,
-  colorScheme: 'light' | 'dark' = 'dark',
-  rules?: readonly string[],
-) {
+interface Look {
+  status?: number | undefined
+  colorScheme?: 'light' | 'dark'
+  rules?: readonly string[]
+  /** The page is there already, in another size. */
+  isLoaded?: boolean
+}
+
+async function look({ page, faults }: WatchedPage, path: string, options: Look) {
+  const { status = 200, colorScheme = 'dark', rules, isLoaded = false } = options
   faults.length = 0
   await page.emulateMedia({ colorScheme })
-  const response = await page.goto(path, { waitUntil: 'load' })
+  if (!isLoaded) {
+    const response = await page.goto(path, { waitUntil: 'load' })
+    answered = { status: response?.status(), csp: response?.headers()['content-security-policy'] }
+  }
   if (path === '/sellers/dashboard') await page.locator('[data-content]').waitFor()
   return {
     ...(await auditPage(page, rules)),
-    status: response?.status(),
-    csp: response?.headers()['content-security-policy'],
+    ...answered,
     faults: faults.filter((fault) => !isOwnStatus(fault, status)),
   }
 }
+/** Of the page that was loaded last. */
+let answered: { status: number | undefined; csp: string | undefined }
 
 async function lookWithoutScript({ page, faults }: WatchedPage, path: string, status: number) {
   faults.length = 0
   await page.goto(path, { waitUntil: 'load' })
-  const offered = page.locator('.needs-script:visible, [data-copy]:visible')
-  const forms = page.locator('form:has(input[type=email], #listing):not([method=post])')
   return {
-    overflow: await readOverflow(page),
-    headings: await page.locator('h1').count(),
-    offered: await offered.allTextContents(),
-    forms: await forms.allTextContents(),
+    ...(await page.evaluate(readWithoutScript)),
     faults: faults.filter((fault) => !isOwnStatus(fault, status)),
+  }
+}
+
+/** Runs in the page. */
+function readWithoutScript() {
+  const find = (selector: string) => [...document.querySelectorAll(selector)]
+  const { scrollWidth, clientWidth } = document.documentElement
+  const offered = find('.needs-script, [data-copy]').filter((each) => each.checkVisibility())
+  const forms = find('form:has(input[type=email], #listing):not([method=post])')
+  return {
+    overflow: scrollWidth - clientWidth,
+    headings: find('h1').length,
+    offered: offered.map(({ textContent }) => textContent),
+    forms: forms.map(({ textContent }) => textContent),
   }
 }
 

@@ -97,7 +97,7 @@ test('where no function stands, the index in the browser answers and says so', a
   await found.first().waitFor()
   expect(await page.locator('.task-line a').getAttribute('href')).toBe('/tasks/weather')
   expect(await found.first().getAttribute('href')).toMatch(/^\/listing\//)
-  expect(await page.locator('[data-index]').textContent()).toContain('HTTP API')
+  await page.locator('[data-index]', { hasText: 'HTTP API' }).waitFor()
   expect((await auditPage(page)).accessibility).toEqual([])
   await page.goto('/search?q=weather&kind=http_api')
   await found.first().waitFor()
