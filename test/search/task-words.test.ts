@@ -5,7 +5,7 @@ import { createTaskReader } from '../../src/search/words/task-words.ts'
 const readTask = createTaskReader([
   {
     id: 'forward',
-    words: ['geocode', 'address to coordinates', 'coordinates|position of address', '地址 坐标'],
+    words: ['geocode', 'address to coordinates', 'coordinates|position of address', '地址 坐标', '转 gps'],
   },
   {
     id: 'reverse',
@@ -27,6 +27,7 @@ describe('the task of a question', () => {
     ['reverse geocoding', 'reverse'],
     ['which address is at these coordinates', 'reverse'],
     ['把地址转成坐标', 'forward'],
+    ['把这里转成 GPS', 'forward'],
     ['坐标转地址', 'reverse'],
   ])('%s is the task %s: the order of words says the direction', (question, task) => {
     expect(read(question)).toBe(task)

@@ -68,8 +68,10 @@ export function createTaskReader(tasks: readonly TaskWords[]) {
         return score === 0 ? [] : [{ task: phrase.task, score: score + Number(at <= first), at }]
       }),
     )
-    const run = words.flatMap(({ style, whole }) => (style === 'unspaced' ? whole : [])).join(' ')
-    if (run !== '') for (const phrase of unspaced) addUnspaced(named, phrase, run)
+    // Names and formats stand between: `网页转pdf`.
+    const run = words.map(({ whole }) => whole).join(' ')
+    const isUnspaced = words.some(({ style }) => style === 'unspaced')
+    if (isUnspaced) for (const phrase of unspaced) addUnspaced(named, phrase, run)
     const [best] = named.sort((a, b) => b.score - a.score || a.at - b.at)
     return best?.task ?? null
   }
