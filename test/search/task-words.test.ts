@@ -5,7 +5,13 @@ import { createTaskReader } from '../../src/search/words/task-words.ts'
 const readTask = createTaskReader([
   {
     id: 'forward',
-    words: ['geocode', 'address to coordinates', 'coordinates|position of address', '地址 坐标', '转 gps'],
+    words: [
+      'geocode',
+      'address to coordinates',
+      'coordinates|position of address',
+      '地址 坐标',
+      '转 gps',
+    ],
   },
   {
     id: 'reverse',
