@@ -50,13 +50,23 @@ export type TaskReader = ReturnType<typeof createTaskReader>
 export function createTaskReader(tasks: readonly TaskWords[]) {
   const phrases = new Map<string, Phrase[]>()
   const unspaced: UnspacedPhrase[] = []
+  // The same words stand in phrase after phrase.
+  const known = new Map<string, string[]>()
+  const stemsOf = (text: string) => {
+    const stems = known.get(text) ?? readStems(text)
+    known.set(text, stems)
+    return stems
+  }
   for (const { id, words } of tasks)
     for (const text of words) {
-      const phrase = toPhrase(id, text)
+      const phrase = toPhrase(id, text, stemsOf)
       if ('pieces' in phrase) unspaced.push(phrase)
       else
-        for (const stem of phrase.parts[0] ?? [])
-          phrases.set(stem, [...(phrases.get(stem) ?? []), phrase])
+        for (const stem of phrase.parts[0] ?? []) {
+          const own = phrases.get(stem)
+          if (own === undefined) phrases.set(stem, [phrase])
+          else own.push(phrase)
+        }
     }
   /** @param opens whether a word may stand before the verb: `please find me …` */
   return (words: readonly Word[], opens: (word: string) => boolean): string | null => {
@@ -77,8 +87,12 @@ export function createTaskReader(tasks: readonly TaskWords[]) {
   }
 }
 
-function toPhrase(task: string, text: string): Phrase | UnspacedPhrase {
-  const words = splitText(text.replaceAll('|', '_'))
+function toPhrase(
+  task: string,
+  text: string,
+  stemsOf: (text: string) => string[],
+): Phrase | UnspacedPhrase {
+  const words = /[^ -~]/.test(text) ? splitText(text.replaceAll('|', '_')) : []
   const isUnspaced = words.some(({ style }) => style === 'unspaced')
   if (isUnspaced) return { task, pieces: words.map(({ whole }) => whole) }
   const parts = text.split(/\s+/).flatMap((part) => {
@@ -88,7 +102,7 @@ function toPhrase(task: string, text: string): Phrase | UnspacedPhrase {
   return { task, parts }
 }
 
-function stemsOf(text: string): string[] {
+function readStems(text: string): string[] {
   return splitText(text)
     .flatMap(toStems)
     .map(({ stem }) => stem)
@@ -110,10 +124,10 @@ function toStems(word: Word): { text: string; stem: string }[] {
 /** How many words of the text a phrase takes from a place on, others between them counted off; 0 where it is not there. */
 function matchPhrase({ parts }: Phrase, stems: readonly { stem: string }[], start: number): number {
   let at = start
-  for (const part of parts.slice(1)) {
+  for (let place = 1; place < parts.length; place += 1) {
     const last = at + 1 + MAX_BETWEEN
     do at += 1
-    while (at <= last && !part.has(stems[at]?.stem ?? ''))
+    while (at <= last && !parts[place]?.has(stems[at]?.stem ?? ''))
     if (at > last) return 0
   }
   const others = at - start + 1 - parts.length
