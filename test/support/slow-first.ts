@@ -10,15 +10,14 @@ const SLOW = [
   'test/build/releases.test.ts',
   'test/payments/payments.test.ts',
   'test/site/dev.test.ts',
-  'test/operations/effects.test.ts',
   'test/tasks/do-task.test.ts',
   'test/client/command-line.test.ts',
   'test/run-check/sandbox.test.ts',
   'test/browser/search.test.ts',
   'test/browser/search-elsewhere.test.ts',
   'test/browser/sellers.test.ts',
-  'test/build/check-across.test.ts',
-  'test/site/page-weight.test.ts',
+  'test/own/own-directory.test.ts',
+  'test/own/switched-off.test.ts',
 ]
 
 const gone = SLOW.filter((file) => !existsSync(file))
