@@ -13,8 +13,8 @@ const SCHEMAS = fileURLToPath(new URL('../../content/schema', import.meta.url))
 const HELP = 'Usage: npm run new -- <folder> [--name "Acme Services"]'
 
 /** `npm run new`: the content of a directory of one's own. */
-await runMain(async () => {
-  const { values, words } = readCommandLine(HELP, { name: { type: 'string' } } as const, 1)
+export async function createDirectory(args: readonly string[]): Promise<void> {
+  const { values, words } = readCommandLine(HELP, { name: { type: 'string' } } as const, 1, args)
   const [given] = words
   if (given === undefined) throw wrongCommand(HELP, 'expected a folder')
   const folder = resolve(given)
@@ -25,7 +25,7 @@ await runMain(async () => {
   console.log(
     `Wrote ${name} to ${folder}. Its README.md says how to go on; first:\n  CONTENT_DIR=${relative('.', folder) || '.'} npm run check`,
   )
-})
+}
 
 async function writeDirectory(folder: string, name: string, date: string): Promise<void> {
   const short_name = /[A-Za-z][A-Za-z0-9]{0,19}/.exec(name)?.[0] ?? 'Directory'
@@ -54,3 +54,5 @@ function toTitle(folder: string): string {
   const title = words.map((word) => `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}`).join(' ')
   return title === '' ? 'Directory' : title
 }
+
+if (import.meta.main) await runMain(() => createDirectory(process.argv.slice(2)))

@@ -227,19 +227,22 @@ function toPart(title: string, lines: readonly string[]): string[] {
   ]
 }
 
-if (import.meta.main)
-  await runMain(async () => {
-    const { values, words } = readCommandLine(
-      HELP,
-      { summary: { type: 'string' } } as const,
-      SOURCE_IDS.length,
-    )
-    const odd = words.find((word) => !SOURCE_IDS.includes(word.split('=', 1)[0] ?? ''))
-    if (odd !== undefined)
-      throw wrongCommand(HELP, `expected one of ${SOURCE_IDS.join(', ')}, got ${odd}`)
-    const { text, faults, end } = await refresh(words, parseConfig(process.env))
-    console.log(text)
-    if (values.summary !== undefined) writeFileSync(values.summary, text)
-    end()
-    if (faults > 0) process.exitCode = 1
-  })
+if (import.meta.main) await runMain(() => runRefresh(process.argv.slice(2)))
+
+/** `npm run refresh`, which has printed its summary. */
+export async function runRefresh(args: readonly string[]): Promise<void> {
+  const { values, words } = readCommandLine(
+    HELP,
+    { summary: { type: 'string' } } as const,
+    SOURCE_IDS.length,
+    args,
+  )
+  const odd = words.find((word) => !SOURCE_IDS.includes(word.split('=', 1)[0] ?? ''))
+  if (odd !== undefined)
+    throw wrongCommand(HELP, `expected one of ${SOURCE_IDS.join(', ')}, got ${odd}`)
+  const { text, faults, end } = await refresh(words, parseConfig(process.env))
+  console.log(text)
+  if (values.summary !== undefined) writeFileSync(values.summary, text)
+  end()
+  if (faults > 0) process.exitCode = 1
+}

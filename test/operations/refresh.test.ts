@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { openStore } from '../../functions/store/open-store.ts'
+import { runRefresh } from '../../seeds/commands/refresh.ts'
 import { createChain, createNode, payment } from '../meter/chain-double.ts'
 import { prove } from '../meter/meter-world.ts'
 import { listen, type Site } from '../probe/probe-world.ts'
@@ -16,6 +17,8 @@ import { NETWORK, TOKEN, wallet } from '../settlements/samples.ts'
 import { listingText } from '../support/content-folder.ts'
 import { BARE_ENV } from '../support/fixture-env.ts'
 import { IS_LONG } from '../support/long.ts'
+import { withEnv } from '../support/own-env.ts'
+import { runHere } from '../support/run-here.ts'
 import { silentLog } from '../support/stores.ts'
 
 const SHOPS = ['a', 'b', 'c']
@@ -133,26 +136,31 @@ function newPlace() {
   return root
 }
 
+const variablesOf = (root: string) => ({
+  CONTENT_DIR: join(root, 'content'),
+  STATE_DIR: join(root, 'state'),
+  RPC_URLS: rpcUrls,
+  UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
+})
+
 async function refresh(root: string) {
   requested = []
   const summary = join(root, 'summary.md')
   rmSync(summary, { force: true })
-  const command = ['seeds/commands/refresh.ts', ...args, '--summary', summary]
-  child = spawn(process.execPath, command, {
-    env: {
-      ...BARE_ENV,
-      CONTENT_DIR: join(root, 'content'),
-      STATE_DIR: join(root, 'state'),
-      RPC_URLS: rpcUrls,
-      UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
-    },
-  })
-  let out = ''
-  child.stdout?.on('data', (chunk) => (out += chunk))
-  child.stderr?.on('data', (chunk) => (out += chunk))
-  const [code, signal] = await once(child, 'close')
+  const run = () => runHere(() => runRefresh([...args, '--summary', summary]))
+  const { status, stdout, stderr } = await withEnv(variablesOf(root), run)
   const text = existsSync(summary) ? readFileSync(summary, 'utf8') : ''
-  return { code, signal, out, text }
+  return { code: status, out: stdout, fault: stderr, text }
+}
+
+/** Kills a run as it makes a request. */
+async function kill(root: string, moment: typeof isDeadly) {
+  isDeadly = moment
+  const env = { ...BARE_ENV, ...variablesOf(root) }
+  child = spawn(process.execPath, ['seeds/commands/refresh.ts', ...args], { env, stdio: 'ignore' })
+  const [, signal] = await once(child, 'exit')
+  isDeadly = () => false
+  expect(signal).toBe('SIGKILL')
 }
 
 /** Every file of the content, without times. */
@@ -222,11 +230,7 @@ describe('npm run refresh', () => {
     }
     const others = IS_LONG ? [nth(1, /servers/), nth(1, /eth_/)] : []
     const moments = [nth(2, /now/), nth(4, /eth_/), ...others]
-    for (const moment of moments) {
-      isDeadly = moment
-      expect((await refresh(root)).signal).toBe('SIGKILL')
-    }
-    isDeadly = () => false
+    for (const moment of moments) await kill(root, moment)
     const { text } = await refresh(root)
     expect(text).toBe(whole.run.text)
     expect(filesOf(root)).toEqual(filesOf(whole.root))
@@ -235,10 +239,10 @@ describe('npm run refresh', () => {
   test('a wrong command is 2', async () => {
     const known = args
     args = ['nobody']
-    const { code, out } = await refresh(newFolder())
+    const { code, fault } = await refresh(newFolder())
     args = known
     expect(code).toBe(2)
-    expect(out).toContain('expected one of mcp-registry')
+    expect(fault).toContain('expected one of mcp-registry')
   })
 })
 

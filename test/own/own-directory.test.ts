@@ -18,7 +18,7 @@ const POLICY: Policy = { id: 'p', name: 'P', note: '', verified: false, no_notic
 let own: OwnDirectory
 let acme: RunningService
 beforeAll(async () => {
-  own = createOwnDirectory(
+  own = await createOwnDirectory(
     'colours: { light: "#1d4ed8", dark: "#93b4ff" }\nmark: mark.svg\ncontact: platform@acme.example\nlegal: [{ title: Imprint, text: Acme Inc. }]\n',
   )
   cpSync('src/assets/favicon.svg', join(own.content, 'tables/mark.svg'))

@@ -2,8 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createDirectory } from '../../functions/commands/new.ts'
 import { buildData } from '../support/data-build.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { runHere } from '../support/run-here.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 /** A directory of somebody's own, made by `npm run new`. */
@@ -18,12 +20,12 @@ export interface OwnDirectory {
   remove(): void
 }
 
-export function createOwnDirectory(site = ''): OwnDirectory {
+export async function createOwnDirectory(site = ''): Promise<OwnDirectory> {
   const root = mkdtempSync(join(tmpdir(), 'own-directory-'))
   const [content, outDir, stateDir] = ['acme', 'dist', 'state'].map((name) => join(root, name))
   if (content === undefined || outDir === undefined || stateDir === undefined) throw new Error()
   const env = { CONTENT_DIR: content, OUT_DIR: outDir, STATE_DIR: stateDir }
-  run('functions/commands/new.ts', [content, '--name', 'Acme Services'])
+  await runHere(() => createDirectory([content, '--name', 'Acme Services']))
   cpSync(join(content, 'examples/listings'), join(content, 'listings'), { recursive: true })
   const table = join(content, 'tables/site.yaml')
   writeFileSync(
@@ -34,16 +36,16 @@ export function createOwnDirectory(site = ''): OwnDirectory {
     content,
     outDir,
     stateDir,
-    build: () => run('functions/commands/build.ts', [], env),
+    build: () => build({ ...FIXTURE_ENV, ...env }),
     buildData: () => buildData({ ...FIXTURE_ENV, ...env }),
     start: (overrides) => startService({ ...env, ...overrides }),
     remove: () => rmSync(root, { recursive: true, force: true }),
   }
 }
 
-function run(command: string, args: readonly string[], env: Record<string, string> = {}): void {
-  execFileSync(process.execPath, [command, ...args], {
-    env: { ...process.env, ...FIXTURE_ENV, ...env },
+function build(env: Record<string, string>): void {
+  execFileSync(process.execPath, ['functions/commands/build.ts'], {
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
 }

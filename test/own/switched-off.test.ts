@@ -17,7 +17,7 @@ const PRICED = /0\.01|\$\d|\bPer call\b|\bPays? with\b|\bwallet|eip155|PAYMENT-S
 let own: OwnDirectory
 let acme: RunningService
 beforeAll(async () => {
-  own = createOwnDirectory(
+  own = await createOwnDirectory(
     'switches: { sellers: false, payments: false, business_model: false, roadmap: false, trust: false }\n',
   )
   const notes = readFileSync(join(own.content, 'listings/mcp/example-notes.md'), 'utf8')
@@ -44,7 +44,7 @@ describe('a directory without payments that has a listing with a price', () => {
   let priced: OwnDirectory
   let service: RunningService
   beforeAll(async () => {
-    priced = createOwnDirectory('switches: { payments: false }\n')
+    priced = await createOwnDirectory('switches: { payments: false }\n')
     reportUse(priced, 'x402')
     await priced.buildData()
     service = await priced.start()

@@ -146,7 +146,7 @@ describe.skipIf(missing !== null)('ten sellers, three of whom take the money', (
     timeout: 180_000,
   }, async () => {
     // The server stops right after the last call: it still judges it and writes its receipt.
-    await world.whileDown(() => world.run('measure'))
+    await world.whileDown(() => world.measure())
     await world.rebuild()
     for (const slug of SELLERS) {
       const taker = TAKERS[slug]

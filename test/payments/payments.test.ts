@@ -354,7 +354,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     // Money that nobody authorised as a payment.
     await chain.transfer(1, PAYOUTS.direct, 5000n)
     expect(await trustOf('direct')).toMatchObject({ evidence: 'no_payment_data' })
-    const measured = await world.whileDown(() => world.run('measure', ['--json']))
+    const measured = await world.whileDown(() => world.measure(['--json']))
     // What a page of the seller's own publishes is read without a proof: six payments to v2, one to v1
     // and two to mpp, beside those to the one that is proved, which another owner publishes too.
     expect(JSON.parse(measured)).toMatchObject({
@@ -374,7 +374,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
 
   test('what was settled becomes trust at the next build; what was forged does not', async () => {
     expect(await trustOf('v2')).toMatchObject({ evidence: 'no_payment_data' })
-    await world.whileDown(() => world.run('measure'))
+    await world.whileDown(() => world.measure())
     await world.rebuildData()
     expect(await trustOf('v2')).toMatchObject({
       evidence: 'verified_non_wash_payments',
@@ -414,7 +414,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     await chain.transferAs(PAYOUTS.v1, lab.accountOf(1).address, 4_600_000n)
     const pay = await payV1(1)
     expect((await pay(callUrl('v1'), {})).status).toBe(200)
-    await world.whileDown(() => world.run('measure'))
+    await world.whileDown(() => world.measure())
     await world.rebuildData()
     expect(await trustOf('v1')).toMatchObject({
       score: null,

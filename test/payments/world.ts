@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   cpSync,
@@ -11,12 +11,15 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readChains } from '../../functions/commands/evidence/measure.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import { createService, type Service } from '../../functions/service/service.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 import { buildData } from '../support/data-build.ts'
 import { findFreePort } from '../support/free-port.ts'
+import { withEnv } from '../support/own-env.ts'
+import { runHere } from '../support/run-here.ts'
 
 /** The whole product over a release of its own: built, served, and built again from its ledger. */
 export interface World {
@@ -24,8 +27,8 @@ export interface World {
   /** The server of this moment: another one after `whileDown`. */
   service(): Service
   log: string[]
-  /** Runs a command of package.json as an operator would. */
-  run(script: string, args?: readonly string[]): Promise<string>
+  /** What `npm run measure` prints. */
+  measure(args?: readonly string[]): Promise<string>
   /** Ends the server, lets something be done to its state, and starts it again. */
   whileDown<T>(act: () => Promise<T>): Promise<T>
   /** Builds again, as an operator would, and lets the server pick it up. */
@@ -89,7 +92,7 @@ export async function startWorld(
     url: env.BASE_URL,
     service: () => service,
     log,
-    run: (script, args = []) => runScript(script, { args, env }),
+    measure: (args = []) => measure(args, env),
     async whileDown(act) {
       await end(service)
       try {
@@ -146,25 +149,12 @@ function build(env: Environment): void {
   if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`)
 }
 
-/** Beside the servers of this process, which must go on answering. */
-async function runScript(
-  script: string,
-  { args, env }: { args: readonly string[]; env: Environment },
-): Promise<string> {
-  const child = spawn('npm', ['run', '--silent', script, '--', ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let [out, faults] = ['', '']
-  child.stdout.on('data', (chunk) => {
-    out += chunk
-  })
-  child.stderr.on('data', (chunk) => {
-    faults += chunk
-  })
-  const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`npm run ${script} ended with ${code}:\n${out}${faults}`)
-  return out
+async function measure(args: readonly string[], env: Environment): Promise<string> {
+  const { status, stdout, stderr } = await withEnv(env, () =>
+    runHere(async () => void (await readChains(args))),
+  )
+  if (status !== 0) throw new Error(`measure ended with ${status}:\n${stdout}${stderr}`)
+  return stdout
 }
 
 function toListing(listing: SellerListing) {
