@@ -15,8 +15,6 @@ export function toListingRow(view: Omit<ListingBrief, 'tags' | 'badges'>) {
     ...view,
     /** Of a call, in words; null where it is not published. */
     price: toPrice(view),
-    /** What a caller needs, in a word; null where it is not known. */
-    access: ACCESS[view.auth.type],
     min_usd: listedPriceOf(view),
     rails: railsOf(pricing),
     trust: trust.score,
@@ -29,7 +27,7 @@ export function toListingRow(view: Omit<ListingBrief, 'tags' | 'badges'>) {
   }
 }
 
-/** What a caller needs, in a word. */
+/** What a caller needs, in a word; null where it is not known. */
 export const ACCESS = {
   none: 'none',
   payment: 'payment',

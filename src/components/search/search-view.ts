@@ -10,8 +10,17 @@ import type { PageAnswer, PageResponse } from '../../domain/search/search-respon
 import { reportPath } from '../../domain/sellers/report.ts'
 import { RESULTS_PER_PAGE, type SearchForm, toSearchPath, withField } from './search-form.ts'
 
-/** A row of an answer, and of an answer what the page shows. */
-export type SearchRow = Omit<PageResponse['results'][number], 'call' | 'explain'>
+/** A row of an answer or of a list. */
+export interface SearchRow extends Omit<PageResponse['results'][number], 'call' | 'explain'> {
+  /** Where no price is known, what its callers are charged, in words. */
+  cost?: string | undefined
+  /** Beside a score. */
+  trust_note?: string
+  /** In a list, what tells its rows apart, in place of their kind. */
+  place?: string
+}
+
+/** What the page shows of an answer. */
 export interface Found
   extends Pick<PageResponse, 'total' | 'notes' | 'tasks' | 'suggested' | 'featured_first_party'> {
   results: readonly SearchRow[]
