@@ -198,7 +198,7 @@ test('going back shows a page as it was left', async () => {
   await keeping.close()
 })
 
-test('our own kits are marked wherever they stand in a table', async () => {
+test('our own kits are marked wherever they are in a list', async () => {
   for (const path of ['/kind/kit', '/category/developer_tools']) {
     const html = await (await fetch(demo.url + path)).text()
     const kits = html.match(/href="\/listing\/kit\./g) ?? []

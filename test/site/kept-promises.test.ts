@@ -24,7 +24,7 @@ longTest('a card names the seller that stands first on its task’s page, at tha
   expect(cards.length).toBe(3)
   for (const card of cards) {
     const [, task = ''] = /<h3[^>]*><a href="([^"]+)"/.exec(card) ?? []
-    const [line = ''] = /<dt>(?:Free|Cheapest).*?<\/div>/s.exec(card) ?? []
+    const [line = ''] = /<dt[^>]*>(?:Free|Cheapest).*?<\/div>/s.exec(card) ?? []
     const [, page = '', name = ''] = /<a href="([^"]+)"><bdi>([^<]+)/.exec(line) ?? []
     const price = /\$[\d.]+/.exec(textOf(line))?.[0] ?? 'free'
     const first = readFirstRow(task)

@@ -18,6 +18,7 @@ export interface SearchRow extends Omit<PageResponse['results'][number], 'call' 
   trust_note?: string
   /** In a list, what tells its rows apart, in place of their kind. */
   place?: string
+  is_ours?: boolean
 }
 
 /** What the page shows of an answer. */
