@@ -34,7 +34,7 @@ export const LAYERS: Record<string, { ours: string[]; packages: string[] }> = {
   // In a browser without a search function it reads words as the function does.
   'src/components/search': {
     ours: [...SITE, 'src/domain', 'src/compiled.ts', 'src/search/words'],
-    packages: ['valibot'],
+    packages: ['astro', 'valibot'],
   },
   functions: {
     ours: ['src/domain', 'src/search', 'src/compiled.ts', ...SHARED_SITE],
