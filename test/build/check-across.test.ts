@@ -12,6 +12,7 @@ import {
   listingText,
   OWN_TASKS,
 } from '../support/content-folder.ts'
+import { checkHere } from '../support/run-here.ts'
 
 let folder: ContentFolder | undefined
 afterEach(() => folder?.remove())
@@ -170,21 +171,12 @@ describe('what nobody has looked at for a year', () => {
 })
 
 describe('check --changed-from', () => {
-  function run(dir: string, ...args: string[]): { code: number; output: string } {
-    const env = { PATH: process.env.PATH, CONTENT_DIR: dir }
-    const command = [join(import.meta.dirname, '../../functions/commands/check.ts'), ...args]
-    try {
-      return {
-        code: 0,
-        output: execFileSync(process.execPath, command, { env, encoding: 'utf8', stdio: 'pipe' }),
-      }
-    } catch (error) {
-      const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string }
-      return { code: status, output: `${stdout}${stderr}` }
-    }
+  async function run(dir: string, ...args: string[]) {
+    const { status, stdout, stderr } = await checkHere({ CONTENT_DIR: dir }, ...args)
+    return { code: status, output: stdout + stderr }
   }
 
-  test('reports the faults of files changed since a ref, and which listings come and go', () => {
+  test('reports the faults of files changed since a ref, and which listings come and go', async () => {
     folder = createContentFolder({
       'listings/x402/kept.md': listingText({ url: 'https://kept.seller.dev/' }),
       'listings/x402/gone.md': listingText({ url: 'https://gone.seller.dev/' }),
@@ -197,19 +189,19 @@ describe('check --changed-from', () => {
     git('-c', 'user.name=a', '-c', 'user.email=a@a.example', 'commit', '-qm', 'first')
     rmSync(join(dir, 'listings/x402/gone.md'))
     folder.write('listings/x402/new.md', listingText({ url: 'https://kept.seller.dev' }))
-    const { code, output } = run(dir, '--changed-from', 'HEAD')
+    const { code, output } = await run(dir, '--changed-from', 'HEAD')
     expect(output).toContain('x402/new.md:4 url: warning, the same url as x402.kept')
     expect(output).not.toContain('old-fault.md')
     expect(output).toContain('added: x402.new')
     expect(output).toContain('removed: x402.gone')
     expect(output).toContain('1 errors in files that did not change')
     expect(code).toBe(1)
-    expect(run(dir, '--changed-from', 'nowhere')).toMatchObject({
+    expect(await run(dir, '--changed-from', 'nowhere')).toMatchObject({
       code: 2,
       output: expect.stringContaining('expected a git ref that this repository has, got nowhere'),
     })
-    expect(run(dir, '--changed-from', '--output=x').code).toBe(2)
-    expect(run(dir, '--what').code).toBe(2)
+    expect((await run(dir, '--changed-from', '--output=x')).code).toBe(2)
+    expect((await run(dir, '--what')).code).toBe(2)
   })
 })
 

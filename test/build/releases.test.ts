@@ -87,10 +87,6 @@ function cloneProject(): string {
 
 const LONG = { timeout: 300_000 }
 
-test('a build is left alone while nothing changed', LONG, async () => {
-  expect((await build('one')).stdout).toContain('is current')
-})
-
 /** As people and machines edit. */
 function edit(): void {
   const random = createDraws(1)

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -6,13 +5,14 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseMeasureOptions } from '../../functions/commands/evidence/measure.ts'
+import { parseMeasureOptions, readChains } from '../../functions/commands/evidence/measure.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createJobQueue } from '../../functions/store/jobs.ts'
 import { lockState } from '../../functions/store/lock.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { NETWORK, NOON, wallet } from '../settlements/samples.ts'
-import { BARE_ENV, FIXTURE_ENV } from '../support/fixture-env.ts'
+import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { runHere } from '../support/run-here.ts'
 import { silentLog } from '../support/stores.ts'
 import { createChain, createNode, payment } from './chain-double.ts'
 import { prove } from './meter-world.ts'
@@ -54,7 +54,7 @@ describe('the options', () => {
 })
 
 const { CONTENT_DIR } = FIXTURE_ENV
-const OWN_ENV = { ...BARE_ENV, CONTENT_DIR, UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' }
+const OWN_ENV = { CONTENT_DIR, UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' }
 
 describe('npm run measure', () => {
   const places = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'waypost-measure-')))
@@ -87,15 +87,9 @@ describe('npm run measure', () => {
     for (const place of places) rmSync(place, { recursive: true })
   })
 
-  function run(env: Record<string, string>, ...args: string[]) {
-    return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-      const child = execFile(
-        process.execPath,
-        ['functions/commands/evidence/measure.ts', ...args],
-        { env: { ...OWN_ENV, ...env } },
-        (_error, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-      )
-    })
+  async function run(env: Record<string, string>, ...args: string[]) {
+    const done = await runHere(() => readChains(args), { ...OWN_ENV, ...env })
+    return { ...done, code: done.status }
   }
 
   test('ends with what it came to', async () => {

@@ -17,7 +17,6 @@ import { NETWORK, TOKEN, wallet } from '../settlements/samples.ts'
 import { listingText } from '../support/content-folder.ts'
 import { BARE_ENV } from '../support/fixture-env.ts'
 import { IS_LONG } from '../support/long.ts'
-import { withEnv } from '../support/own-env.ts'
 import { runHere } from '../support/run-here.ts'
 import { silentLog } from '../support/stores.ts'
 
@@ -147,8 +146,8 @@ async function refresh(root: string) {
   requested = []
   const summary = join(root, 'summary.md')
   rmSync(summary, { force: true })
-  const run = () => runHere(() => runRefresh([...args, '--summary', summary]))
-  const { status, stdout, stderr } = await withEnv(variablesOf(root), run)
+  const run = () => runRefresh([...args, '--summary', summary])
+  const { status, stdout, stderr } = await runHere(run, variablesOf(root))
   const text = existsSync(summary) ? readFileSync(summary, 'utf8') : ''
   return { code: status, out: stdout, fault: stderr, text }
 }

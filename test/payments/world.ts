@@ -18,7 +18,6 @@ import { createService, type Service } from '../../functions/service/service.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 import { buildData } from '../support/data-build.ts'
 import { findFreePort } from '../support/free-port.ts'
-import { withEnv } from '../support/own-env.ts'
 import { runHere } from '../support/run-here.ts'
 
 /** The whole product over a release of its own: built, served, and built again from its ledger. */
@@ -150,9 +149,7 @@ function build(env: Environment): void {
 }
 
 async function measure(args: readonly string[], env: Environment): Promise<string> {
-  const { status, stdout, stderr } = await withEnv(env, () =>
-    runHere(async () => void (await readChains(args))),
-  )
+  const { status, stdout, stderr } = await runHere(() => readChains(args), env)
   if (status !== 0) throw new Error(`measure ended with ${status}:\n${stdout}${stderr}`)
   return stdout
 }

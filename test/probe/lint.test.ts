@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { afterEach, describe, expect, test } from 'vitest'
+import { runLint } from '../../functions/commands/evidence/lint-listing.ts'
 import { lintUrl } from '../../functions/probes/lint.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
+import { runHere } from '../support/run-here.ts'
 import { startService } from '../support/running-service.ts'
 import { startFormer } from './mcp-sites.ts'
 import { createTestClient, type Site, startSite } from './probe-world.ts'
@@ -97,20 +97,9 @@ describe('the linter', () => {
 
 describe('npm run lint:listing', () => {
   async function command(...args: string[]) {
-    const child = spawn(
-      process.execPath,
-      ['functions/commands/evidence/lint-listing.ts', ...args],
-      {
-        env: { ...process.env, UNSAFE_ALLOW_PRIVATE_TARGETS: 'true', BASE_URL: '' },
-      },
-    )
-    let out = ''
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk) => {
-        out += chunk
-      })
-    const [code] = await once(child, 'close')
-    return { code, out }
+    const env = { UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' }
+    const { status, stdout, stderr } = await runHere(() => runLint(args), env)
+    return { code: status, out: stdout + stderr }
   }
 
   test('ends with 0 where a listing and its service are clean, 1 where they disagree', async () => {

@@ -1,15 +1,18 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { createEvidenceFiles, parseProbeOptions } from '../../functions/commands/evidence/probe.ts'
+import {
+  createEvidenceFiles,
+  parseProbeOptions,
+  probe,
+} from '../../functions/commands/evidence/probe.ts'
 import type { HttpLimits } from '../../functions/net/guard.ts'
 import { type ProbeContentOptions, probeContent } from '../../functions/probes/schedule.ts'
 import type { ProbePlan } from '../../src/domain/probe/plan.ts'
 import { loopbackResolver } from '../call/relay-world.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
+import { runHere } from '../support/run-here.ts'
 import { createTestClient, type Site, startSite } from './probe-world.ts'
 
 const closing: (() => unknown)[] = []
@@ -201,18 +204,9 @@ describe('a probe run', () => {
 
 describe('npm run probe', () => {
   async function command(args: string[], env: Record<string, string>) {
-    const child = spawn(process.execPath, ['functions/commands/evidence/probe.ts', ...args], {
-      env: { ...process.env, UNSAFE_ALLOW_PRIVATE_TARGETS: 'true', BASE_URL: '', ...env },
-    })
-    let out = ''
-    child.stdout.on('data', (chunk) => {
-      out += chunk
-    })
-    child.stderr.on('data', (chunk) => {
-      out += chunk
-    })
-    const [code] = await once(child, 'close')
-    return { code, out }
+    const own = { UNSAFE_ALLOW_PRIVATE_TARGETS: 'true', ...env }
+    const { status, stdout, stderr } = await runHere(() => probe(args), own)
+    return { code: status, out: stdout + stderr }
   }
 
   test('probes the content and says what came of it, a line each', async () => {

@@ -24,8 +24,9 @@ Exit: 0 clean, 1 problems, 2 the command was wrong, 3 not reached.`
 
 const EXIT = { clean: 0, problems: 1, not_reached: 3 } as const
 
-await runMain(async () => {
-  const command = readCommand()
+/** `npm run lint:listing`, which sets the code it ends with. */
+export async function runLint(args: readonly string[]): Promise<void> {
+  const command = readCommand(args)
   const config = parseConfig(process.env)
   await using client = createHttpClient('probe', {
     config,
@@ -35,13 +36,13 @@ await runMain(async () => {
   const report = await lint(command, config, client)
   console.log(command.isJson ? JSON.stringify(report) : toText(report))
   process.exitCode = EXIT[report.verdict]
-})
+}
 
 type Command = ReturnType<typeof readCommand>
 
-function readCommand() {
+function readCommand(args: readonly string[]) {
   const options = { as: { type: 'string' }, json: { type: 'boolean' } } as const
-  const { values, words } = readCommandLine(HELP, options, 1)
+  const { values, words } = readCommandLine(HELP, options, 1, args)
   const as = PROBE_PROTOCOLS.find((protocol) => protocol === values.as)
   if (values.as !== undefined && as === undefined)
     throw wrongCommand(HELP, `--as: expected a protocol, got ${JSON.stringify(values.as)}`)
@@ -123,3 +124,5 @@ function toText({
     { clean: 'Clean.', problems: 'There are problems.', not_reached: 'Not reached.' }[verdict],
   ].join('\n')
 }
+
+if (import.meta.main) await runMain(() => runLint(process.argv.slice(2)))
