@@ -32,11 +32,8 @@ const MIN_COMPLETED_CHARACTERS = 2
 const MIN_SPLIT_CHARACTERS = 3
 /** A word in more listings than this is surely one word. */
 const WELL_KNOWN_ROWS = 100
-/** A word in at most this many listings, with this many letters, may be a common typo. */
+/** A repair is added to the completions of few listings only. */
 const RARE_ROWS = 2
-const LONG_ENOUGH = 6
-/** The correction of such a word must be this frequent. */
-const FREQUENT_ROWS = 20
 
 const { requested: REQUESTED } = TERM_WEIGHTS
 
@@ -94,7 +91,7 @@ function plainTerms(index: SearchIndex, word: string, guess: Guess): QueryTerm[]
       { requested: word, term: halves[1], terms: [] },
     ]
   }
-  if (term.rows > 0) return [knownTerm(index, term, guess)]
+  if (term.rows > 0) return [unitOf(word, term)]
   const isEveryday = index.words.isEveryday(word)
   const found =
     guess.isLast && !isEveryday && word.length >= MIN_COMPLETED_CHARACTERS
@@ -108,16 +105,6 @@ function plainTerms(index: SearchIndex, word: string, guess: Guess): QueryTerm[]
     ]
   if (found.length > 0) return [{ requested: word, terms: weigh(REQUESTED, found) }]
   return [{ ...unitOf(word, term), unknown: true }]
-}
-
-/** A known word is never dropped; for a rare one that may be a typo the correction is added. */
-function knownTerm(index: SearchIndex, term: KnownTerm, { maySlip }: Guess): QueryTerm {
-  const { written, rows } = term
-  const queryTerm = unitOf(written, term)
-  if (rows > RARE_ROWS || written.length < LONG_ENOUGH || !maySlip) return queryTerm
-  const right = repairWord(index, written)
-  if (right === null || right.rows < FREQUENT_ROWS || right.text === term.text) return queryTerm
-  return { ...queryTerm, term: right, terms: weigh(REQUESTED, [term, right]), repaired: right }
 }
 
 /** `realestate` is read as two words where listings have them adjacent more often. */
@@ -211,16 +198,6 @@ const MAX_NEAR_CHARACTERS = 24
 /** Shorter words have too many neighbours one edit away. */
 const MIN_CHARACTERS = 4
 const PLAIN = /^[a-z][a-z0-9]+$/
-/** Spellings of one sound, which typos confuse. */
-const SOUNDS = [
-  ['ite', 'ight'],
-  ['f', 'ph'],
-  ['k', 'ck'],
-  ['c', 'k'],
-  ['x', 'ks'],
-  ['ie', 'ei'],
-  ['oo', 'u'],
-] as const
 const MAX_CLOSEST = 3
 /** A close word shares this much of its start. */
 const MIN_SHARED = 3
@@ -249,26 +226,18 @@ export function closestWords(index: SearchIndex, word: string): string[] {
   return []
 }
 
-/** The written words one edit or sound away, with the same first letter or the first two swapped: those of most listings first. */
+/** The written words one edit away, with the same first letter or the first two swapped: those of most listings first. */
 function spellingsNear({ spellings, words }: SearchIndex, word: string): string[] {
   const { length } = word
   if (length < MIN_CHARACTERS || length > MAX_NEAR_CHARACTERS || !PLAIN.test(word)) return []
   const rows = (text: string) => spellings.rows[findWord(spellings.words, text)] ?? 0
   const swapped = `${word[1]}${word[0]}${word.slice(2)}`
-  return [...new Set([swapped, ...nearWords(spellings.words, word), ...soundAlikes(word)])]
+  return [...new Set([swapped, ...nearWords(spellings.words, word)])]
     .filter(
       (text) =>
         (text[0] === word[0] || text === swapped) && rows(text) > 0 && !words.stop.has(text),
     )
     .sort((a, b) => rows(b) - rows(a))
-}
-
-/** The word with one sound spelt otherwise: `playwrite`, `playwright`. */
-function soundAlikes(word: string): string[] {
-  return SOUNDS.flatMap(([a, b]) => [
-    ...(word.includes(a) ? [word.replace(a, b)] : []),
-    ...(word.includes(b) ? [word.replace(b, a)] : []),
-  ])
 }
 
 /** The words with the same first letter that are one edit away. */

@@ -88,7 +88,7 @@ export function createListingReader(sets: WordSets) {
 export function toSpellings(written: ReadonlyMap<string, number>, rows: number): Spelling[] {
   const needed = Math.min(MOST_NEEDED, 1 + Math.floor(rows / LISTINGS_A_STEP))
   const spellings = [...written].map(([text, rows]) => ({ text, rows }))
-  return withSingulars(spellings.filter(({ rows }) => rows >= needed))
+  return spellings.filter(({ rows }) => rows >= needed)
 }
 
 /** Words that count: each once. CamelCase counts as the one word it is written as. */
@@ -102,19 +102,6 @@ function otherSpellings({ style, parts, whole }: Word, { stop }: WordSets): stri
   if (style === 'camel')
     return parts.filter((part) => part.length > 1 && !stop.has(part)).map(stemWord)
   return style === 'hyphen' && parts.length > 2 ? [stemWord(whole)] : []
-}
-
-/** A query for `invoice` is understood where listings only write `invoices`. */
-function withSingulars(spellings: readonly Spelling[]): Spelling[] {
-  const written = new Set(spellings.map(({ text }) => text))
-  const singulars = spellings.flatMap(({ text, rows }) => {
-    const singular = text.slice(0, -1)
-    const isPlural = text.endsWith('s') && stemWord(singular) === stemWord(text)
-    return isPlural && SPELLED.test(singular) && !written.has(singular)
-      ? [{ text: singular, rows }]
-      : []
-  })
-  return [...spellings, ...singulars]
 }
 
 export type TermNumbers = ReturnType<typeof createTermNumbers>
