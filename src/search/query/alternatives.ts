@@ -31,7 +31,7 @@ export function findAlternatives(
 ): Alternatives | null {
   const wish = index.noun === 'listing' ? findWish(index, query.trim()) : null
   if (wish === null) return null
-  const { name, task } = wish
+  const { name, task, others } = wish
   const { excluded } = planQuery(index, `instead of ${name}`)
   const exact = exactRows(index, index.organic, { text: name, bits: null })
   // `openai` alone is nobody's whole name: then those named after it.
@@ -44,15 +44,20 @@ export function findAlternatives(
     doing: bitsFor(index, index.filterPlaces.get(`task:${id}`)),
   }))
   const likes = index.words.tasksLike(name)
+  // What else is said orders those that are alike, where the name is surely one.
+  if (others !== '' && likes.length === 0) return null
   const theirs = known.filter(({ id, doing }) =>
     likes.length > 0 ? likes.includes(id) : named.some((row) => passes(doing, row)),
   )
   const shared = theirs.filter(({ id }) => task === null || id === task)
   if (shared.length === 0) return null
   const all = Array.from({ length: index.organicRows }, (_, row) => row)
+  const isKnown = rowsKnownFor(index, shared)
   const isWanted = (row: number) =>
-    passes(bits, row) && !named.includes(row) && shared.some(({ doing }) => passes(doing, row))
-  const text = shared.map(({ id }) => id.replaceAll('_', ' ')).join(' ')
+    passes(bits, row) &&
+    !named.includes(row) &&
+    (isKnown.has(row) || shared.some(({ doing }) => passes(doing, row)))
+  const text = [...shared.map(({ id }) => index.words.taskName(id)), others].join(' ')
   const plan = { ...planQuery(index, text), task: null, excluded }
   const wanted = bitsOf(index, all.filter(isWanted))
   const ranked = rankRows(index, index.organic, {
@@ -60,11 +65,10 @@ export function findAlternatives(
   })
   const tasks = countTasks(index)
   const rows = ranked.rows.map(({ row, relevance }) => {
-    const common = shared.filter(({ doing }) => passes(doing, row)).length
-    const score = (relevance * common) / Math.sqrt(tasks[row] ?? 1)
+    const common = Math.max(1, shared.filter(({ doing }) => passes(doing, row)).length)
+    const score = (relevance * common) / Math.max(1, tasks[row] ?? 1)
     return { row, relevance: Math.round(score * RELEVANCE_STEPS) / RELEVANCE_STEPS }
   })
-  const isKnown = rowsKnownFor(index, shared)
   rows.sort(
     (a, b) =>
       Number(isKnown.has(b.row)) - Number(isKnown.has(a.row)) ||
@@ -81,7 +85,7 @@ function rowsKnownFor(index: SearchIndex, tasks: readonly { id: string }[]): Rea
   return new Set(exact.flatMap(({ rows }) => rows))
 }
 
-/** The name, where the words around it say nothing, or one of its tasks: `Twilio alternative for SMS`. */
+/** The name, one of its tasks that the words around it name (`Twilio alternative for SMS`), or else those words. */
 function findWish({ words }: SearchIndex, query: string) {
   for (const wish of WISHES) {
     const { name, before = '', after = '' } = wish.exec(query)?.groups ?? {}
@@ -92,7 +96,8 @@ function findWish({ words }: SearchIndex, query: string) {
       (word) => !phrases.has(word) && !words.aside.has(word.whole) && !words.isOpening(word.whole),
     )
     const task = words.taskOf(stated)
-    if (stated.length === 0 || task !== null) return { name, task }
+    const others = task === null ? stated.map(({ whole }) => whole).join(' ') : ''
+    return { name, task, others }
   }
   return null
 }
