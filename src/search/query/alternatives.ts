@@ -87,6 +87,7 @@ function rowsKnownFor(index: SearchIndex, tasks: readonly { id: string }[]): Rea
 
 /** The name, one of its tasks that the words around it name (`Twilio alternative for SMS`), or else those words. */
 function findWish({ words }: SearchIndex, query: string) {
+  let wordy: { name: string; task: null; others: string } | null = null
   for (const wish of WISHES) {
     const { name, before = '', after = '' } = wish.exec(query)?.groups ?? {}
     if (name === undefined) continue
@@ -96,8 +97,8 @@ function findWish({ words }: SearchIndex, query: string) {
       (word) => !phrases.has(word) && !words.aside.has(word.whole) && !words.isOpening(word.whole),
     )
     const task = words.taskOf(stated)
-    const others = task === null ? stated.map(({ whole }) => whole).join(' ') : ''
-    return { name, task, others }
+    if (stated.length === 0 || task !== null) return { name, task, others: '' }
+    wordy ??= { name, task, others: stated.map(({ whole }) => whole).join(' ') }
   }
-  return null
+  return wordy
 }
