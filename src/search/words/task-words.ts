@@ -50,16 +50,16 @@ export type TaskReader = ReturnType<typeof createTaskReader>
 export function createTaskReader(tasks: readonly TaskWords[]) {
   const phrases = new Map<string, Phrase[]>()
   const unspaced: UnspacedPhrase[] = []
-  // The same words stand in phrase after phrase.
-  const known = new Map<string, string[]>()
-  const stemsOf = (text: string) => {
-    const stems = known.get(text) ?? readStems(text)
-    known.set(text, stems)
-    return stems
+  // The same parts stand in phrase after phrase.
+  const known = new Map<string, readonly ReadonlySet<string>[]>()
+  const read = (part: string) => {
+    const parts = known.get(part) ?? readPart(part)
+    known.set(part, parts)
+    return parts
   }
   for (const { id, words } of tasks)
     for (const text of words) {
-      const phrase = toPhrase(id, text, stemsOf)
+      const phrase = toPhrase(id, text, read)
       if ('pieces' in phrase) unspaced.push(phrase)
       else
         for (const stem of phrase.parts[0] ?? []) {
@@ -90,19 +90,21 @@ export function createTaskReader(tasks: readonly TaskWords[]) {
 function toPhrase(
   task: string,
   text: string,
-  stemsOf: (text: string) => string[],
+  read: (part: string) => readonly ReadonlySet<string>[],
 ): Phrase | UnspacedPhrase {
   const words = /[^ -~]/.test(text) ? splitText(text.replaceAll('|', '_')) : []
   const isUnspaced = words.some(({ style }) => style === 'unspaced')
   if (isUnspaced) return { task, pieces: words.map(({ whole }) => whole) }
-  const parts = text.split(/\s+/).flatMap((part) => {
-    if (!part.includes('|')) return stemsOf(part).map((stem) => new Set([stem]))
-    return [new Set(part.split('|').flatMap((word) => stemsOf(word).slice(0, 1)))]
-  })
-  return { task, parts }
+  return { task, parts: text.split(/\s+/).flatMap(read) }
 }
 
-function readStems(text: string): string[] {
+/** Stems of one word, of each part of a joined one, or of words of which one is enough (`|`). */
+function readPart(part: string): ReadonlySet<string>[] {
+  if (!part.includes('|')) return stemsOf(part).map((stem) => new Set([stem]))
+  return [new Set(part.split('|').flatMap((word) => stemsOf(word).slice(0, 1)))]
+}
+
+function stemsOf(text: string): string[] {
   return splitText(text)
     .flatMap(toStems)
     .map(({ stem }) => stem)
