@@ -12,6 +12,16 @@ import {
 
 const parse = (query: string) => parseSearchForm(new URLSearchParams(query))
 
+/** What a row says beside its name. */
+const PLAIN = {
+  kind: 'http_api' as const,
+  summary: '',
+  price: null,
+  rails: [],
+  trust: null,
+  auth: 'none' as const,
+}
+
 describe('the form in the address', () => {
   test.each([
     ['empty fields are not filters', 'q=&kind=&rail=x402', { rail: 'x402' }],
@@ -50,12 +60,7 @@ describe('what the page says of an answer', () => {
     results: Array.from({ length: 20 }, (_, index) => ({
       id: `api.row-${index}`,
       name: 'Row',
-      kind: 'http_api' as const,
-      summary: '',
-      price: null,
-      rails: [],
-      trust: null,
-      auth: 'none' as const,
+      ...PLAIN,
     })),
     notes: [],
     facets: { kind: [{ id: 'http_api', count: 40 }], category: [{ id: 'travel', count: 3 }] },
@@ -169,16 +174,8 @@ describe('what the page makes of an answer', () => {
 
 describe('rows of one registered domain', () => {
   const printed = (domains: readonly (string | undefined)[]) => {
-    const facts = {
-      kind: 'http_api' as const,
-      summary: '',
-      price: null,
-      rails: [],
-      trust: null,
-      auth: 'none' as const,
-    }
     const rows = domains.map((domain, at) => ({
-      ...{ id: `api.${at}`, name: 'Row', ...facts },
+      ...{ id: `api.${at}`, name: 'Row', ...PLAIN },
       ...(domain !== undefined && { domain }),
     }))
     return toSearchView({}, { total: 9, results: rows, notes: [] }, new Map()).hits.map((hit) =>
