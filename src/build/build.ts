@@ -107,12 +107,16 @@ async function writeData(settings: BuildSettings, { digest, content, ledger, end
   const folder = beginFolder(settings, { digest, catalogue })
   ends.defer(folder.end)
   const indexes = beginIndexes(catalogue)
-  ends.defer(indexes.end)
+  let made: Promise<void> | undefined
+  ends.defer(async () => {
+    indexes.end()
+    // Nothing may be written into the folder that is removed next; whoever waits for them reports it.
+    await made?.catch(() => undefined)
+  })
   const pageSearch = settings.onData === undefined ? beginPageSearch(folder, catalogue) : null
   const { dump, offers } = await writeListingFiles(catalogue, { folder, indexes, pageSearch })
   // Written at once: in memory they would lie beside the pages.
-  const made = indexes.finish().then((files) => writeIndexes(folder, files))
-  // Whoever waits for them reports it.
+  made = indexes.finish().then((files) => writeIndexes(folder, files))
   made.catch(() => undefined)
   stage('files of listings')
   const site = writeSite(folder, catalogue, { dump, offers })
@@ -211,10 +215,9 @@ function writeHostRules(folder: Folder, baseUrl: string): void {
   folder.write('deploy/_redirects', toRedirectRules(files))
 }
 
-/** Switches to the release, and logs what changed: a build that was killed left this undone. */
+/** Switches to the release, and logs what changed: a build that was killed left any of this undone. */
 function publish({ outDir, log }: BuildSettings, name: string): string {
-  const isSwitched = readCurrent(outDir) !== name
-  if (isSwitched) switchTo(outDir, name)
+  switchTo(outDir, name)
   recordChanges(outDir, name, new Date())
   log(`release ${name} is current`)
   return name

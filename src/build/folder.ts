@@ -348,8 +348,12 @@ export function switchTo(outDir: string, name: string): void {
   symlinkSync(join('releases', name), link)
   renameSync(link, join(outDir, 'current'))
   const others = listReleases(outDir).filter((other) => other !== name)
-  for (const old of others.slice(KEPT_RELEASES - 1))
-    rmSync(join(outDir, 'releases', old), { recursive: true, force: true })
+  for (const old of others.slice(KEPT_RELEASES - 1)) {
+    // One that is removed in part has no name, so the next build removes the rest.
+    const away = join(outDir, 'releases', `.next-${old}`)
+    renameSync(join(outDir, 'releases', old), away)
+    rmSync(away, { recursive: true, force: true })
+  }
 }
 
 /** Names of whole releases, the newest first. */

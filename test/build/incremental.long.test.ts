@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, rmSync, truncateSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +15,7 @@ import { EDITS } from '../support/random-edits.ts'
 /** Rounds of edits after the first, each a build upon the one before and a build from nothing. */
 const ROUNDS = Number(process.env.ROUNDS ?? 2)
 /** Builds that are killed, each at another moment. */
-const KILLS = Number(process.env.KILLS ?? 6)
+const KILLS = Number(process.env.KILLS ?? 60)
 
 let root: string
 let content: string
@@ -87,20 +87,34 @@ test('so it does after any small edits', { timeout: 300_000 * ROUNDS }, () => {
   }
 })
 
-test('a build that is killed at any moment leaves a whole release, and the next one is as from nothing', {
+test('a build that is killed at any moment, with all its processes, leaves a whole release, and the next one is as from nothing', {
   timeout: 300_000 + KILLS * 30_000,
 }, async () => {
+  const hashCurrent = () => hashFolder(join(stepwise, 'releases', currentOf(stepwise)))
   const random = createDraws(3000)
+  editAll(3000, ['a changed banner'])
+  const start = performance.now()
+  build(stepwise)
+  const whole = performance.now() - start
   for (let kill = 0; kill < KILLS; kill += 1) {
-    editAll(3000 + kill, ['a changed summary', 'an added listing'])
-    const child = spawn(process.execPath, COMMAND, { env: envOf(stepwise), stdio: 'ignore' })
-    await sleep(random.below(16_000))
-    child.kill('SIGKILL')
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+    editAll(3000 + kill, [
+      'a changed summary',
+      kill % 4 === 0 ? 'an added listing' : 'a changed name',
+    ])
+    const before = { name: currentOf(stepwise), files: hashCurrent() }
+    const options = { env: envOf(stepwise), stdio: 'ignore', detached: true } as const
+    const child = spawn(process.execPath, COMMAND, options)
+    const ended = once(child, 'exit')
+    await sleep((whole * (kill + random.below(100) / 100)) / KILLS)
+    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    await ended
     const current = currentOf(stepwise)
     expect(findRelease(stepwise, current.replace(/-\d+$/, ''))).toBe(current)
+    if (current === before.name) expect(findDifferences(hashCurrent(), before.files)).toEqual([])
   }
   editAll(3100, ['a longer description'])
   build(stepwise)
   expectSame()
+  expect(readdirSync(join(stepwise, 'releases'))).toHaveLength(3)
+  expect(readdirSync(stepwise).sort()).toEqual(['build.lock', 'changes', 'current', 'releases'])
 })
