@@ -10,6 +10,7 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
+  watch,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -81,10 +82,15 @@ test('a file with the same bytes, and its compressed copies, is linked and not w
   expect(inodeOf('two', other)).not.toBe(inodeOf('one', other))
 })
 
-test('two releases stay beside the one being served', async () => {
-  for (const name of ['1', '2', '3', '4', '5']) await publishSmallRelease(outDir, name)
+test('two releases stay beside the one being served; an old one has no name while it is removed', async () => {
+  for (const name of ['1', '2', '3', '4']) await publishSmallRelease(outDir, name)
+  const seen = new Set<string | null>()
+  const watcher = watch(join(outDir, 'releases'), (_, name) => void seen.add(name))
+  await publishSmallRelease(outDir, '5')
   expect(releases()).toEqual(['3', '4', '5'])
   expect(readCurrent(outDir)).toBe('5')
+  await expect.poll(() => seen).toContain('.next-2')
+  watcher.close()
 })
 
 test('hashed files of the releases that stay are in the new one too, and go with them', async () => {

@@ -16,6 +16,8 @@ import { EDITS } from '../support/random-edits.ts'
 const ROUNDS = Number(process.env.ROUNDS ?? 2)
 /** Builds that are killed, each at another moment. */
 const KILLS = Number(process.env.KILLS ?? 60)
+/** About as long as one takes (milliseconds). */
+const A_BUILD = 8000
 
 let root: string
 let content: string
@@ -92,10 +94,6 @@ test('a build that is killed at any moment, with all its processes, leaves a who
 }, async () => {
   const hashCurrent = () => hashFolder(join(stepwise, 'releases', currentOf(stepwise)))
   const random = createDraws(3000)
-  editAll(3000, ['a changed banner'])
-  const start = performance.now()
-  build(stepwise)
-  const whole = performance.now() - start
   for (let kill = 0; kill < KILLS; kill += 1) {
     editAll(3000 + kill, [
       'a changed summary',
@@ -105,7 +103,7 @@ test('a build that is killed at any moment, with all its processes, leaves a who
     const options = { env: envOf(stepwise), stdio: 'ignore', detached: true } as const
     const child = spawn(process.execPath, COMMAND, options)
     const ended = once(child, 'exit')
-    await sleep((whole * (kill + random.below(100) / 100)) / KILLS)
+    await sleep((A_BUILD * (kill + random.below(100) / 100)) / KILLS)
     if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
     await ended
     const current = currentOf(stepwise)
