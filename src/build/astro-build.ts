@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -10,7 +10,8 @@ import { freezeCompiled, RELEASE_DIR_VARIABLE } from '../compiled.ts'
 /**
  * What a build needs of `astro build`: it starts while the content is still being read, so it waits
  * for the catalogue before it renders; pages that the release before made from the same key are not
- * rendered again; and it says which pages are written, so that they are compressed meanwhile.
+ * rendered again; and it writes those that have a key itself, and says where, so that they are
+ * compressed meanwhile.
  *
  * @param dir of the build: `kept.json` holds the keys of the release before; `keys.json` gets those
  *   of every page that has one, by file
@@ -34,12 +35,16 @@ export function renderChanged(dir: string): AstroIntegration {
       'astro:build:start': ({ setPrerenderer }) =>
         setPrerenderer((prerenderer) => {
           const keys: Record<string, string> = {}
-          const written: string[] = []
+          const written: WrittenPage[] = []
+          const pages = join(dir, 'pages')
+          let count = 0
           return {
             ...prerenderer,
             async setup() {
               await untilCompiled()
               await prerenderer.setup?.()
+              renderToStrings(prerenderer)
+              mkdirSync(pages)
             },
             async getStaticPaths() {
               const kept = readKeys(join(dir, 'kept.json'))
@@ -54,16 +59,25 @@ export function renderChanged(dir: string): AstroIntegration {
             },
             async render(request, options) {
               const file = toFile(decodeURI(new URL(request.url).pathname))
-              const hasKey = Object.hasOwn(keys, file)
-              // Pages are made one after the other: those before this one are on the disk.
-              if (written.length >= A_BATCH) process.send?.(written.splice(0))
-              if (hasKey) written.push(file)
-              freezeCompiled(hasKey)
+              if (!Object.hasOwn(keys, file)) return await prerenderer.render(request, options)
+              freezeCompiled(true)
               try {
-                return await prerenderer.render(request, options)
+                const made = await prerenderer.render(request, options)
+                const response = made instanceof Response ? made : made.response
+                // Where it leads elsewhere Astro writes a page that says so.
+                if (response.status >= 300 && response.status < 400) return made
+                const path = join(pages, String(count++))
+                writeFileSync(path, await response.bytes())
+                written.push([file, path])
               } finally {
                 freezeCompiled(false)
               }
+              if (written.length >= A_BATCH) process.send?.(written.splice(0))
+              return NOTHING_LEFT
+            },
+            async teardown() {
+              await prerenderer.teardown?.()
+              await new Promise((resolve) => process.send?.(written, resolve))
             },
           }
         }),
@@ -71,8 +85,20 @@ export function renderChanged(dir: string): AstroIntegration {
   }
 }
 
+/** A page by its file, and where it lies until it is taken. */
+export type WrittenPage = readonly [file: string, path: string]
+
 /** Pages that are reported at once. */
 const A_BATCH = 32
+
+/** Astro would make a folder for each page, which is moved from there: it writes none without a body. */
+const NOTHING_LEFT = new Response(null)
+
+/** Astro streams pages where others are rendered on demand, though it holds strings to be faster in a build. */
+function renderToStrings(prerenderer: object): void {
+  const app: unknown = Reflect.get(prerenderer, 'app')
+  if (typeof app === 'object' && app !== null) Reflect.set(app, 'resolveStreaming', () => false)
+}
 
 /** @example toFile('/listing/x402.foo') → 'listing/x402.foo/index.html' */
 function toFile(pathname: string): string {

@@ -125,8 +125,8 @@ function link(from: string, to: string): number | null {
   return size
 }
 
-/** Brotli 5 would take twice the time of 4 for 7 % fewer bytes of a page, which gzip 6 has too. */
-const [BROTLI_QUALITY, GZIP_LEVEL] = [4, 6]
+/** Brotli 5 would take twice the time of 4 for 7 % fewer bytes of a page, which gzip has too. */
+const [BROTLI_QUALITY, GZIP_LEVEL] = [4, 5]
 
 /** The few files this long are read whole by programs: they get the best compression. */
 const LONG_FILE_BYTES = 64 * 1024

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isSwitchedOff, type Switches } from '../domain/derived/tables.ts'
-import { readKeys } from './astro-build.ts'
+import { readKeys, type WrittenPage } from './astro-build.ts'
 import { type Folder, listFiles } from './folder.ts'
 import { PROJECT } from './inputs.ts'
 
@@ -33,12 +33,11 @@ export function startPages(dir: string): Pages {
   const child = startAstro(dir)
   return {
     async render(folder, switches) {
-      const take = (file: string) => {
-        if (!isSwitchedOff(`/${file}`, switches))
-          folder.take(`public/${file}`, join(dir, 'out/client', file))
+      const take = ([file, path]: WrittenPage) => {
+        if (!isSwitchedOff(`/${file}`, switches)) folder.take(`public/${file}`, path)
       }
       writeFileSync(join(dir, 'kept.json'), JSON.stringify(folder.keptPages()))
-      await child.render(folder.root, (files) => files.forEach(take))
+      await child.render(folder.root, (pages) => pages.forEach(take))
       addPages(folder, dir, switches)
       addPageCode(folder, dir)
     },
@@ -89,7 +88,10 @@ function startAstro(dir: string) {
   const bundled = Promise.race([once(child, 'message'), ended])
   for (const each of [ended, bundled]) each.catch(() => undefined)
   return {
-    async render(release: string, onWritten: (files: readonly string[]) => void): Promise<void> {
+    async render(
+      release: string,
+      onWritten: (pages: readonly WrittenPage[]) => void,
+    ): Promise<void> {
       await bundled
       // `renderChanged` sends these.
       child.on('message', onWritten)
@@ -105,12 +107,12 @@ function addPages(folder: Folder, dir: string, switches: Switches): void {
   const client = join(dir, 'out/client')
   const keys = readKeys(join(dir, 'keys.json'))
   const isShown = (file: string) => !isSwitchedOff(`/${file}`, switches)
-  const kept = new Set<string>()
-  for (const [file, key] of Object.entries(keys).filter(([file]) => isShown(file)))
-    if (folder.reuse(`public/${file}`, key)) kept.add(file)
-  for (const file of listFiles(client).filter(isShown)) {
-    const path = `public/${PLACES[file] ?? file}`
-    if (!kept.has(file) && !folder.names.has(path)) folder.take(path, join(client, file))
+  for (const file of listFiles(client).filter(isShown))
+    folder.take(`public/${PLACES[file] ?? file}`, join(client, file))
+  for (const [file, key] of Object.entries(keys).filter(([file]) => isShown(file))) {
+    const path = `public/${file}`
+    if (!folder.reuse(path, key) && !folder.names.has(path))
+      throw new Error(`the page ${file} was not made`)
   }
 }
 

@@ -23,6 +23,8 @@ const MAX_SHARED_BY = 400
 /**
  * Listings like a given one, by shared tasks, tools, tags and categories, best first; ties by trust, then id.
  * First-party kits are left out: they have a row of their own.
+ *
+ * @param listings sorted by id
  */
 export function createSimilarFinder(
   listings: readonly DerivedListing[],
@@ -71,36 +73,25 @@ function createBest(organic: readonly DerivedListing[]) {
   const kinds = Uint8Array.from(organic, ({ facts }) => KINDS.indexOf(facts.kind))
   return (listing: DerivedListing, touched: readonly number[], scores: Float64Array): string[] => {
     const own = KINDS.indexOf(listing.facts.kind)
-    const found: SimilarRow[] = []
-    let least = 0
-    for (const place of touched) {
-      const score = (scores[place] ?? 0) + (kinds[place] === own ? KIND_WEIGHT : 0)
-      // Most are far below: no rows are made for them.
-      if (score < least) continue
-      const id = organic[place]?.id ?? listing.id
-      if (id !== listing.id) insert(found, { id, score, trust: trust[place] ?? -1 })
-      least = found[MAX_SIMILAR - 1]?.score ?? 0
+    const scoreOf = (place: number) => scores[place] ?? 0
+    const trustOf = (place: number) => trust[place] ?? -1
+    const isBetter = (one: number, other: number) => {
+      const better = scoreOf(one) - scoreOf(other) || trustOf(one) - trustOf(other)
+      return better > 0 || (better === 0 && one < other)
     }
-    return found.map(({ id }) => id)
+    const found: number[] = []
+    for (const place of touched) {
+      if (kinds[place] === own) scores[place] = scoreOf(place) + KIND_WEIGHT
+      const last = found[MAX_SIMILAR - 1]
+      if (last !== undefined && !isBetter(place, last)) continue
+      if (organic[place]?.id === listing.id) continue
+      let at = Math.min(found.length, MAX_SIMILAR - 1)
+      for (; at > 0 && isBetter(place, found[at - 1] ?? place); at -= 1)
+        found[at] = found[at - 1] ?? place
+      found[at] = place
+    }
+    return found.flatMap((place) => organic[place]?.id ?? [])
   }
-}
-
-function insert(found: SimilarRow[], row: SimilarRow): void {
-  const last = found[MAX_SIMILAR - 1]
-  if (last !== undefined && compareSimilar(row, last) > 0) return
-  found.push(row)
-  found.sort(compareSimilar)
-  found.length = Math.min(found.length, MAX_SIMILAR)
-}
-
-interface SimilarRow {
-  id: string
-  score: number
-  trust: number
-}
-
-function compareSimilar(a: SimilarRow, b: SimilarRow): number {
-  return b.score - a.score || b.trust - a.trust || (a.id < b.id ? -1 : 1)
 }
 
 /** Positions in `listings` by key, in their order. */

@@ -10,6 +10,9 @@ import { toListingRow } from '../rows/listing-row.ts'
 
 const MAX_SIMILAR = 6
 
+/** 'a, b and c'; making one takes longer than rendering a section. */
+const AND_LIST = new Intl.ListFormat('en-GB')
+
 /** Everything that a listing's page prints: nothing else can change it. */
 export type ListingPage = ReturnType<typeof toListingPage>
 
@@ -145,13 +148,8 @@ export function toStatusText(
   ].filter((text) => text !== false)
   const sentences = [
     toKnownSentence(view.known, switches),
-    open.length > 0 && `Not known yet: ${joinWords(open)}.`,
+    open.length > 0 && `Not known yet: ${AND_LIST.format(open)}.`,
     trust && railsOf(view.pricing).includes('mpp') && SESSIONS_NOT_COUNTED,
   ]
   return sentences.filter((text) => text !== false && text !== '').join(' ')
-}
-
-/** @example joinWords(['a', 'b', 'c']) → 'a, b and c' */
-function joinWords(words: readonly string[]): string {
-  return new Intl.ListFormat('en-GB').format(words)
 }
