@@ -9,7 +9,8 @@ import {
 } from '../domain/derived/derived-listing.ts'
 import type { Tables } from '../domain/derived/tables.ts'
 import type { OperationEntry } from '../domain/kit/found-operations.ts'
-import { highestPriceOf, listedPriceOf, networksOf, railsOf } from '../domain/listing/pricing.ts'
+import { isFree, listedPriceOf } from '../domain/listing/price-text.ts'
+import { highestPriceOf, networksOf, railsOf } from '../domain/listing/pricing.ts'
 import { ownDomainOf } from '../domain/sellers/claim-rules.ts'
 import { mostReported } from '../domain/trust/evidence.ts'
 import { toKnownDays, toPaidWords } from '../domain/views/known-view.ts'
@@ -118,7 +119,7 @@ export function toOperationParts(
         minUsd: min_usd,
       })),
       ...(effect !== null && { effect }),
-      minUsd: minUsd ?? (listing.facts.cost === 'free' ? 0 : null),
+      minUsd: minUsd ?? (isFree(listing.facts) ? 0 : null),
       texts: { name: names, labels, summary: [description] },
       body: JSON.stringify({ id, listing: shown, digest: listing.digest, slots, operation }),
     }

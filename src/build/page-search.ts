@@ -6,8 +6,8 @@ import { toXmlText } from '../components/frame/html.ts'
 import { toFacetWords } from '../components/search/index-facets.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import type { DerivedListing } from '../domain/derived/derived-listing.ts'
-import { toCostText } from '../domain/listing/price-text.ts'
-import { lowestPriceOf, railsOf } from '../domain/listing/pricing.ts'
+import { listedPriceOf, toCostText } from '../domain/listing/price-text.ts'
+import { railsOf } from '../domain/listing/pricing.ts'
 import type { ListingView } from '../domain/views/listing-view.ts'
 import { FACET_STEPS, runsOf } from '../domain/wire/vocabulary.ts'
 import type { Folder } from './folder.ts'
@@ -141,7 +141,7 @@ export function toSearchPage({ view, description_html }: Shown): SearchPage {
   const tags = view.tags.map((tag) => `<b>${toXmlText(tag)}</b> `)
   const price = toCostText(view)
   // A number in dollars; what has none comes last.
-  const usd = lowestPriceOf(view.pricing) ?? 1e6
+  const usd = listedPriceOf(view) ?? 1e6
   return {
     url: `${view.page}/`,
     content: [
@@ -160,7 +160,7 @@ export function toSearchPage({ view, description_html }: Shown): SearchPage {
 /** A listing's values for each filter, in words. */
 export function toIndexFacets(view: ListingView) {
   const { kind, categories, pricing, auth } = view
-  const usd = lowestPriceOf(pricing)
+  const usd = listedPriceOf(view)
   return toFacetWords({
     kind,
     category: categories,

@@ -72,7 +72,7 @@ describe('lists of listings', () => {
     expect(rowOf(free)).toMatchObject({ price: 'free', min_usd: 0 })
     expect(rowOf(local)).toMatchObject({
       price: 'free to run',
-      min_usd: null,
+      min_usd: 0,
       runs: 'locally',
     })
     const others = [

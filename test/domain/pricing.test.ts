@@ -1,6 +1,12 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { normalizePayout, PayoutSchema } from '../../src/domain/listing/networks.ts'
-import { toCostText, toPriceText, toSumText, toUsd } from '../../src/domain/listing/price-text.ts'
+import {
+  listedPriceOf,
+  toCostText,
+  toPriceText,
+  toSumText,
+  toUsd,
+} from '../../src/domain/listing/price-text.ts'
 import {
   lowestPriceOf,
   type Pricing,
@@ -131,17 +137,23 @@ describe('prices as people read them', () => {
     expect(toPriceText({ ...PER_CALL, min_usd, max_usd })).toBe(text)
   })
 
+  const LOCAL = { kind: 'mcp_server', invoke: [{ kind: 'mcp_package' }] } as const
   test.each([
     [{ cost: 'free' }, 'free'],
     [{ cost: 'freemium' }, 'free to start'],
     [{ cost: 'paid', auth: { type: 'none' } }, 'not published'],
     [{ auth: { type: 'none' } }, 'free'],
     [{ auth: { type: 'api_key' } }, 'not published'],
-    [{ kind: 'mcp_server', invoke: [{ kind: 'mcp_package' }] }, 'free to run'],
+    [LOCAL, 'free to run'],
+    [{ ...LOCAL, auth: { type: 'none' } }, 'free to run'],
+    [{ ...LOCAL, auth: { type: 'api_key' } }, 'your own account'],
     [{ kind: 'mcp_server', invoke: [{ kind: 'mcp' }, { kind: 'mcp_package' }] }, 'not published'],
-  ] as const)('%j without a price costs: %s', (facts, text) => {
+  ] as const)('%j without a price costs: %s, and filters and orders agree', (facts, text) => {
     const unknown = { kind: 'http_api', invoke: [], auth: { type: 'unknown' } } as const
-    expect(toCostText({ ...unknown, pricing: { model: 'unknown' }, ...facts })).toBe(text)
+    const listing = { ...unknown, pricing: { model: 'unknown' }, ...facts } as const
+    expect(toCostText(listing)).toBe(text)
+    const isSaidFree = text === 'free' || text === 'free to run'
+    expect(listedPriceOf(listing)).toBe(isSaidFree ? 0 : null)
   })
 
   test('an unknown price says so', () => {

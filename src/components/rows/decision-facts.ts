@@ -54,11 +54,12 @@ const COST_TEXTS = {
   free: ['Free', 'nothing is paid'],
   freemium: ['Free to start', 'more costs money'],
   free_to_run: ['Free to run', 'on your machine'],
+  own_account: ['Your own account', 'free to run'],
   paid: ['Paid', 'price not known'],
 } as const
 
 function toPrice(view: ListingView): DecisionFact[] {
-  const { pricing, auth, kind, cost } = view
+  const { pricing, kind, cost } = view
   if (pricing.model === 'per_call') {
     const { min_usd, max_usd } = pricing
     const note = min_usd === max_usd ? 'a call' : `to ${toUsd(max_usd)} a call`
@@ -69,14 +70,7 @@ function toPrice(view: ListingView): DecisionFact[] {
   if (charge === 'unknown' || charge === 'per_call' || (kind === 'kit' && cost === 'unknown'))
     return []
   const [value, note] = COST_TEXTS[charge]
-  const needsAccount = auth.type !== 'none' && auth.type !== 'unknown'
-  return [
-    factOf(
-      'Price',
-      value,
-      charge === 'free_to_run' && needsAccount ? 'with your own account' : note,
-    ),
-  ]
+  return [factOf('Price', value, note)]
 }
 
 function toRails(pricing: ListingView['pricing']): DecisionFact[] {

@@ -1,6 +1,11 @@
 import { compareRows } from '../../domain/compare/compare-view.ts'
-import { toCostText, toRangeText, UNPUBLISHED } from '../../domain/listing/price-text.ts'
-import { listedPriceOf, railsOf } from '../../domain/listing/pricing.ts'
+import {
+  listedPriceOf,
+  toCostText,
+  toRangeText,
+  UNPUBLISHED,
+} from '../../domain/listing/price-text.ts'
+import { railsOf } from '../../domain/listing/pricing.ts'
 import type { ListingBrief } from '../../domain/views/listing-view.ts'
 import type { TrustSummary } from '../../domain/views/trust-view.ts'
 import { hasRemoteEndpoint } from '../../domain/wire/vocabulary.ts'

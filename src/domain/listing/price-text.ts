@@ -1,6 +1,6 @@
 import { type Invoked, runsLocallyOnly } from '../wire/vocabulary.ts'
 import type { Auth } from './invoke.ts'
-import type { Cost, Priced, Pricing } from './pricing.ts'
+import { type Cost, lowestPriceOf, type Priced, type Pricing } from './pricing.ts'
 
 /** For a price that the seller doesn't publish. */
 export const UNPUBLISHED = 'not published'
@@ -20,18 +20,29 @@ export function toRangeText({ min_usd, max_usd }: { min_usd: number; max_usd: nu
 }
 
 /**
- * How a listing charges its callers: decided here for lists, pages, sentences and comparisons. Nobody is
- * charged for what runs at home, nor without an account, a key or a payment.
+ * How a listing charges its callers: decided here for lists, pages, sentences and comparisons, and for
+ * what filters and orders by price. Nobody is charged without an account, a key or a payment. What runs
+ * at home is free itself; the account that it works with may cost something.
  */
 export function chargeOf({ pricing, cost = 'unknown', auth, ...listing }: Charging): Charge {
   if (pricing.model === 'per_call') return 'per_call'
   if (cost !== 'unknown') return cost
-  if (runsLocallyOnly(listing)) return 'free_to_run'
-  return auth.type === 'none' ? 'free' : 'unknown'
+  if (!runsLocallyOnly(listing)) return auth.type === 'none' ? 'free' : 'unknown'
+  return ['none', 'unknown'].includes(auth.type) ? 'free_to_run' : 'own_account'
 }
 
-type Charge = Cost | 'per_call' | 'free_to_run'
+type Charge = Cost | 'per_call' | 'free_to_run' | 'own_account'
 type Charging = Priced & Invoked & { auth: Pick<Auth, 'type'> }
+
+/** Whether nobody is charged: what is called free, wherever it runs. */
+export function isFree(listing: Charging): boolean {
+  return ['free', 'free_to_run'].includes(chargeOf(listing))
+}
+
+/** The lowest price as lists filter and order by it: what is free costs 0. */
+export function listedPriceOf(listing: Charging): number | null {
+  return lowestPriceOf(listing.pricing) ?? (isFree(listing) ? 0 : null)
+}
 
 /** What a call costs as rows of listings say it: also where no price is published. */
 export function toCostText(listing: Charging): string {
@@ -42,8 +53,8 @@ export function toCostText(listing: Charging): string {
 const COST_TEXTS: Readonly<Record<Exclude<Charge, 'per_call'>, string>> = {
   free: 'free',
   freemium: 'free to start',
-  /** An account it needs may still cost something. */
   free_to_run: 'free to run',
+  own_account: 'your own account',
   paid: UNPUBLISHED,
   unknown: UNPUBLISHED,
 }

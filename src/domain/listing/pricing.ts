@@ -78,11 +78,6 @@ export function lowestPriceOf(pricing: Pricing): number | null {
   return pricing.model === 'per_call' ? pricing.min_usd : null
 }
 
-/** The same as lists count it: what is declared free costs 0. */
-export function listedPriceOf({ cost, pricing }: Priced): number | null {
-  return lowestPriceOf(pricing) ?? (cost === 'free' ? 0 : null)
-}
-
 export function networksOf(pricing: Pricing): readonly string[] {
   return pricing.model === 'per_call' ? pricing.networks : []
 }

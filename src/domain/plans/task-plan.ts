@@ -3,6 +3,7 @@ import type { DerivedListing } from '../derived/derived-listing.ts'
 import { MAX_OFFERS, type OperationEntry, toOffers } from '../kit/found-operations.ts'
 import { findValueFault } from '../listing/json-schema.ts'
 import { OfferSchema } from '../listing/listing-facts.ts'
+import { isFree } from '../listing/price-text.ts'
 import { isKnownToDeliver } from '../relay/delivered.ts'
 import { fitCalls, sizeOf } from '../search/fitted-lists.ts'
 import { fillRequest, needsNoAccount, takenBy } from '../tasks/filled-request.ts'
@@ -150,8 +151,7 @@ function toCandidate(seller: TaskSeller, requested: PlanQuestion): Candidate | n
       (rail === undefined || offer.rail === rail) &&
       (network === undefined || offer.network === network),
   )
-  const isFree = seller.usd === 0
-  if (!isFree && (rail ?? network) !== undefined && offers.length === 0) return null
+  if (seller.usd !== 0 && (rail ?? network) !== undefined && offers.length === 0) return null
   const usd = offers.length > 0 ? smallestOf(offers.map(({ min_usd }) => min_usd)) : seller.usd
   if (max_price_usd !== undefined && (usd === null || usd > max_price_usd)) return null
   const isTaken = Object.entries(seller.accepts ?? {}).every(([member, rules]) => {
@@ -302,7 +302,6 @@ function toTaskOffer(
   const { id, facts, mark } = listing
   const { name, method, url = '', price, output, relay_url } = found.operation
   const request = toRequest(listing, found, row)
-  const isFree = facts.auth.type === 'none' || facts.cost === 'free'
   return {
     listing: {
       ...{ id, name: facts.name, kind: facts.kind, page: pagePath(id) },
@@ -311,7 +310,7 @@ function toTaskOffer(
     auth: facts.auth.type,
     ...(runsLocallyOnly(facts) && { is_local: true as const }),
     operation: name ?? `${method} ${url}`,
-    usd: minUsd ?? (isFree ? 0 : null),
+    usd: minUsd ?? (isFree(facts) ? 0 : null),
     ...(price !== undefined && price.per !== 'call' && { per: price.per }),
     ...present({ returns: typeof output === 'string' ? output : undefined }),
     ...toLastSeen(listing),
