@@ -141,6 +141,7 @@ describe('prices as people read them', () => {
   test.each([
     [{ cost: 'free' }, 'free'],
     [{ cost: 'freemium' }, 'free to start'],
+    [{ cost: 'freemium', auth: { type: 'none' } }, 'free without a key'],
     [{ cost: 'paid', auth: { type: 'none' } }, 'not published'],
     [{ auth: { type: 'none' } }, 'free'],
     [{ auth: { type: 'api_key' } }, 'not published'],
@@ -152,7 +153,7 @@ describe('prices as people read them', () => {
     const unknown = { kind: 'http_api', invoke: [], auth: { type: 'unknown' } } as const
     const listing = { ...unknown, pricing: { model: 'unknown' }, ...facts } as const
     expect(toCostText(listing)).toBe(text)
-    const isSaidFree = text === 'free' || text === 'free to run'
+    const isSaidFree = text.startsWith('free') && text !== 'free to start'
     expect(listedPriceOf(listing)).toBe(isSaidFree ? 0 : null)
   })
 

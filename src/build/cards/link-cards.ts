@@ -1,6 +1,5 @@
 import { toXmlText } from '../../components/frame/html.ts'
 import { KIND_ORDER, KIND_TEXTS, toKindText } from '../../components/rows/kind-texts.ts'
-import { toMonogram } from '../../components/rows/tile.ts'
 import {
   type DirectoryPart,
   type SiteNames,
@@ -34,7 +33,8 @@ export function toLinkCards(
     { path: '/og.png', svg: draw(name, strapline, null) },
     ...KIND_ORDER.map((kind) => {
       const { plural } = KIND_TEXTS[kind]
-      const arm = { kind, letters: toMonogram(plural) }
+      const [letters = ''] = plural.split(' ')
+      const arm = { kind, letters }
       return { path: kindCardPath(kind), svg: draw(plural, toKindText(kind, switches), arm) }
     }),
     ...categories.map(({ id, name, description }) => ({
@@ -87,7 +87,7 @@ const MARK =
   '<path d="M11 0h2v26h-2z" opacity=".55"/><path d="M3 2.5h14l5.5 4-5.5 4H3z"/><path d="M21 13.5H7.5l-5 3.7 5 3.8H21z" opacity=".62"/>'
 
 const NAME = { width: 758, sizes: [80, 72, 64], size: 56, weight: 800, lines: 2 } as const
-const WORDS = { size: 33, weight: 500, width: 758 } as const
+const WORDS = { size: 33, weight: 500, width: 758, lines: 2 } as const
 const FACT_SIZES = [56, 48, 42, 36, 30]
 /** Left edges of the facts, and the width of each. */
 const FACT_PLACES = [
@@ -121,25 +121,24 @@ function renderArm(arm: LinkCard['arm']): string {
   const { path, middle } = ARMS[arm.kind]
   return [
     `<path d="${path}"/>`,
-    `<g text-anchor="middle" fill="${DARK}">${text(arm.letters, { x: middle, y: 271, size: 66, weight: 800 })}</g>`,
+    `<g text-anchor="middle" fill="${DARK}">${text(arm.letters, { x: middle, y: 266, size: 50, weight: 800 })}</g>`,
   ].join('')
 }
 
-/** A name on one line where it fits, else on two with one line of words under it. */
+/** A name on one line where it fits, else on two, and two lines of words under it. */
 function renderWords(name: string, words: string): string[] {
   const size = NAME.sizes.find((each) => widthOf(name, NAME.weight, each) <= NAME.width)
   const names = size === undefined ? wrapToWidth(name, NAME) : [name]
-  const top = size === undefined ? 222 : 238
+  const top = names.length > 1 ? 198 : 238
   const written = toWritable(words)
   const end = top + (names.length - 1) * NAME.size
-  const lines =
-    written === null ? [] : wrapToWidth(written, { ...WORDS, lines: size === undefined ? 1 : 2 })
+  const lines = written === null ? [] : wrapToWidth(written, WORDS)
   return [
     ...names.map((line, place) =>
       text(line, { x: 330, y: top + NAME.size * place, size: size ?? NAME.size, weight: 800 }),
     ),
     `<g fill="${SOFT}">`,
-    ...lines.map((line, place) => text(line, { x: 332, y: end + 58 + 42 * place, ...WORDS })),
+    ...lines.map((line, place) => text(line, { x: 332, y: end + 56 + 42 * place, ...WORDS })),
     '</g>',
   ]
 }

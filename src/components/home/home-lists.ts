@@ -36,6 +36,11 @@ export function toHomeLists(listings: readonly Listed[], length: number) {
       .map(({ brief }) => toListingRow(brief))
       .sort(compareListingRows)
       .slice(0, length),
+    /** The first of all lists, for a directory of which nobody counts anything. */
+    first: outside
+      .map(({ brief }) => toListingRow(brief))
+      .sort(compareListingRows)
+      .slice(0, length),
     /** Those that others count most calls of; then by payments, downloads and stars. */
     known: outside
       .filter(({ home }) => home.used[0] > 0)

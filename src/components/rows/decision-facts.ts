@@ -53,6 +53,7 @@ function factOf(
 const COST_TEXTS = {
   free: ['Free', 'nothing is paid'],
   freemium: ['Free to start', 'more costs money'],
+  free_without_key: ['Free without a key', 'more costs money'],
   free_to_run: ['Free to run', 'on your machine'],
   own_account: ['Your own account', 'free to run'],
   paid: ['Paid', 'price not known'],

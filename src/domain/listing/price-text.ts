@@ -26,17 +26,18 @@ export function toRangeText({ min_usd, max_usd }: { min_usd: number; max_usd: nu
  */
 export function chargeOf({ pricing, cost = 'unknown', auth, ...listing }: Charging): Charge {
   if (pricing.model === 'per_call') return 'per_call'
+  if (cost === 'freemium' && auth.type === 'none') return 'free_without_key'
   if (cost !== 'unknown') return cost
   if (!runsLocallyOnly(listing)) return auth.type === 'none' ? 'free' : 'unknown'
   return ['none', 'unknown'].includes(auth.type) ? 'free_to_run' : 'own_account'
 }
 
-type Charge = Cost | 'per_call' | 'free_to_run' | 'own_account'
+type Charge = Cost | 'per_call' | 'free_without_key' | 'free_to_run' | 'own_account'
 type Charging = Priced & Invoked & { auth: Pick<Auth, 'type'> }
 
 /** Whether nobody is charged: what is called free, wherever it runs. */
 export function isFree(listing: Charging): boolean {
-  return ['free', 'free_to_run'].includes(chargeOf(listing))
+  return ['free', 'free_without_key', 'free_to_run'].includes(chargeOf(listing))
 }
 
 /** The lowest price as lists filter and order by it: what is free costs 0. */
@@ -53,6 +54,7 @@ export function toCostText(listing: Charging): string {
 const COST_TEXTS: Readonly<Record<Exclude<Charge, 'per_call'>, string>> = {
   free: 'free',
   freemium: 'free to start',
+  free_without_key: 'free without a key',
   free_to_run: 'free to run',
   own_account: 'your own account',
   paid: UNPUBLISHED,
