@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { copyRelease, switchRelease } from '../support/fixture-release.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
-const SWAPS = 60
+const SWAPS = 200
 /** Swaps after which every cache has what it holds at most. */
 const SETTLED = 12
 /** What a swap may leave; page code of its own would leave some five thousand kilobytes. */

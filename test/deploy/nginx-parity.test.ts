@@ -1,6 +1,11 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { toUrlPath } from '../../src/domain/wire/published-files.ts'
+import { copyRelease, switchRelease } from '../support/fixture-release.ts'
+import { IS_LONG } from '../support/long.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { hasBrotli, hasNginx, startNginx } from './nginx.ts'
 import { FILES } from './released-files.ts'
@@ -187,6 +192,38 @@ describe.skipIf(!hasNginx)(
           expect(statuses[1], path).toEqual(statuses[0])
         }
     })
+
+    test('while releases are switched it answers from one after the other', async () => {
+      const outDir = mkdtempSync(join(tmpdir(), 'waypost-switched-'))
+      chmodSync(outDir, 0o755)
+      const place = (number: number) => {
+        const files = ['listing/mcp.harbour/index.html', 'api/v1/listings/mcp.harbour/index.json']
+        const edited = files.map((file) => [`public/${file}`, `${number}`])
+        copyRelease(outDir, `release-${number}`, Object.fromEntries(edited))
+        switchRelease(outDir, `release-${number}`)
+      }
+      place(0)
+      const switched = await startNginx(Number(new URL(waypost.url).port), undefined, outDir)
+      const seen: number[] = []
+      const headers = { 'accept-encoding': 'identity' }
+      let isSwitching = true
+      const reading = (async () => {
+        for (let read = 0; isSwitching; read += 1) {
+          const path = ['/listing/mcp.harbour', '/api/v1/listings/mcp.harbour'][read % 2]
+          seen.push(Number(await (await fetch(`${switched.url}${path}`, { headers })).text()))
+        }
+      })()
+      const switches = IS_LONG ? 200 : 5
+      for (let number = 1; number <= switches; number += 1) {
+        place(number)
+        await vi.waitFor(() => expect(seen.at(-1)).toBe(number))
+      }
+      isSwitching = false
+      await reading
+      await switched.stop()
+      rmSync(outDir, { recursive: true })
+      expect(seen).toEqual(seen.toSorted((a, b) => a - b))
+    }, 300_000)
 
     test.skipIf(!hasBrotli)('a Brotli copy goes to who takes one', async () => {
       for (const path of ['/docs', '/api/v1/listings/x402.weather']) {
