@@ -89,7 +89,7 @@ export function toIndexTables({ tables }: Pick<Catalogue, 'tables'>): IndexTable
       ...tables.searchWords,
       foreign: tables.foreignWords,
       tasks: tables.tasks.map(({ id, name, words, like }) => ({
-        ...{ id, name, words },
+        ...{ id, name, words: [...words, ...(tables.taskWords[id] ?? [])] },
         ...(like !== undefined && { like }),
       })),
     },

@@ -99,11 +99,23 @@ export function writeSiteFiles(folder: Folder, site: CompiledSite, catalogue: Ca
     if (typeof document === 'string') folder.write(`public${path}`, document)
     else if (document !== undefined) folder.writeJson(`public${path}`, document)
   }
+  // For the search of a host without functions.
+  folder.writeJson('public/pagefind/tasks.json', toTaskWords(site, catalogue))
   // Under its name in an earlier proposal.
   folder.writeJson(
     'public/.well-known/mcp/server-card.json',
     DOCUMENTS.mcp_server_card(site, catalogue),
   )
+}
+
+/** Tasks that somebody does, with all that people say for them. */
+function toTaskWords({ task_pages }: CompiledSite, { tables: { taskWords } }: Catalogue) {
+  return task_pages
+    .filter(({ sellers }) => sellers > 0)
+    .map(({ id, name, page, words }) => ({
+      ...{ id, name, page },
+      words: [...words, ...(taskWords[id] ?? [])],
+    }))
 }
 
 /** Writing it as YAML takes as long as all pages of a small directory. */

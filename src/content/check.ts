@@ -97,6 +97,9 @@ function checkTables(tables: PartialTables, ids: ReadonlySet<string>): Fault[] {
         `${id}.allow: expected ids of listings that exist, got ${listing}`,
         'error',
       )
+  for (const id of Object.keys(tables.taskWords ?? {}))
+    if (tables.tasks?.some((task) => task.id === id) === false)
+      report('task-words', `expected an id of tables/tasks.yaml, got ${id}`, 'error')
   for (const [table, key] of findRepeatedKeys(tables))
     report(table, `expected each once, got ${key} again`, 'error')
   return faults

@@ -46,6 +46,7 @@ const CONTENT_SCHEMAS = {
   'roadmap.schema.json': () => toContentSchema(tables.roadmap),
   'policies.schema.json': () => toContentSchema(tables.policies),
   'tasks.schema.json': () => toContentSchema(tables.tasks),
+  'task-words.schema.json': () => toContentSchema(tables.taskWords),
   'not_listed.schema.json': () => toContentSchema(tables.notListed),
   'market.schema.json': () => toContentSchema(tables.market),
   'search-words.schema.json': () => toContentSchema(tables.searchWords),

@@ -21,6 +21,7 @@ const ACTIVE_SVG =
 const FILES: Readonly<Record<string, string>> = {
   searchWords: 'search-words',
   foreignWords: 'foreign-words',
+  taskWords: 'task-words',
 }
 
 export type PartialTables = { [Name in keyof Tables]?: Tables[Name] | undefined }
@@ -61,7 +62,7 @@ export function readTables(contentDir: string): TableFiles {
 
 /** Only one table is required for a build: the directory's name. */
 function toEmpty(file: string, schema: v.GenericSchema) {
-  const raw: unknown[] = []
+  const raw = v.is(schema, {}) ? {} : []
   const message = 'expected this file: it names the directory; `npm run new -- <folder>` writes one'
   return { raw, faults: v.is(schema, raw) ? [] : [faultOf(file, message)] }
 }

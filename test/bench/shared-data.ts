@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import { toIndexTables } from '../../src/build/indexes.ts'
 import { readTables } from '../../src/content/tables.ts'
 import type { SearchWords } from '../../src/domain/derived/tables.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
@@ -16,7 +17,7 @@ export function findSharedDir(): string | null {
 export function readSearchWords(): SearchWords {
   const { tables } = readTables(join(import.meta.dirname, '../../content'))
   if (tables === null) throw new Error('content/tables has faults: run npm run check')
-  return { ...tables.searchWords, foreign: tables.foreignWords, tasks: tables.tasks }
+  return toIndexTables({ tables }).words
 }
 
 const CorpusRowSchema = v.object({

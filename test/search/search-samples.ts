@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { toIndexTables } from '../../src/build/indexes.ts'
 import { readTables } from '../../src/content/tables.ts'
 import { buildSearchIndex, type IndexOptions } from '../../src/search/index/build-index.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
@@ -51,11 +52,7 @@ const { tables: PRODUCT_TABLES } = readTables(join(import.meta.dirname, '../../c
 if (PRODUCT_TABLES === null) throw new Error('content/tables has faults: run npm run check')
 
 /** The product's own table of words. */
-export const SEARCH_WORDS = {
-  ...PRODUCT_TABLES.searchWords,
-  foreign: PRODUCT_TABLES.foreignWords,
-  tasks: PRODUCT_TABLES.tasks,
-}
+export const SEARCH_WORDS = toIndexTables({ tables: PRODUCT_TABLES }).words
 
 /** An index as the product builds it, with its own table of words. */
 export function indexOf(

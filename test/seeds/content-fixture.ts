@@ -40,8 +40,8 @@ export function createContentFixture() {
   cpSync(new URL('../../content/tables', import.meta.url).pathname, join(contentDir, 'tables'), {
     recursive: true,
   })
-  // Half a megabyte of YAML that no importer looks at, read at every run.
-  for (const table of ['foreign-words', 'search-words'])
+  // A megabyte of YAML that no importer looks at, read at every run.
+  for (const table of ['foreign-words', 'search-words', 'task-words'])
     rmSync(join(contentDir, `tables/${table}.yaml`))
   writeFileSync(join(contentDir, 'tables/tasks.yaml'), '[]\n')
   return {

@@ -10,7 +10,12 @@ export interface ContentFolder {
 }
 
 /** The tasks of the directory itself, for who names one. */
-export const OWN_TASKS = { 'tables/tasks.yaml': readFileSync('content/tables/tasks.yaml') }
+export const OWN_TASKS = Object.fromEntries(
+  ['tables/tasks.yaml', 'tables/task-words.yaml'].map((file) => [
+    file,
+    readFileSync(`content/${file}`),
+  ]),
+)
 
 export function createContentFolder(
   files: Record<string, string | Uint8Array> = {},

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { SharedHostsSchema } from '../sellers/claim-rules.ts'
 import { NotListedSchema } from '../sellers/not-listed.ts'
-import { type TaskRow, TaskRowSchema } from '../tasks/task.ts'
+import { type TaskRow, TaskRowSchema, TaskWordsSchema } from '../tasks/task.ts'
 import { AgesSchema } from '../trust/age.ts'
 import { OWN_EVIDENCE } from '../trust/evidence.ts'
 import { IndependentOperatorSchema } from '../trust/score-listings.ts'
@@ -87,7 +87,25 @@ export const PolicySchema = v.strictObject({
 })
 export type Policy = v.InferOutput<typeof PolicySchema>
 
-const LANGUAGES = ['zh', 'es', 'hi', 'ar', 'pt', 'ru', 'ja', 'de', 'fr', 'ko'] as const
+const LANGUAGES = [
+  'zh',
+  'es',
+  'hi',
+  'ar',
+  'pt',
+  'ru',
+  'ja',
+  'de',
+  'fr',
+  'ko',
+  'it',
+  'nl',
+  'pl',
+  'tr',
+  'id',
+  'vi',
+  'uk',
+] as const
 
 /** `content/tables/foreign-words.yaml`: bars separate languages, commas separate words. */
 export const ForeignWordsSchema = v.pipe(
@@ -407,6 +425,7 @@ export const TablesSchema = v.strictObject({
   site: SiteTextsSchema,
   policies: v.array(PolicySchema),
   tasks: v.array(TaskRowSchema),
+  taskWords: TaskWordsSchema,
   market: v.array(MarketSeriesSchema),
   notListed: v.array(NotListedSchema),
   searchWords: SearchWordsSchema,

@@ -58,6 +58,12 @@ export const TaskRowSchema = v.pipe(
 )
 export type TaskRow = v.InferOutput<typeof TaskRowSchema>
 
+/**
+ * `content/tables/task-words.yaml`: by the id of a task, what else people say for it. They are many:
+ * search reads them, and nobody is shown them.
+ */
+export const TaskWordsSchema = v.record(v.string(), v.array(line))
+
 /** A task with its contract. */
 export const TaskSchema = v.object({
   id: v.string(),

@@ -93,7 +93,7 @@ export function createIndexBuilder(options: Partial<IndexOptions> = {}) {
         noun,
         filters,
         filterValues: values,
-        searchWords,
+        searchWords: JSON.stringify(searchWords),
         spellings: buildSpellings(written, organicRows),
         organicRows,
         terms: buildTermIndex(collector.finish(order, organicRows), terms),

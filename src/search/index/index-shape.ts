@@ -1,4 +1,3 @@
-import type { SearchWords } from '../../domain/derived/tables.ts'
 import type { WordSets } from '../words/word-sets.ts'
 import type { CodedColumn, FilterVocabulary, OfferTable } from './columns.ts'
 import type { ExactTable } from './exact-table.ts'
@@ -17,8 +16,8 @@ export interface IndexData {
   filters: FilterVocabulary
   /** The name of each bit set, in the order of the file: bit sets are found by name. */
   filterValues: readonly string[]
-  /** The content's table of words. */
-  searchWords: SearchWords
+  /** The content's table of words, as JSON: most of it is first needed by a query. */
+  searchWords: string
   /** How the organic listings write words, with the number of listings that write them so. */
   spellings: { words: WordTable; rows: Uint32Array }
   /** How many rows are not first-party: those come first. */

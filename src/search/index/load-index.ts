@@ -1,4 +1,4 @@
-import { createWordSets } from '../words/word-sets.ts'
+import { readWordSets } from '../words/word-sets.ts'
 import { filterValues } from './columns.ts'
 import { findExact } from './exact-table.ts'
 import {
@@ -68,7 +68,7 @@ export function loadSearchIndexHead(
     organic: { name: 'organic', start: 0, end: organicRows },
     firstParty: { name: 'firstParty', start: organicRows, end: trustMarks.length },
     filterPlaces: placeBitSets(data),
-    words: createWordSets(data.searchWords),
+    words: readWordSets(data.searchWords),
     bodies,
     verifyReads: true,
   }

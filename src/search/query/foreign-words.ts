@@ -45,9 +45,9 @@ const SCRIPTS: readonly (readonly [RegExp, readonly Language[]])[] = [
   [/\p{sc=Han}/u, ['zh', 'ja']],
   [/\p{sc=Devanagari}/u, ['hi']],
   [/\p{sc=Arabic}/u, ['ar']],
-  [/\p{sc=Cyrillic}/u, ['ru']],
+  [/\p{sc=Cyrillic}/u, ['ru', 'uk']],
 ]
-const LATIN: readonly Language[] = ['es', 'pt', 'de', 'fr']
+const LATIN: readonly Language[] = ['es', 'pt', 'de', 'fr', 'it', 'nl', 'pl', 'tr', 'id', 'vi']
 const MOST_TOKENS = 5
 /** A word in this many listings is surely used in English listings. */
 const KNOWN_ROWS = 3

@@ -24,6 +24,11 @@ const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々]+/gu
 const HAS_UNSPACED = new RegExp(UNSPACED.source, 'u')
 
+/** Whether a text has letters of a script that is written without spaces. */
+export function isUnspaced(text: string): boolean {
+  return HAS_UNSPACED.test(text)
+}
+
 /** Splits text into words; never throws, whatever the text. */
 export function splitText(text: string): Word[] {
   return chunksOf(text).flatMap(splitChunk)

@@ -1,4 +1,4 @@
-import { hasSingleLetter, splitText, stemWord, type Word } from './split-text.ts'
+import { hasSingleLetter, isUnspaced, splitText, stemWord, type Word } from './split-text.ts'
 
 /** What people say for each task: `words` of `content/tables/tasks.yaml`. */
 interface TaskWords {
@@ -6,10 +6,14 @@ interface TaskWords {
   words: readonly string[]
 }
 
-/** A phrase of the table: for each of its words in their order, the stems that say the same. */
+/** For each word of a phrase in their order, the stems that say the same. */
+type Parts = readonly ReadonlySet<string>[]
+
+/** A phrase of the table. Of most no text has the first word: only that is read before one does. */
 interface Phrase {
   task: string
-  parts: readonly ReadonlySet<string>[]
+  text: string
+  parts?: Parts
 }
 
 /** In scripts without spaces, pieces of text in their order. */
@@ -51,55 +55,51 @@ export function createTaskReader(tasks: readonly TaskWords[]) {
   const phrases = new Map<string, Phrase[]>()
   const unspaced: UnspacedPhrase[] = []
   // The same parts stand in phrase after phrase.
-  const known = new Map<string, readonly ReadonlySet<string>[]>()
-  const read = (part: string) => {
+  const known = new Map<string, Parts>()
+  const read = (part: string): Parts => {
     const parts = known.get(part) ?? readPart(part)
     known.set(part, parts)
     return parts
   }
-  for (const { id, words } of tasks)
-    for (const text of words) {
-      const phrase = toPhrase(id, text, read)
-      if ('pieces' in phrase) unspaced.push(phrase)
-      else
-        for (const stem of phrase.parts[0] ?? []) {
-          const own = phrases.get(stem)
-          if (own === undefined) phrases.set(stem, [phrase])
-          else own.push(phrase)
-        }
+  const add = (phrase: Phrase) => {
+    const parts = phrase.text.split(/\s+/)
+    const first = parts.find((part) => read(part).length > 0) ?? ''
+    for (const stem of read(first)[0] ?? []) {
+      const own = phrases.get(stem)
+      if (own === undefined) phrases.set(stem, [phrase])
+      else own.push(phrase)
     }
+  }
+  for (const { id, words } of tasks)
+    for (const text of words)
+      if (isUnspaced(text)) unspaced.push(toUnspaced(id, text))
+      else add({ task: id, text })
   /** @param opens whether a word may stand before the verb: `please find me …` */
   return (words: readonly Word[], opens: (word: string) => boolean): string | null => {
     const stems = words.flatMap(toStems)
     const first = stems.findIndex(({ text }) => !opens(text))
     const named = stems.flatMap(({ stem }, at) =>
       (phrases.get(stem) ?? []).flatMap((phrase): NamedTask[] => {
-        const score = matchPhrase(phrase, stems, at)
+        phrase.parts ??= phrase.text.split(/\s+/).flatMap(read)
+        const score = matchPhrase(phrase.parts, stems, at)
         return score === 0 ? [] : [{ task: phrase.task, score: score + Number(at <= first), at }]
       }),
     )
     // Names and formats stand between: `网页转pdf`.
     const run = words.map(({ whole }) => whole).join(' ')
-    const isUnspaced = words.some(({ style }) => style === 'unspaced')
-    if (isUnspaced) for (const phrase of unspaced) addUnspaced(named, phrase, run)
+    if (words.some(({ style }) => style === 'unspaced'))
+      for (const phrase of unspaced) addUnspaced(named, phrase, run)
     const [best] = named.sort((a, b) => b.score - a.score || a.at - b.at)
     return best?.task ?? null
   }
 }
 
-function toPhrase(
-  task: string,
-  text: string,
-  read: (part: string) => readonly ReadonlySet<string>[],
-): Phrase | UnspacedPhrase {
-  const words = /[^ -~]/.test(text) ? splitText(text.replaceAll('|', '_')) : []
-  const isUnspaced = words.some(({ style }) => style === 'unspaced')
-  if (isUnspaced) return { task, pieces: words.map(({ whole }) => whole) }
-  return { task, parts: text.split(/\s+/).flatMap(read) }
+function toUnspaced(task: string, text: string): UnspacedPhrase {
+  return { task, pieces: splitText(text.replaceAll('|', '_')).map(({ whole }) => whole) }
 }
 
 /** Stems of one word, of each part of a joined one, or of words of which one is enough (`|`). */
-function readPart(part: string): ReadonlySet<string>[] {
+function readPart(part: string): Parts {
   if (!part.includes('|')) return stemsOf(part).map((stem) => new Set([stem]))
   return [new Set(part.split('|').flatMap((word) => stemsOf(word).slice(0, 1)))]
 }
@@ -124,7 +124,7 @@ function toStems(word: Word): { text: string; stem: string }[] {
 }
 
 /** How many words of the text a phrase takes from a place on, others between them counted off; 0 where it is not there. */
-function matchPhrase({ parts }: Phrase, stems: readonly { stem: string }[], start: number): number {
+function matchPhrase(parts: Parts, stems: readonly { stem: string }[], start: number): number {
   let at = start
   for (let place = 1; place < parts.length; place += 1) {
     const last = at + 1 + MAX_BETWEEN

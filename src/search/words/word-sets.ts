@@ -16,6 +16,17 @@ interface Related {
   meant: readonly string[]
 }
 
+let latest: { text: string; sets: WordSets } | undefined
+
+/**
+ * @param text the table of an index, which wrote it. Both indexes of a release have one, and so has
+ *   nearly every release after it.
+ */
+export function readWordSets(text: string): WordSets {
+  if (latest?.text !== text) latest = { text, sets: createWordSets(JSON.parse(text)) }
+  return latest.sets
+}
+
 /** The table of words (`content/tables/search-words.yaml`) as analysis and queries look things up. */
 export function createWordSets(words: SearchWords) {
   // Made when the first query asks: a start needn't wait for them.
@@ -29,7 +40,7 @@ export function createWordSets(words: SearchWords) {
   const isOpening = (word: string) => OPENING.some((name) => words[name].includes(word))
   return {
     foreign: () => {
-      lexicons ??= shareLexicons(words.foreign)
+      lexicons ??= createLexicons(words.foreign)
       return lexicons
     },
     stop: new Set(words.stop),
@@ -222,7 +233,7 @@ export interface Lexicon {
   phrases: Set<string>
 }
 
-/** The table, to be looked up. A language is made when a query first needs it: most need four of ten. */
+/** The table, to be looked up. A language is made when a query first needs it: most need those in Latin letters. */
 interface Lexicons {
   /** Languages of the table. */
   size: number
@@ -246,15 +257,6 @@ export function separatorOf(language: Language): string {
 
 export function emptyLexicon(language: Language): Lexicon {
   return { language, meanings: new Map(), phrases: new Set() }
-}
-
-let latest: { table: string; lexicons: Lexicons } | undefined
-
-/** Both indexes of a release have one table, and so has nearly every release after it. */
-function shareLexicons(words: ForeignWords): Lexicons {
-  const table = JSON.stringify(words)
-  if (latest?.table !== table) latest = { table, lexicons: createLexicons(words) }
-  return latest.lexicons
 }
 
 function createLexicons(table: ForeignWords): Lexicons {
