@@ -380,6 +380,13 @@ describe('comparison pages and tables', () => {
     ).toEqual(['content/compare/p.yaml rows: expected ids of listings that exist, got x402.nope'])
   })
 
+  test('more words are of a task that exists', () => {
+    const words = 'find_magic: ["find magic"]\n'
+    expect(check({ [FILE]: listingText(), 'tables/task-words.yaml': words })).toEqual([
+      'content/tables/task-words.yaml: expected an id of tables/tasks.yaml, got find_magic',
+    ])
+  })
+
   test.each(['GET /api/v1/magic', 'GET /magic', 'POST /badges'])(
     'a roadmap endpoint that nothing answers is an error, %s too: the roadmap cannot lie',
     (endpoint) => {

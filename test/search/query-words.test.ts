@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { leaveOut, planQuery } from '../../src/search/query/plan-query.ts'
 import { splitText } from '../../src/search/words/split-text.ts'
-import { createWordSets } from '../../src/search/words/word-sets.ts'
+import { createWordSets, readWordSets } from '../../src/search/words/word-sets.ts'
 import { findIn, indexOf, SEARCH_WORDS, sampleDocument } from './search-samples.ts'
 
 /** Listings that say the same, so that a word is frequent. */
@@ -170,14 +170,13 @@ describe('a word that no listing has', () => {
   })
 })
 
-test('words of other languages are made once for equal tables, and anew for another', () => {
-  const first = createWordSets(SEARCH_WORDS).foreign()
-  expect(createWordSets(structuredClone(SEARCH_WORDS)).foreign()).toBe(first)
+test('the words of a table are read once by equal indexes, and anew for another', () => {
+  const sets = readWordSets(JSON.stringify(SEARCH_WORDS))
+  expect(readWordSets(JSON.stringify(SEARCH_WORDS))).toBe(sets)
+  const first = sets.foreign()
   const { foreign } = SEARCH_WORDS
-  const other = createWordSets({
-    ...SEARCH_WORDS,
-    foreign: { ...foreign, languages: ['de'], words: { weather: 'Wetter' } },
-  }).foreign()
+  const german = { ...foreign, languages: ['de'], words: { weather: 'Wetter' } }
+  const other = readWordSets(JSON.stringify({ ...SEARCH_WORDS, foreign: german })).foreign()
   expect(other.get('de')?.meanings.get('wetter')?.english).toBe('weather')
   expect(other.get('fr')).toBeUndefined()
   expect(first.get('de')).not.toBe(other.get('de'))
