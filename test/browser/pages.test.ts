@@ -140,7 +140,7 @@ const REQUESTED: readonly [path: string, ...texts: string[]][] = [
     '.listing-meta a[href^="/go/"]',
   ],
   ['/listing/x402.northlight-llm', '.strip dt:text-is("Pays with")', '.connect code'],
-  ['/listing/mcp.spreadsheets', '.strip dt:text-is("You get")', '.connect code'],
+  ['/listing/mcp.spreadsheets', '.strip dt:text-is("You get")', '.status-line', '.connect code'],
 ]
 /** Of what is taller, its first line must be seen (pixels). */
 const LINE = 40
