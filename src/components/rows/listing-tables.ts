@@ -63,11 +63,12 @@ export type ListingBase = { kind: Kind } | { category: string }
 /**
  * Searches that narrow a table, with their numbers of rows. A choice of none or all has no link.
  * @param names of categories, by id
+ * @param payments whether this directory shows prices
  */
 export function toFilterGroups(
   rows: readonly ListingRow[],
   base: ListingBase,
-  names: ReadonlyMap<string, string>,
+  { names, payments }: { names: ReadonlyMap<string, string>; payments: boolean },
 ): FilterGroup[] {
   const outside = rows.filter(({ first_party }) => !first_party)
   const toLink = (field: FilterName, value: string) => ({
@@ -88,7 +89,7 @@ export function toFilterGroups(
     return { label: FILTERS[field].list.label, links }
   }
   // A step that adds nothing to the one before says nothing.
-  const steps = FACET_STEPS.max_price_usd
+  const steps = (payments ? FACET_STEPS.max_price_usd : [])
     .map((step) => {
       const { length } = outside.filter(({ min_usd }) => min_usd !== null && min_usd <= step)
       return { ...toLink('max_price_usd', String(step)), count: length }
