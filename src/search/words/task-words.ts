@@ -1,6 +1,6 @@
 import { hasSingleLetter, isUnspaced, splitText, stemWord, type Word } from './split-text.ts'
 
-/** What people say for each task: `words` of `content/tables/tasks.yaml`. */
+/** What people say for each task, by both tables, `tasks.yaml` and `task-words.yaml`. */
 interface TaskWords {
   id: string
   words: readonly string[]
