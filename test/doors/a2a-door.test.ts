@@ -1,14 +1,10 @@
 import { Role } from '@a2a-js/sdk'
 import { ClientFactory, JsonRpcTransportFactory } from '@a2a-js/sdk/client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { toAgentCard } from '../../src/domain/protocols/cards.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { serveFixture } from '../support/running-service.ts'
 
-let running: RunningService
-beforeAll(async () => {
-  running = await startService()
-})
-afterAll(() => running.close())
+const running = serveFixture()
 
 const part = (content: object) => ({ content, metadata: undefined, filename: '', mediaType: '' })
 

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { describe, expect, test } from 'vitest'
+import { serveFixture } from '../support/running-service.ts'
 import { findArdFaults } from './ard-schemas.ts'
 
 const OWN = 'https://waypost.example/docs#'
 const ARD = 'https://agenticresourcediscovery.org/ns#'
-let running: RunningService
-beforeAll(async () => {
-  running = await startService()
-})
-afterAll(() => running.close())
+const running = serveFixture()
 
 const read = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${running.url}${path}`, { headers })
@@ -31,12 +27,8 @@ const filtered = async (filter: object, context?: unknown) => {
 }
 
 describe('search', () => {
-  test('finds what the search finds, in its order, with scores that fall', async () => {
+  test('gives scores that fall, and leads from page to page', async () => {
     const { json } = await ard({ query: { text: 'weather' }, pageSize: 2 })
-    const api = await (await read('/api/v1/search?q=weather&limit=2')).json()
-    expect(
-      json.results.map(({ identifier }: { identifier: string }) => identifier.split(':').at(-1)),
-    ).toEqual(api.results.map(({ id }: { id: string }) => id))
     expect(json.results[0].score).toBeGreaterThan(json.results[1].score)
     const next = await ard({ query: { text: 'weather' }, pageSize: 2, pageToken: json.pageToken })
     const elsewhere = await ard({ query: { text: 'tides' }, pageToken: json.pageToken })

@@ -1,13 +1,9 @@
 import { HTTPFacilitatorClient } from '@x402/core/server'
 import { withBazaar } from '@x402/extensions/bazaar'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { describe, expect, test } from 'vitest'
+import { serveFixture } from '../support/running-service.ts'
 
-let running: RunningService
-beforeAll(async () => {
-  running = await startService()
-})
-afterAll(() => running.close())
+const running = serveFixture()
 
 const bazaar = () => withBazaar(new HTTPFacilitatorClient({ url: running.url })).extensions.bazaar
 
@@ -49,17 +45,6 @@ describe('the x402 discovery shape, read by its official client', () => {
         expect.stringContaining('same search'),
       ])
     }
-  })
-
-  test('finds the operations of what the search finds, in its order', async () => {
-    const { resources } = await bazaar().search({ query: 'weather' })
-    const ids = resources.map(
-      ({ extensions }) =>
-        // The client types extensions as unknown; these are ours.
-        (extensions as { directory: { listing_id: string } }).directory.listing_id,
-    )
-    const api = await read('/api/v1/search?q=weather&kind=http_api&paid_only=true')
-    expect([...new Set(ids)]).toEqual(api.json.results.map(({ id }: { id: string }) => id))
   })
 })
 

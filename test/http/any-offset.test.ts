@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { expect, test } from 'vitest'
+import { serveFixture } from '../support/running-service.ts'
 
-let waypost: RunningService
-beforeAll(async () => {
-  waypost = await startService()
-})
-afterAll(() => waypost.close())
+const waypost = serveFixture()
 
 const ask = async (query: string) => {
   const answer = await fetch(`${waypost.url}/api/v1/search?${query}`)

@@ -1,13 +1,9 @@
 import * as v from 'valibot'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ChosenComparisonSchema } from '../../src/domain/compare/compare-view.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { serveFixture } from '../support/running-service.ts'
 
-let running: RunningService
-beforeAll(async () => {
-  running = await startService()
-})
-afterAll(() => running.close())
+const running = serveFixture()
 
 async function read(query: string) {
   const response = await fetch(`${running.url}/api/v1/compare${query}`)

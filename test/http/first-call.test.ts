@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { toFirstCall } from '../../src/domain/kit/filled-call.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { catalogue } from '../support/own-catalogue.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { serveFixture } from '../support/running-service.ts'
 
-let waypost: RunningService
-beforeAll(async () => {
-  waypost = await startService()
-})
-afterAll(() => waypost.close())
+const waypost = serveFixture()
 
 const read = async (path: string) => (await fetch(waypost.url + path)).text()
 /** The addresses of this directory that a document names, in order. */

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { describe, expect, test } from 'vitest'
+import { serveFixture } from '../support/running-service.ts'
 
 const GONE = 'x402.former-tides'
 
-let service: RunningService
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.close())
+const service = serveFixture()
 
 describe('a listing that is gone', () => {
   test.each([

@@ -1,22 +1,18 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createOpenApi } from '../../src/build/openapi/create-openapi.ts'
 import { readOperations } from '../../src/build/openapi/operations.ts'
 import { SCHEMAS, SHARED_SCHEMAS, toOpenApiSchema } from '../../src/build/openapi/schemas.ts'
 import { PROBLEMS } from '../../src/domain/wire/problems.ts'
 import { ROUTES } from '../../src/domain/wire/routes.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { serveFixture } from '../support/running-service.ts'
 
 const document = createOpenApi('https://waypost.example', SITE_TEXTS)
 
-let waypost: RunningService
-beforeAll(async () => {
-  waypost = await startService()
-})
-afterAll(() => waypost.close())
+const waypost = serveFixture()
 
 /** A validator of one component, references and all. */
 function validatorOf(name: string) {
@@ -189,6 +185,7 @@ describe('sampled answers fit their component', () => {
     ['Problem', '/api/v1/sponsored'],
   ])('%s ← %s', async (name, path) => {
     const response = await fetch(waypost.url + path)
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
     expect(validatorOf(name)(await response.json())).toEqual([])
   })
 

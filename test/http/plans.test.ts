@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { serveFixture } from '../support/running-service.ts'
 
-let waypost: RunningService
-beforeAll(async () => {
-  waypost = await startService()
-})
-afterAll(() => waypost.close())
+const waypost = serveFixture()
 
 async function ask(path: string) {
   const response = await fetch(`${waypost.url}/api/v1/tasks${path}`)

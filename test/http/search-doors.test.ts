@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { connect, type Socket } from 'node:net'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Search } from '../../functions/search/search.ts'
@@ -86,20 +85,6 @@ describe('both doors answer alike', () => {
     expect(own).toEqual(route)
   })
 
-  test('a request in absolute form is the same request', async () => {
-    const port = Number(new URL(running.url).port)
-    const socket = await open(port)
-    socket.write(requests('GET http://a/api/v1/search?q=weather', 1, 'close'))
-    const [first] = await readAnswers(socket)
-    expect(first?.query.q).toBe('weather')
-  })
-
-  test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is answered as before', async (method) => {
-    const { status, headers } = await fetch(`${running.url}/api/v1/search`, { method })
-    expect(status).toBe(method === 'OPTIONS' ? 204 : 405)
-    expect(headers.get('allow')).toBe('GET, HEAD, OPTIONS')
-  })
-
   test('each request is counted once against the limit, whatever comes of it', async () => {
     const limited = await startService({ RATE_LIMITS: '{"search":"4/60"}' })
     const left = async (query: string) => {
@@ -174,34 +159,3 @@ test('of many searches at once each gets its own answer, also beside one that fa
   expect([failed.status, refused.status]).toEqual([500, 400])
   expect(answers.map((answer) => v.parse(AnswerSchema, answer).query.limit)).toEqual(limits)
 })
-
-function requests(line: string, count: number, last: string): string {
-  return Array.from({ length: count }, (_, at) => {
-    const connection = at === count - 1 ? last : 'keep-alive'
-    return `${line} HTTP/1.1\r\nHost: a\r\nConnection: ${connection}\r\n\r\n`
-  }).join('')
-}
-
-/** A connection that reads nothing yet. */
-async function open(port: number): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1')
-  socket.pause()
-  await once(socket, 'connect')
-  return socket
-}
-
-/** Everything the connection was answered, until the server closes it. */
-async function readAnswers(socket: Socket) {
-  const chunks: Buffer[] = []
-  for await (const chunk of socket) chunks.push(chunk)
-  const all = Buffer.concat(chunks)
-  const answers = []
-  let at = 0
-  while (at < all.length) {
-    const body = all.indexOf('\r\n\r\n', at) + 4
-    const head = all.toString('latin1', at, body)
-    at = body + Number(/content-length: (\d+)/i.exec(head)?.[1])
-    answers.push(v.parse(AnswerSchema, JSON.parse(all.toString('utf8', body, at))))
-  }
-  return answers
-}

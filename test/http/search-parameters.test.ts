@@ -61,6 +61,7 @@ describe('what is refused, by name and with what is allowed', () => {
     ['rail=visa', 'rail', /unknown value/],
     ['has=openapi,evil', 'has', /unknown value "evil"/],
     ['has=', 'has', /unknown value/],
+    ['facets=kind,colour', 'facets', /unknown value "colour"/],
     ['paid_only=maybe', 'paid_only', /unknown value/],
     ['category=nope', 'category', /unknown value/],
     ['source=__proto__', 'source', /unknown value/],

@@ -259,23 +259,6 @@ describe('the compact view', () => {
   })
 })
 
-test.each([
-  ['sort=cheapest', 'sort'],
-  ['sort=', 'sort'],
-  ['facets=kind,colour', 'facets'],
-  ['facets=', 'facets'],
-  ['view=tiny', 'view'],
-  ['explain=yes', 'explain'],
-  ['auth=password', 'auth'],
-  ['runs=both', 'runs'],
-  ['view=compact&view=compact', 'view'],
-])('%s is refused by name, with what is allowed', (rawQuery, name) => {
-  const reply = search(rawQuery)
-  if (reply.status !== 400) throw new Error(`expected a refusal, got ${reply.status}`)
-  expect(reply.problems.map((problem) => problem.name)).toEqual([name])
-  if (rawQuery.split('&').length === 1) expect(reply.problems[0]?.allowed).toBeDefined()
-})
-
 test('a search while somebody types counts nothing, and its links say they are a page’s', () => {
   const shown: number[] = []
   const typing = createSearch({

@@ -1,13 +1,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { expect, test } from 'vitest'
+import { serveFixture } from '../support/running-service.ts'
 
-let waypost: RunningService
-beforeAll(async () => {
-  waypost = await startService()
-})
-afterAll(() => waypost?.close())
+const waypost = serveFixture()
 
 /** What a client reads when its time is up, having sent `text`. Node's own timer would take seconds. */
 async function readAfterTimeout(text: string): Promise<string> {

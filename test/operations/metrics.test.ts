@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { countVerdict } from '../../functions/net/guard.ts'
 import { createPathTable } from '../../functions/service/paths.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { serveFixture, startService } from '../support/running-service.ts'
 
 const TOKEN = 'a-token-of-the-operator'
 
@@ -23,11 +23,7 @@ test('a request is counted under its row of the tables, whatever stands in it', 
 })
 
 describe('with a token', () => {
-  let waypost: RunningService
-  beforeAll(async () => {
-    waypost = await startService({ METRICS_TOKEN: TOKEN, TRUST_PROXY: '1' })
-  })
-  afterAll(() => waypost.close())
+  const waypost = serveFixture({ METRICS_TOKEN: TOKEN, TRUST_PROXY: '1' })
 
   const scrape = (authorization = `Bearer ${TOKEN}`) =>
     fetch(`${waypost.url}/metrics`, { headers: { authorization } })

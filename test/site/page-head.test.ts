@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { PAGE_CSP } from '../../src/domain/wire/published-files.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { serveFixture } from '../support/running-service.ts'
 
-let waypost: RunningService
-beforeAll(async () => {
-  waypost = await startService()
-})
-afterAll(() => waypost?.close())
+const waypost = serveFixture()
 
 const read = async (path: string) => (await fetch(waypost.url + path)).text()
 const PAGES = ['/', '/search', '/listing/x402.weather', '/kind/http_api', '/trust', '/sellers']

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { FIELD_WEIGHTS } from '../../src/domain/search/search-rank.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { serveFixture } from '../support/running-service.ts'
 
-let waypost: RunningService
-beforeAll(async () => {
-  waypost = await startService()
-})
-afterAll(() => waypost?.close())
+const waypost = serveFixture()
 
 interface Result {
   id: string

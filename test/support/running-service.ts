@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
 import { type Config, parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import { createService, type Service } from '../../functions/service/service.ts'
@@ -40,4 +41,14 @@ export async function startService(
       rmSync(stateDir, { recursive: true, force: true })
     },
   }
+}
+
+/** The same for all tests of the file or `describe` that calls it: started before them, then closed. */
+export function serveFixture(overrides?: Partial<Record<keyof Config, string>>): RunningService {
+  const running = {} as RunningService // filled in before the first test
+  beforeAll(async () => {
+    Object.assign(running, await startService(overrides))
+  })
+  afterAll(() => running.close())
+  return running
 }
