@@ -1,31 +1,21 @@
 import { Readable } from 'node:stream'
 import { request } from 'undici'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { forAllTests } from '../support/for-tests.ts'
 import { problemOf } from './problem-of.ts'
 import {
   aListing,
   allInFlight,
   exchangeRaw,
-  type RelayWorld,
   startRawSeller,
   startRelay,
   startSeller,
 } from './relay-world.ts'
 
-let seller: Awaited<ReturnType<typeof startRawSeller>>
-let world: RelayWorld
-
-beforeAll(async () => {
-  seller = await startRawSeller((socket) =>
-    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
-  )
-  world = await startRelay({ listings: [aListing(`${seller.origin}/v1`)] })
-})
-
-afterAll(async () => {
-  await world.close()
-  await seller.close()
-})
+const seller = forAllTests(() =>
+  startRawSeller((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')),
+)
+const world = forAllTests(() => startRelay({ listings: [aListing(`${seller.origin}/v1`)] }))
 
 describe('limits', () => {
   test('a body announced as too large is refused before anything is sent', async () => {

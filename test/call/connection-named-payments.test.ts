@@ -1,25 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  aListing,
-  exchangeRaw,
-  type RelayWorld,
-  startRawSeller,
-  startRelay,
-} from './relay-world.ts'
+import { describe, expect, test } from 'vitest'
+import { forAllTests } from '../support/for-tests.ts'
+import { aListing, exchangeRaw, startRawSeller, startRelay } from './relay-world.ts'
 
-let seller: Awaited<ReturnType<typeof startRawSeller>>
-let world: RelayWorld
-
-beforeAll(async () => {
-  seller = await startRawSeller((socket) =>
-    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
-  )
-  world = await startRelay({ listings: [aListing(seller.origin)] })
-})
-afterAll(async () => {
-  await world.close()
-  await seller.close()
-})
+const seller = forAllTests(() =>
+  startRawSeller((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')),
+)
+const world = forAllTests(() => startRelay({ listings: [aListing(seller.origin)] }))
 
 const send = (lines: string[]) =>
   exchangeRaw(

@@ -1,23 +1,14 @@
 import { request } from 'undici'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parseCallQuery, parseCallTarget } from '../../functions/relay/call-plan.ts'
+import { forAllTests } from '../support/for-tests.ts'
 import { problemOf } from './problem-of.ts'
-import { aListing, type RelayWorld, startRawSeller, startRelay } from './relay-world.ts'
+import { aListing, startRawSeller, startRelay } from './relay-world.ts'
 
-let seller: Awaited<ReturnType<typeof startRawSeller>>
-let world: RelayWorld
-
-beforeAll(async () => {
-  seller = await startRawSeller((socket) =>
-    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
-  )
-  world = await startRelay({ listings: [aListing(`${seller.origin}/v1`)] })
-})
-
-afterAll(async () => {
-  await world.close()
-  await seller.close()
-})
+const seller = forAllTests(() =>
+  startRawSeller((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')),
+)
+const world = forAllTests(() => startRelay({ listings: [aListing(`${seller.origin}/v1`)] }))
 
 const call = (path: string, options: object = {}) => request(`${world.url}/${path}`, options)
 

@@ -1,22 +1,14 @@
 import { request } from 'undici'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { forAllTests } from '../support/for-tests.ts'
 import { problemOf } from './problem-of.ts'
-import {
-  aListing,
-  exchangeRaw,
-  type RelayWorld,
-  startRawSeller,
-  startRelay,
-} from './relay-world.ts'
+import { aListing, exchangeRaw, startRawSeller, startRelay } from './relay-world.ts'
 
-let seller: Awaited<ReturnType<typeof startRawSeller>>
-let world: RelayWorld
-
-beforeAll(async () => {
-  seller = await startRawSeller((socket) =>
-    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
-  )
-  world = await startRelay({
+const seller = forAllTests(() =>
+  startRawSeller((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')),
+)
+const world = forAllTests(() =>
+  startRelay({
     listings: [
       aListing(`${seller.origin}/v1`),
       aListing('https://mcp.example.com/', {
@@ -29,13 +21,8 @@ beforeAll(async () => {
       aListing('https://waypost.example/api/v1/call/x402.self', { id: 'x402.self' }),
       aListing('https://WAYPOST.example./x', { id: 'x402.selfdot' }),
     ],
-  })
-})
-
-afterAll(async () => {
-  await world.close()
-  await seller.close()
-})
+  }),
+)
 
 const call = (path: string, options: object = {}) => request(`${world.url}/${path}`, options)
 

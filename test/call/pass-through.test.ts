@@ -1,36 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'undici'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  aListing,
-  exchangeRaw,
-  type RelayWorld,
-  type Seller,
-  startRelay,
-  startSeller,
-} from './relay-world.ts'
+import { describe, expect, test } from 'vitest'
+import { forAllTests } from '../support/for-tests.ts'
+import { aListing, exchangeRaw, startRelay, startSeller } from './relay-world.ts'
 
-let seller: Seller
-let world: RelayWorld
 let seen: { req: IncomingMessage; body: Buffer }
 
-beforeAll(async () => {
-  seller = await startSeller((req, res) => {
+const seller = forAllTests(() =>
+  startSeller((req, res) => {
     const chunks: Buffer[] = []
     req.on('data', (chunk) => chunks.push(chunk))
     req.on('end', () => {
       seen = { req, body: Buffer.concat(chunks) }
       res.end('ok')
     })
-  })
-  world = await startRelay({ listings: [aListing(`${seller.origin}/v1?own=1`)] })
-})
-
-afterAll(async () => {
-  await world.close()
-  await seller.close()
-})
+  }),
+)
+const world = forAllTests(() => startRelay({ listings: [aListing(`${seller.origin}/v1?own=1`)] }))
 
 const at = (query = '') => `${world.url}/x402.seller${query}`
 

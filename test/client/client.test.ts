@@ -5,7 +5,8 @@ import { toWait } from '../../packages/client/src/requests.ts'
 import { createWaypost, type Waypost } from '../../packages/client/src/waypost.ts'
 import { WaypostError } from '../../packages/client/src/waypost-error.ts'
 import { parseRetryAfter } from '../../src/domain/probe/finding.ts'
-import { type Seller, startSeller } from '../call/relay-world.ts'
+import { startSeller } from '../call/relay-world.ts'
+import { forAllTests } from '../support/for-tests.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 let running: RunningService
@@ -76,16 +77,14 @@ describe('the client, against the service', () => {
 })
 
 describe('a service that fails for a moment', () => {
-  let seller: Seller
   let answers: ((res: ServerResponse, req: IncomingMessage) => void)[] = []
   let requested = 0
-  beforeAll(async () => {
-    seller = await startSeller((req, res) => {
+  const seller = forAllTests(() =>
+    startSeller((req, res) => {
       requested += 1
       answers.shift()?.(res, req)
-    })
-  })
-  afterAll(() => seller.close())
+    }),
+  )
 
   const answer =
     (status: number, body: object = {}, headers: Record<string, string> = {}) =>

@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { forAllTests } from '../support/for-tests.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
-let named: RunningService
-let nameless: RunningService
-beforeAll(async () => {
-  named = await startService({ MAIL_FROM: 'ops@shop.example' })
-  nameless = await startService()
-})
-afterAll(async () => {
-  await named?.close()
-  await nameless?.close()
-})
+const named = forAllTests(() => startService({ MAIL_FROM: 'ops@shop.example' }))
+const nameless = forAllTests(() => startService())
 
 const DAY_MS = 86_400_000
 

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { DEPOSIT_PLACES } from '../../src/domain/trust/evm-payments.ts'
 import { DAY_MS, NOON, TOKEN, wallet } from '../settlements/samples.ts'
+import { forAllTests } from '../support/for-tests.ts'
 import {
   type Chain,
   createChain,
@@ -33,12 +34,8 @@ const deposit = (amount: number): RawLog[] => [
   transfer(collector, contract, amount),
 ]
 
-let ledger: Awaited<ReturnType<typeof openMeterStore>>
-beforeAll(async () => {
-  ledger = await openMeterStore()
-})
+const ledger = forAllTests(() => openMeterStore())
 beforeEach(() => ledger.empty())
-afterAll(() => ledger.close())
 
 async function open(chain: Chain, faults: Faults = {}, payouts = [SHOP]) {
   await prove(ledger.store, payouts)

@@ -1,15 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { type Expectation, parseExpectation, toExpectText } from '../../src/domain/relay/pins.ts'
-import {
-  aListing,
-  type RelayWorld,
-  type Seller,
-  startRelay,
-  startSeller,
-} from '../call/relay-world.ts'
+import { aListing, startRelay, startSeller } from '../call/relay-world.ts'
+import { forAllTests } from '../support/for-tests.ts'
 
 const BASE = 'eip155:8453'
 const COIN = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
@@ -34,26 +29,23 @@ const termsOf = (...accepts: object[]) => ({ x402Version: 2, accepts })
 /** What the seller answers to an unpaid call. */
 let unpaid: (res: ServerResponse) => void = () => {}
 let requested: IncomingMessage[] = []
-let seller: Seller
-let relay: RelayWorld
-beforeAll(async () => {
-  seller = await startSeller((req, res) => {
+
+const seller = forAllTests(() =>
+  startSeller((req, res) => {
     requested.push(req)
     const isPaid = req.headers['payment-signature'] ?? req.headers['x-payment']
     if (isPaid === undefined) unpaid(res)
     else res.end('paid for')
-  })
-  relay = await startRelay({
+  }),
+)
+const relay = forAllTests(() =>
+  startRelay({
     listings: [aListing(`http://127.0.0.1:${seller.port}/`, { digest: DIGEST })],
-  })
-})
+  }),
+)
 beforeEach(() => {
   requested = []
   unpaid = inHeader(termsOf(offer()))
-})
-afterAll(async () => {
-  await relay.close()
-  await seller.close()
 })
 
 function inHeader(terms: object) {

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import { afterEach, beforeEach } from 'vitest'
 import { type RowsPlan, type RunOptions, runSeeding } from '../../seeds/commands/run-seeding.ts'
 import { readListed } from '../../seeds/content/content-files.ts'
 import { renderListing } from '../../seeds/content/listing-text.ts'
@@ -97,6 +98,16 @@ export function createContentFixture() {
     },
     cleanUp: () => rmSync(root, { recursive: true }),
   }
+}
+
+/** Another for each test of the file. */
+export function contentForEachTest(): ReturnType<typeof createContentFixture> {
+  const content = {} as ReturnType<typeof createContentFixture> // filled in before each test
+  beforeEach(() => {
+    Object.assign(content, createContentFixture())
+  })
+  afterEach(() => content.cleanUp())
+  return content
 }
 
 export type SeedFixtureOptions = Partial<RunOptions> & { today?: string; ports?: object }

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openContent } from '../../seeds/content/content-files.ts'
 import { IS_LONG } from '../support/long.ts'
-import { createContentFixture } from './content-fixture.ts'
+import { contentForEachTest } from './content-fixture.ts'
 import { pack, remote, server } from './registry-rows.ts'
 
 const ROWS_FILE = 'sources/mcp-registry/rows.json'
@@ -17,11 +17,7 @@ const ROWS = [
   server('a.b/four'),
 ]
 
-let content: ReturnType<typeof createContentFixture>
-beforeEach(() => {
-  content = createContentFixture()
-})
-afterEach(() => content.cleanUp())
+const content = contentForEachTest()
 
 const SEED = new URL('../../seeds/commands/seed.ts', import.meta.url).pathname
 

@@ -1,15 +1,11 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readContent } from '../../src/content/read.ts'
-import { createContentFixture } from './content-fixture.ts'
+import { contentForEachTest } from './content-fixture.ts'
 import { pack, remote, server } from './registry-rows.ts'
 
-let content: ReturnType<typeof createContentFixture>
-beforeEach(() => {
-  content = createContentFixture()
-})
-afterEach(() => content.cleanUp())
+const content = contentForEachTest()
 
 describe('what people listed by hand is not listed twice', () => {
   test.each([

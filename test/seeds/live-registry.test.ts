@@ -2,22 +2,18 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { PURPOSES } from '../../functions/net/guard.ts'
 import { fetchText, readSource } from '../../seeds/fetch/read-source.ts'
 import { mcpRegistry } from '../../seeds/sources/mcp-registry.ts'
 import { readContent } from '../../src/content/read.ts'
-import { createContentFixture, FIXTURES } from './content-fixture.ts'
+import { contentForEachTest, FIXTURES } from './content-fixture.ts'
 import { server } from './registry-rows.ts'
 import { createRegistryServer, sendJson } from './registry-server.ts'
 
-let content: ReturnType<typeof createContentFixture>
+const content = contentForEachTest()
 let registry: Awaited<ReturnType<typeof createRegistryServer>> | undefined
-beforeEach(() => {
-  content = createContentFixture()
-})
 afterEach(async () => {
-  content.cleanUp()
   await registry?.close()
 })
 

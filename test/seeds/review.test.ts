@@ -8,7 +8,7 @@ import { createRowQueue } from '../../seeds/review/waiting-rows.ts'
 import { readContent } from '../../src/content/read.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { runHere } from '../support/run-here.ts'
-import { createContentFixture } from './content-fixture.ts'
+import { contentForEachTest } from './content-fixture.ts'
 import { remote, server } from './registry-rows.ts'
 import { settleOne } from './settle-one.ts'
 
@@ -29,11 +29,7 @@ const LAMP = server('com.example/lamp', {
 })
 const OTHER = server('com.example/other')
 
-let content: ReturnType<typeof createContentFixture>
-beforeEach(() => {
-  content = createContentFixture()
-})
-afterEach(() => content.cleanUp())
+const content = contentForEachTest()
 
 const seed = (rows: readonly unknown[], today = '2026-11-20') =>
   content.seed({ from: content.save(rows), today, force: true })

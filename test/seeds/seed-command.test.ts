@@ -1,21 +1,16 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readSeedOptions } from '../../seeds/commands/seed.ts'
-import { createProgress } from '../../seeds/fetch/read-source.ts'
 import { runHere } from '../support/run-here.ts'
-import { createContentFixture, FIXTURES } from './content-fixture.ts'
+import { contentForEachTest, FIXTURES } from './content-fixture.ts'
 import { server } from './registry-rows.ts'
 
 const SEED = new URL('../../seeds/commands/seed.ts', import.meta.url).pathname
 const HOSTILE = join(FIXTURES, 'hostile.ndjson')
 
-let content: ReturnType<typeof createContentFixture>
-beforeEach(() => {
-  content = createContentFixture()
-})
-afterEach(() => content.cleanUp())
+const content = contentForEachTest()
 
 describe('npm run seed', () => {
   test('--help says how, and exits with 0', async () => {
@@ -98,29 +93,6 @@ describe('npm run seed', () => {
   })
 })
 
-describe('options', () => {
-  test('have defaults that the environment may change', () => {
-    const options = readSeedOptions(
-      ['mcp-registry'],
-      { CONTENT_DIR: '/c' },
-      new Date('2026-11-20T23:59:59Z'),
-    )
-    expect(options).toEqual({
-      importers: ['mcp-registry'],
-      from: null,
-      contentDir: '/c',
-      limit: null,
-      since: null,
-      dryRun: false,
-      listed: false,
-      json: false,
-      force: false,
-      report: null,
-      now: '2026-11-20T23:59:59.000Z',
-    })
-  })
-})
-
 describe('npm run seed -- all', () => {
   /** Stands in for the network: the registry answers a page, every other source an error page. */
   const REGISTRY = {
@@ -182,17 +154,6 @@ describe('npm run seed -- all', () => {
     expect(rowsOf(seedAll().stdout)[0].rows).toMatchObject({ added: 0, unchanged: 1 })
     expect(content.snapshot()).toEqual(before)
   })
-})
-
-test('progress is a line every five seconds', () => {
-  let clock = 0
-  let text = ''
-  const say = createProgress({ write: (piece) => (text += piece) }, () => clock)
-  for (const done of [1, 2, 3]) {
-    say(done)
-    clock += 3000
-  }
-  expect(text).toBe('read 3\n')
 })
 
 const readOptions = (...args: string[]) => runHere(() => void readSeedOptions(args, {}, new Date()))

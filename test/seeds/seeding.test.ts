@@ -1,18 +1,14 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { readContent } from '../../src/content/read.ts'
-import { createContentFixture, outcomesOf } from './content-fixture.ts'
+import { contentForEachTest, outcomesOf } from './content-fixture.ts'
 import { pack, remote, server } from './registry-rows.ts'
 
 const ROWS = 'sources/mcp-registry/rows.json'
 const rules = { allowPrivate: false }
 
-let content: ReturnType<typeof createContentFixture>
-beforeEach(() => {
-  content = createContentFixture()
-})
-afterEach(() => content.cleanUp())
+const content = contentForEachTest()
 
 describe('seeding an empty folder', () => {
   test('needs no folder of listings yet', async () => {

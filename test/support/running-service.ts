@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll } from 'vitest'
 import { type Config, parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import { createService, type Service } from '../../functions/service/service.ts'
 import { FIXTURE_ENV } from './fixture-env.ts'
+import { forAllTests } from './for-tests.ts'
 
 export interface RunningService {
   /** `http://127.0.0.1:<port>`; its BASE_URL is another, as behind a proxy. */
@@ -43,12 +43,7 @@ export async function startService(
   }
 }
 
-/** The same for all tests of the file or `describe` that calls it: started before them, then closed. */
+/** The same for all tests of the file or `describe` that calls it. */
 export function serveFixture(overrides?: Partial<Record<keyof Config, string>>): RunningService {
-  const running = {} as RunningService // filled in before the first test
-  beforeAll(async () => {
-    Object.assign(running, await startService(overrides))
-  })
-  afterAll(() => running.close())
-  return running
+  return forAllTests(() => startService(overrides))
 }

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { readContent } from '../../../src/content/read.ts'
-import { createContentFixture } from '../content-fixture.ts'
+import { contentForEachTest } from '../content-fixture.ts'
 import { createRegistryServer, sendJson } from '../registry-server.ts'
 
 const card = (url: string, change: object = {}) => ({
@@ -22,13 +22,9 @@ const card = (url: string, change: object = {}) => ({
   ...change,
 })
 
-let content: ReturnType<typeof createContentFixture>
+const content = contentForEachTest()
 let host: Awaited<ReturnType<typeof createRegistryServer>> | undefined
-beforeEach(() => {
-  content = createContentFixture()
-})
 afterEach(async () => {
-  content.cleanUp()
   await host?.close()
   host = undefined
 })

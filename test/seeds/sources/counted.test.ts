@@ -1,18 +1,16 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createContentFixture } from '../content-fixture.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { contentForEachTest } from '../content-fixture.ts'
 
-let content: ReturnType<typeof createContentFixture>
+const content = contentForEachTest()
 beforeEach(() => {
-  content = createContentFixture()
   for (const name of ['tides', 'ferries'])
     content.write(
       `listings/x402/${name}.md`,
       `---\nname: ${name}\nkind: http_api\nurl: https://api.${name}.example/now\nsummary: About ${name}.\ncategories: [data_weather]\ntags: []\npricing: { model: per_call, min_usd: 0.01, max_usd: 0.01, rails: [x402], networks: ["eip155:8453"] }\nsources: [{ source: vendor_docs, ref: "https://${name}.example" }]\nadded: 2026-11-20\n---\n`,
     )
 })
-afterEach(() => content.cleanUp())
 
 /** A table as a maintainer writes it, read by an importer. */
 function seed(importer: string, lines: readonly string[]) {

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { countSeeding } from '../../../seeds/commands/seed.ts'
 import type { SellerReader } from '../../../seeds/facts/map-rows.ts'
 import { manifests } from '../../../seeds/sources/manifests.ts'
-import { createContentFixture } from '../content-fixture.ts'
+import { contentForEachTest } from '../content-fixture.ts'
 
 const PACKAGE = {
   name: '@harbour/mcp',
@@ -80,11 +80,7 @@ const BUNDLE = {
   },
 }
 
-let content: ReturnType<typeof createContentFixture>
-beforeEach(() => {
-  content = createContentFixture()
-})
-afterEach(() => content.cleanUp())
+const content = contentForEachTest()
 
 /** Files of a folder, as somebody fetched them. */
 function seedFolder(files: Record<string, unknown>) {

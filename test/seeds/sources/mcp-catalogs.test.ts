@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parsePage } from '../../../seeds/fetch/read-source.ts'
 import { docker } from '../../../seeds/sources/mcp-catalogs.ts'
-import { createContentFixture } from '../content-fixture.ts'
+import { contentForEachTest } from '../content-fixture.ts'
 
 const DOCKER = {
   name: 'harbour',
@@ -28,11 +28,7 @@ const TOOLHIVE = {
 }
 const ROWS = { docker: DOCKER, toolhive: TOOLHIVE }
 
-let content: ReturnType<typeof createContentFixture>
-beforeEach(() => {
-  content = createContentFixture()
-})
-afterEach(() => content.cleanUp())
+const content = contentForEachTest()
 
 const seed = (importer: keyof typeof ROWS, rows: unknown[] = [ROWS[importer]]) =>
   content.seed({ importer, from: content.save(rows) })

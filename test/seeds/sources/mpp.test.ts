@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readContent } from '../../../src/content/read.ts'
-import { createContentFixture } from '../content-fixture.ts'
+import { contentForEachTest } from '../content-fixture.ts'
 
 const COIN = '0x20c000000000000000000000b9537d11c60e8b50'
 const service = (id: string, endpoints: readonly object[], change: object = {}) => ({
@@ -19,11 +19,7 @@ const service = (id: string, endpoints: readonly object[], change: object = {}) 
   ...change,
 })
 
-let content: ReturnType<typeof createContentFixture>
-beforeEach(() => {
-  content = createContentFixture()
-})
-afterEach(() => content.cleanUp())
+const content = contentForEachTest()
 
 const seed = (rows: readonly unknown[], more: object = {}) =>
   content.seed({ importer: 'mpp', from: content.save(rows), ...more })

@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readListed } from '../../../seeds/content/content-files.ts'
 import type { SellerReader } from '../../../seeds/facts/map-rows.ts'
 import { createRowQueue } from '../../../seeds/review/waiting-rows.ts'
 import { followSkills, skills, toLicence } from '../../../seeds/sources/skills.ts'
-import { createContentFixture, outcomesOf } from '../content-fixture.ts'
+import { contentForEachTest, outcomesOf } from '../content-fixture.ts'
 import { settleOne } from '../settle-one.ts'
 
 const SAVED = new URL('../../fixtures/skills/skills.ndjson', import.meta.url).pathname
@@ -20,11 +20,7 @@ added: 2026-11-01
 ---
 `
 
-let content: ReturnType<typeof createContentFixture>
-beforeEach(() => {
-  content = createContentFixture()
-})
-afterEach(() => content.cleanUp())
+const content = contentForEachTest()
 
 const seed = (rows?: readonly unknown[], now?: string) =>
   content.seed({

@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { countSeeding } from '../../../seeds/commands/seed.ts'
 import { parsePage } from '../../../seeds/fetch/read-source.ts'
 import { readContent } from '../../../src/content/read.ts'
-import { createContentFixture } from '../content-fixture.ts'
+import { contentForEachTest } from '../content-fixture.ts'
 
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
 const pay = (change: object = {}) => ({
@@ -15,11 +15,7 @@ const pay = (change: object = {}) => ({
 })
 const row = (resource: string, change: object = {}) => ({ resource, accepts: [pay()], ...change })
 
-let content: ReturnType<typeof createContentFixture>
-beforeEach(() => {
-  content = createContentFixture()
-})
-afterEach(() => content.cleanUp())
+const content = contentForEachTest()
 
 const seed = (rows: readonly unknown[], more: object = {}) =>
   content.seed({ importer: 'x402-bazaar', from: content.save(rows), ...more })

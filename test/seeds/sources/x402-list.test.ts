@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parsePage } from '../../../seeds/fetch/read-source.ts'
 import { x402List } from '../../../seeds/sources/x402-list.ts'
 import { readContent } from '../../../src/content/read.ts'
-import { createContentFixture } from '../content-fixture.ts'
+import { contentForEachTest } from '../content-fixture.ts'
 
 const TRACTION = {
   status: 'measured',
@@ -38,11 +38,7 @@ const service = (slug: string, change: object = {}, traction: object | null = TR
   ...change,
 })
 
-let content: ReturnType<typeof createContentFixture>
-beforeEach(() => {
-  content = createContentFixture()
-})
-afterEach(() => content.cleanUp())
+const content = contentForEachTest()
 
 const seed = (rows: readonly unknown[], more: object = {}) =>
   content.seed({ importer: 'x402-list', from: content.save(rows), ...more })
