@@ -1,17 +1,13 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import { CARD_PATHS } from '../../src/domain/probe/a2a.ts'
 import { startAgent } from './a2a-sites.ts'
 import { createTestClient, type Site, startSite } from './probe-world.ts'
 
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
-
 function probe(site: Site) {
   const client = createTestClient()
-  closing.push(site.close, client.close)
+  onTestFinished(site.close)
+  onTestFinished(client.close)
   const urls = CARD_PATHS.map((path) => site.url + path)
   return probeHandshake({ kind: 'a2a', urls }, client, Date.now)
 }

@@ -1,13 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { lintUrl } from '../../functions/probes/lint.ts'
 import { withDocument } from '../../src/domain/sellers/lint.ts'
 import { createTestClient, startSite } from './probe-world.ts'
-
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
 
 interface Answer {
   status: number
@@ -232,7 +227,8 @@ async function advise(reply: Reply): Promise<string[]> {
     res.end(isJson ? JSON.stringify(answered) : String(body ?? ''))
   })
   const client = createTestClient()
-  closing.push(site.close, client.close)
+  onTestFinished(site.close)
+  onTestFinished(client.close)
   const { right, problems } = await lintUrl(`${site.url}/call`, undefined, client, Date.now)
   return [...right, ...problems.map(({ what, change }) => `${what} → ${change}`)]
 }

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import * as v from 'valibot'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Fetcher } from '../../functions/net/http-client.ts'
 import { createResolver } from '../../functions/net/resolver.ts'
 import { askOperations } from '../../functions/probes/handshake.ts'
@@ -10,11 +10,6 @@ import type { Handshake, ProbePlan } from '../../src/domain/probe/plan.ts'
 import { planProbe } from '../../src/domain/probe/plan.ts'
 import { type Evidence, EvidenceSchema } from '../../src/domain/trust/evidence.ts'
 import { createTestClient, type Site, startSite } from './probe-world.ts'
-
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
 
 const FactsSchema = createListingFactsSchema({ allowPrivate: true })
 const PRICE = { min_usd: 0.01, max_usd: 0.01, per: 'call' }
@@ -41,7 +36,7 @@ async function startSeller(answer: RequestListener): Promise<Site & { requested:
     requested.push(req.url ?? '')
     return req.url === '/0' ? pay(req, res) : answer(req, res)
   })
-  closing.push(site.close)
+  onTestFinished(site.close)
   return { ...site, requested }
 }
 
@@ -82,7 +77,7 @@ function createKeeper(): EvidenceKeeper & { kept: Map<string, Evidence> } {
 
 async function run(plans: ProbePlan[], evidence = createKeeper()) {
   const client = createTestClient({ bodyBytes: 64 * 1024 })
-  closing.push(client.close)
+  onTestFinished(client.close)
   const summary = await probeContent({
     plans,
     evidence,
@@ -199,7 +194,7 @@ describe('a seller that hangs', () => {
     const over = new AbortController()
     const site = await startSeller((req, res) => (req.url === '/1' ? pay(req, res) : over.abort()))
     const client = createTestClient()
-    closing.push(client.close)
+    onTestFinished(client.close)
     const bounded: Fetcher = {
       fetch: (request) => client.fetch({ ...request, signal: over.signal }),
     }
@@ -213,7 +208,7 @@ describe('a seller that hangs', () => {
   test('at one of its operations is silent there alone', async () => {
     const site = await startSeller(pay)
     const client = createTestClient()
-    closing.push(client.close)
+    onTestFinished(client.close)
     const silent: Fetcher = {
       fetch: async (request) =>
         request.url.endsWith('/1')

@@ -60,15 +60,7 @@ describe('a plan', () => {
   })
 
   test.each([
-    ['a POST without an example', { ...PAID, http: [{ method: 'POST', url: URL }] }],
     ['a DELETE', { ...PAID, http: [{ method: 'DELETE', url: URL }] }],
-    [
-      'a parameter without an example',
-      {
-        ...PAID,
-        http: [{ method: 'GET', url: URL, params: [{ name: 'q', in: 'query', required: true }] }],
-      },
-    ],
     [
       'an unpaid POST that nobody called safe',
       { http: [{ method: 'POST', url: URL, body: { example: {} } }] },

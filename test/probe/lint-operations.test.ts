@@ -1,13 +1,8 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createCheck, findPlanAt, lintPlan } from '../../functions/probes/lint.ts'
 import type { ProbePlan } from '../../src/domain/probe/plan.ts'
 import { aCaller, createTestClient, createTestRuns, type Site, startSite } from './probe-world.ts'
-
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
 
 const offer = (amount: string) => ({
   scheme: 'exact',
@@ -28,7 +23,7 @@ async function startSeller(): Promise<Site> {
         .writeHead(402, { 'payment-required': toTerms(req.url === '/dear' ? '90000' : '10000') })
         .end('{}')
   })
-  closing.push(site.close)
+  onTestFinished(site.close)
   return site
 }
 
@@ -65,7 +60,7 @@ describe('the linter of a listing', () => {
   test('says of each operation what was sent, what came back, what is right, what to change', async () => {
     const site = await startSeller()
     const client = createTestClient()
-    closing.push(client.close)
+    onTestFinished(client.close)
     const report = await lintPlan('shop.md', planFor('x402.shop', urlsOf(site)), client, Date.now)
     expect(report.asked.map(({ url }) => url)).toEqual(urlsOf(site))
     expect(report.asked.map(({ came_back }) => came_back.slice(0, 10))).toEqual([
@@ -108,7 +103,7 @@ describe('a declaration is judged as paid calls are', () => {
         .writeHead(200, { 'content-type': 'application/json' })
         .end(JSON.stringify(bodies[req.url ?? ''])),
     )
-    closing.push(site.close)
+    onTestFinished(site.close)
     return site
   }
   function planOf(url: string, { content_type, schema }: typeof weather): ProbePlan {
@@ -123,7 +118,7 @@ describe('a declaration is judged as paid calls are', () => {
   async function lintFree(path: string) {
     const site = await startFree()
     const client = createTestClient()
-    closing.push(client.close)
+    onTestFinished(client.close)
     const url = site.url + path
     return lintPlan('shop.md', planOf(url, weather), client, Date.now)
   }
@@ -147,7 +142,7 @@ describe('a declaration is judged as paid calls are', () => {
   test('where only payment brings an answer, the declared example is judged', async () => {
     const site = await startSeller()
     const client = createTestClient()
-    closing.push(client.close)
+    onTestFinished(client.close)
     const [url = ''] = urlsOf(site)
     const lintPaid = (example: unknown) =>
       lintPlan('shop.md', planFor('x402.shop', [url]), client, Date.now, {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { runLint } from '../../functions/commands/evidence/lint-listing.ts'
 import { lintUrl } from '../../functions/probes/lint.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
@@ -6,11 +6,6 @@ import { runHere } from '../support/run-here.ts'
 import { startService } from '../support/running-service.ts'
 import { startFormer } from './mcp-sites.ts'
 import { createTestClient, type Site, startSite } from './probe-world.ts'
-
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
 
 const offer = {
   scheme: 'exact',
@@ -29,20 +24,20 @@ async function startSeller(accepts: unknown[] = [offer]): Promise<Site> {
       res.writeHead(402, { 'payment-required': toTerms(accepts) }).end('{}')
     else res.writeHead(405).end()
   })
-  closing.push(site.close)
+  onTestFinished(site.close)
   return site
 }
 
 function lint(url: string, as?: 'mcp' | 'x402' | 'a2a' | 'http') {
   const client = createTestClient()
-  closing.push(client.close)
+  onTestFinished(client.close)
   return lintUrl(url, as, client, Date.now)
 }
 
 describe('the linter', () => {
   test('takes an MCP server for one, and says which tool has no description', async () => {
     const site = await startFormer(true)
-    closing.push(site.close)
+    onTestFinished(site.close)
     const report = await lint(`${site.url}/mcp`)
     expect(report).toMatchObject({ took_for: 'mcp', verdict: 'problems' })
     expect(report.problems).toMatchObject([{ what: expect.stringContaining('sink_ship') }])
@@ -74,7 +69,7 @@ describe('the linter', () => {
     const site = await startSite((_req, res) =>
       res.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
     )
-    closing.push(site.close)
+    onTestFinished(site.close)
     const report = await lint(site.url)
     expect(report).toMatchObject({ took_for: null, verdict: 'problems' })
     expect(report.asked.map(({ method }) => method)).toEqual([
@@ -89,7 +84,7 @@ describe('the linter', () => {
 
   test('does not follow a redirect, and says why', async () => {
     const site = await startSite((_req, res) => res.writeHead(308, { location: '/x' }).end())
-    closing.push(site.close)
+    onTestFinished(site.close)
     const { problems } = await lint(site.url, 'http')
     expect(problems[0]?.change).toContain('redirects are never followed')
   })
@@ -105,7 +100,7 @@ describe('npm run lint:listing', () => {
   test('ends with 0 where a listing and its service are clean, 1 where they disagree', async () => {
     const { url } = await startSeller()
     const content = createContentFolder()
-    closing.push(content.remove)
+    onTestFinished(content.remove)
     const http = `[{ method: POST, url: "${url}/paid", body: { example: {} } }]`
     const pricing = (most: string) =>
       `{ model: per_call, min_usd: 0.01, max_usd: ${most}, rails: [x402], networks: ["eip155:8453"] }`
@@ -140,7 +135,7 @@ describe('npm run lint:listing', () => {
 describe('/sellers/check', () => {
   test('answers without JavaScript: the form, a refusal, and its limit', async () => {
     const waypost = await startService({ RATE_LIMITS: '{"check":"1/60"}' })
-    closing.push(waypost.close)
+    onTestFinished(waypost.close)
     const get = async (query: string) => {
       const response = await fetch(`${waypost.url}/sellers/check${query}`)
       return { status: response.status, headers: response.headers, text: await response.text() }
@@ -169,7 +164,7 @@ describe('/sellers/check', () => {
 
   test('gives programs the same report', async () => {
     const waypost = await startService()
-    closing.push(waypost.close)
+    onTestFinished(waypost.close)
     const get = async (query: string) => {
       const response = await fetch(`${waypost.url}/api/v1/lint${query}`)
       return { status: response.status, json: await response.json() }
@@ -192,7 +187,7 @@ describe('/sellers/check', () => {
 
   test('shows hostile words as words', async () => {
     const waypost = await startService()
-    closing.push(waypost.close)
+    onTestFinished(waypost.close)
     const query = new URLSearchParams({ url: '"><script>alert(1)</script>' })
     const text = await (await fetch(`${waypost.url}/sellers/check?${query}`)).text()
     // Inside the quoted value of the field, and nowhere else.

@@ -1,12 +1,8 @@
 import { gzipSync } from 'node:zlib'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createTestClient, startSite } from './probe-world.ts'
 
 /** Probes read as much of a 402 as the relay and the client do, counted after unpacking. */
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
 
 test.each([
   ['plain', (text: string) => text, {}],
@@ -17,7 +13,8 @@ test.each([
       res.writeHead(status, headers).end(pack(' '.repeat(length))),
     )
     const client = createTestClient()
-    closing.push(site.close, client.close)
+    onTestFinished(site.close)
+    onTestFinished(client.close)
     const reply = await client.fetch({ method: 'GET', url: site.url })
     return reply.answered ? [reply.answer.cut, reply.answer.body.length] : []
   }

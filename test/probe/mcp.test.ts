@@ -1,16 +1,12 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import { startCurrent, startFormer, startSse } from './mcp-sites.ts'
 import { createTestClient, type Site, startSite } from './probe-world.ts'
 
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
-
 function probe(site: Site, kind: 'mcp' | 'mcp_sse' = 'mcp') {
   const client = createTestClient()
-  closing.push(site.close, client.close)
+  onTestFinished(site.close)
+  onTestFinished(client.close)
   return probeHandshake({ kind, url: `${site.url}/mcp` }, client, Date.now)
 }
 

@@ -63,11 +63,6 @@ describe('the operations of a plan', () => {
     expect(requestedOf(http)).toEqual(['GET /b', 'GET /free', 'POST /c', 'GET /a'])
   })
 
-  test('are six at most, of a hundred', () => {
-    const http = Array.from({ length: 100 }, (_, n) => get(`/${n}`, cost(0.1)))
-    expect(requestedOf(http)).toEqual([0, 1, 2, 3, 4, 5].map((n) => `GET /${n}`))
-  })
-
   const elsewhere = 'https://elsewhere.example/x'
   test.each<[string, object]>([
     ['on another host', get('', { url: elsewhere, ...cost(0.1) })],
@@ -276,15 +271,6 @@ describe('drift', () => {
       price_changed: 'The price of GET /b is $0.06; the listing says at most $0.05.',
     })
     expect(notesOf(look({}, 1, [other('/c', spoke('/c', [{ ...TERM, usd: 9 }]))]))).toEqual({})
-  })
-
-  test('stays while the operation is silent, and goes when it asks less', () => {
-    const first = look({}, 1, [other('/b', spoke('/b', [{ ...TERM, usd: 0.06 }]))])
-    const silent = look(first, 2, [other('/b', failed('dead', 502))])
-    const unasked = look(silent, 3, [])
-    expect(notesOf(unasked)).toEqual(notesOf(first))
-    expect(notesOf(unasked)).toHaveProperty('price_changed')
-    expect(notesOf(look(unasked, 4, [other('/b', spoke('/b', [TERM]))]))).toEqual({})
   })
 
   test('of a payee is any address that is not published', () => {

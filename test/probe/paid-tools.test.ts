@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import { toCallRows } from '../../src/components/calls/call-rows.ts'
 import { toOperationEntries } from '../../src/domain/kit/found-operations.ts'
@@ -7,11 +7,6 @@ import { mergeFinding } from '../../src/domain/probe/merge.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { BASE_URL, toListing } from '../domain/listing-samples.ts'
 import { createTestClient, startSite } from './probe-world.ts'
-
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
 
 const OFFER = {
   ...{ scheme: 'exact', network: 'eip155:8453', amount: '10000', payTo: `0x${'11'.repeat(20)}` },
@@ -49,7 +44,8 @@ async function look(tool: object, answer: object = {}, isPaid = false) {
     res.end(JSON.stringify({ jsonrpc: '2.0', id, ...stated }))
   })
   const client = createTestClient()
-  closing.push(site.close, client.close)
+  onTestFinished(site.close)
+  onTestFinished(client.close)
   const handshake = {
     ...{ kind: 'mcp' as const, url: `${site.url}/mcp` },
     ...(isPaid && { is_paid: true as const }),

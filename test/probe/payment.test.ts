@@ -1,13 +1,8 @@
 import { declareDiscoveryExtension } from '@x402/extensions/bazaar'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import type { Rail } from '../../src/domain/wire/vocabulary.ts'
 import { createTestClient, startSite } from './probe-world.ts'
-
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
 
 interface Answer {
   status?: number
@@ -25,7 +20,8 @@ async function probe(
     res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
   })
   const client = createTestClient()
-  closing.push(site.close, client.close)
+  onTestFinished(site.close)
+  onTestFinished(client.close)
   const request = { method: 'GET', url: `${site.url}/paid`, headers: {} } as const
   const operation = { method: 'GET', url: request.url } as const
   const handshake = { kind: 'payment', request, operation, rails, is_guess } as const

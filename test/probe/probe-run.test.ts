@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   createEvidenceFiles,
   parseProbeOptions,
@@ -15,10 +15,8 @@ import { type ContentFolder, createContentFolder, listingText } from '../support
 import { runHere } from '../support/run-here.ts'
 import { createTestClient, type Site, startSite } from './probe-world.ts'
 
-const closing: (() => unknown)[] = []
-afterEach(async () => {
+afterEach(() => {
   vi.restoreAllMocks()
-  for (const close of closing.splice(0).reverse()) await close()
 })
 
 const offer = {
@@ -35,13 +33,13 @@ async function startSeller(onRequest = () => {}): Promise<Site> {
     onRequest()
     res.writeHead(402, { 'payment-required': TERMS }).end('{}')
   })
-  closing.push(site.close)
+  onTestFinished(site.close)
   return site
 }
 
 function createContent(): ContentFolder {
   const content = createContentFolder()
-  closing.push(content.remove)
+  onTestFinished(content.remove)
   return content
 }
 
@@ -64,7 +62,7 @@ async function run(
   limits: Partial<HttpLimits> = {},
 ) {
   const client = createTestClient(limits)
-  closing.push(client.close)
+  onTestFinished(client.close)
   const summary = await probeContent({
     staleMs: 0,
     limit: 1000,
@@ -107,7 +105,7 @@ describe('a probe run', () => {
               res.writeHead(402, { 'payment-required': TERMS }).end('{}')
             })
         })
-        closing.push(site.close)
+        onTestFinished(site.close)
         return site
       }),
     )
@@ -148,7 +146,7 @@ describe('a probe run', () => {
       requested.push(req.url ?? '')
       res.writeHead(402, { 'payment-required': TERMS }).end('{}')
     })
-    closing.push(site.close)
+    onTestFinished(site.close)
     const content = createContent()
     const plans = ['a', 'b', 'c', 'd'].map((slug) => planFor(`x402.${slug}`, `${site.url}/${slug}`))
     await run(content.dir, plans, { limit: 2 })
@@ -163,7 +161,7 @@ describe('a probe run', () => {
       requested += 1
       res.writeHead(429, { 'retry-after': '3600' }).end()
     })
-    closing.push(site.close)
+    onTestFinished(site.close)
     const content = createContent()
     const plans = ['a', 'b', 'c'].map((slug) => planFor(`x402.${slug}`, `${site.url}/${slug}`))
     const first = await run(content.dir, plans)
@@ -176,7 +174,7 @@ describe('a probe run', () => {
   test('holds nothing against anybody where nobody can be heard', async () => {
     const content = createContent()
     const silent = await Promise.all([1, 2, 3, 4].map(() => startSite(() => {})))
-    for (const site of silent) closing.push(site.close)
+    for (const site of silent) onTestFinished(site.close)
     const plans = silent.map(({ url }, at) => planFor(`x402.s${at}`, url))
     const alone = await run(content.dir, plans, {}, { answerMs: 300 })
     expect(alone.summary).toMatchObject({ is_offline: true, outcomes: { unknown: 4 } })
@@ -212,7 +210,7 @@ describe('npm run probe', () => {
   test('probes the content and says what came of it, a line each', async () => {
     const { url } = await startSeller()
     const content = createContentFolder()
-    closing.push(content.remove)
+    onTestFinished(content.remove)
     for (const table of readdirSync('test/fixtures/content/tables'))
       content.write(`tables/${table}`, readFileSync(`test/fixtures/content/tables/${table}`))
     for (const table of readdirSync('content/tables'))

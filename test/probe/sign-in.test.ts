@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import {
   readNamedMetadata,
@@ -12,11 +12,6 @@ import { withSeenSignIn } from '../../src/domain/derived/derived-listing.ts'
 import { registrationOf } from '../../src/domain/kit/client-setup.ts'
 import { mergeFinding } from '../../src/domain/probe/merge.ts'
 import { createTestClient, type Site, startSite } from './probe-world.ts'
-
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
 
 const PUBLIC = { allowPrivate: false }
 
@@ -52,7 +47,8 @@ async function startEndpoint({ challenge, files }: Endpoint) {
 
 async function probe(site: Site) {
   const client = createTestClient()
-  closing.push(site.close, client.close)
+  onTestFinished(site.close)
+  onTestFinished(client.close)
   return probeHandshake({ kind: 'mcp', url: `${site.url}/mcp` }, client, Date.now)
 }
 

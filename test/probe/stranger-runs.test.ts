@@ -1,14 +1,9 @@
 import { once } from 'node:events'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { ANONYMOUS_PROBES } from '../../functions/net/guard.ts'
 import { lintUrl } from '../../functions/probes/lint.ts'
 import { startService } from '../support/running-service.ts'
 import { aCaller, createTestRuns, type Site, startSite } from './probe-world.ts'
-
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
 
 /** A host that never answers; `asked` resolves with each request it gets. */
 async function startSilent(): Promise<Site & { requested: () => Promise<() => Promise<unknown>> }> {
@@ -18,7 +13,7 @@ async function startSilent(): Promise<Site & { requested: () => Promise<() => Pr
     requests.push({ closed: once(req.socket, 'close') })
     waiting.shift()?.()
   })
-  closing.push(site.close)
+  onTestFinished(site.close)
   return {
     ...site,
     async requested() {
@@ -78,7 +73,7 @@ describe('what strangers make us ask', () => {
           .end(JSON.stringify({ jsonrpc: '2.0', id, result }))
       })
     })
-    closing.push(site.close)
+    onTestFinished(site.close)
     const report = await createTestRuns().run(site.url, aCaller('a'), (client) =>
       lintUrl(site.url, undefined, client, Date.now),
     )
@@ -113,7 +108,7 @@ describe('the service', () => {
     'lets go of a check when whoever asked %s hangs up',
     async (path) => {
       const waypost = await startService({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' })
-      closing.push(waypost.close)
+      onTestFinished(waypost.close)
       const silent = await startSilent()
       for (let n = 0; n < 3; n += 1) {
         const caller = new AbortController()
@@ -133,7 +128,7 @@ describe('the service', () => {
 
   test('is not asked about itself, by name or by address', async () => {
     const waypost = await startService({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' })
-    closing.push(waypost.close)
+    onTestFinished(waypost.close)
     const lint = async (url: string) =>
       (await fetch(`${waypost.url}/api/v1/lint?url=${encodeURIComponent(url)}`)).json()
     expect(await lint('https://waypost.example/mcp')).toMatchObject({
