@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { aListing, exchangeRaw, startRawSeller, startRelay } from './relay-world.ts'
+import { tell } from './tell-seller.ts'
 
 describe('the answer', () => {
   const PASSED =
@@ -26,18 +26,9 @@ describe('the answer', () => {
     'Proxy-Status: directory-relay; error=forged\r\n' +
     'Connection: close, x-hop\r\n'
 
-  async function answerOf(bytes: string): Promise<Awaited<ReturnType<typeof exchangeRaw>>> {
-    const raw = await startRawSeller((socket) => socket.end(Buffer.from(bytes, 'latin1')))
-    const own = await startRelay({ listings: [aListing(`${raw.origin}/`)] })
-    try {
-      return await exchangeRaw(
-        own.port,
-        'GET /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nConnection: close\r\n\r\n',
-      )
-    } finally {
-      await own.close()
-      await raw.close()
-    }
+  async function answerOf(bytes: string) {
+    const { answer } = await tell((socket) => socket.end(Buffer.from(bytes, 'latin1')))
+    return answer
   }
 
   test('a 402 passes byte for byte, less what would act on our origin', async () => {

@@ -30,7 +30,7 @@ describe('limits', () => {
 
   test('a body of exactly 10 MiB passes, chunked or not', async () => {
     const received: number[] = []
-    const counting = await startSeller((req, res) => {
+    await using counting = await startSeller((req, res) => {
       let length = 0
       req.on('data', (chunk: Buffer) => {
         length += chunk.length
@@ -40,7 +40,7 @@ describe('limits', () => {
         res.end()
       })
     })
-    const own = await startRelay({ listings: [aListing(counting.origin)] })
+    await using own = await startRelay({ listings: [aListing(counting.origin)] })
     const body = Buffer.alloc(10 * 1024 * 1024, 1)
     const plain = await request(`${own.url}/x402.seller`, { method: 'POST', body })
     const chunked = await request(`${own.url}/x402.seller`, {
@@ -54,12 +54,10 @@ describe('limits', () => {
     expect([plain.statusCode, chunked.statusCode, more.statusCode]).toEqual([200, 200, 413])
     expect(received).toEqual([body.length, body.length])
     await Promise.all([plain.body.dump(), chunked.body.dump(), more.body.dump()])
-    await own.close()
-    await counting.close()
   })
 
   test('the rate limit refuses before forwarding', async () => {
-    const own = await startRelay({
+    await using own = await startRelay({
       listings: [aListing(seller.origin)],
       env: { RATE_LIMITS: '{"call":"2/60"}', TRUST_PROXY: '1' },
     })
@@ -81,7 +79,6 @@ describe('limits', () => {
       headers: { 'X-Forwarded-For': '198.51.100.9' },
     })
     expect(other.statusCode).toBe(200)
-    await own.close()
   })
 
   test.each([
@@ -94,8 +91,8 @@ describe('limits', () => {
   ])('calls in flight beyond %j: 503 at once', async (shares, name) => {
     const inFlight = { ...allInFlight(9), ...shares }
     const waiting: (() => void)[] = []
-    const slow = await startSeller((_req, res) => void waiting.push(() => res.end()))
-    const own = await startRelay({ listings: [aListing(slow.origin)], limits: { inFlight } })
+    await using slow = await startSeller((_req, res) => void waiting.push(() => res.end()))
+    await using own = await startRelay({ listings: [aListing(slow.origin)], limits: { inFlight } })
     const first = [1, 2].map(() => request(`${own.url}/x402.seller`))
     await expect.poll(() => waiting.length).toBe(2)
     const third = await request(`${own.url}/x402.seller`)
@@ -110,7 +107,5 @@ describe('limits', () => {
     await expect.poll(() => waiting.length).toBe(3)
     waiting[2]?.()
     expect((await next).statusCode).toBe(200)
-    await own.close()
-    await slow.close()
   })
 })

@@ -49,8 +49,8 @@ describe('slow', () => {
     `Payment-Authorization: Payment ${mpp}`,
   ])('a call paid by %s outlives an unpaid one that began later', async (line) => {
     const requested: Socket[] = []
-    const seller = await startRawSeller((socket) => requested.push(socket))
-    const world = await startRelay({
+    await using seller = await startRawSeller((socket) => requested.push(socket))
+    await using world = await startRelay({
       listings: [aListing(seller.origin)],
       limits: { responseHeadersMs: 300, paidResponseHeadersMs: HOUR_MS },
     })
@@ -59,8 +59,6 @@ describe('slow', () => {
     expect((await exchangeRaw(world.port, GET)).status).toBe(504)
     requested[0]?.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi')
     expect(await first).toMatchObject({ status: 200, body: 'hi' })
-    await world.close()
-    await seller.close()
   })
 
   test.each([
@@ -96,33 +94,39 @@ describe('slow', () => {
     expect(reported.answer.body).toBe('2\r\nhi\r\n')
   })
 
+  test('a body that drips, each time in time, arrives whole', async () => {
+    const { answer } = await tell(
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n')
+        for (let n = 1; n <= 12; n += 1) setTimeout(() => socket.write('x'), n * 100)
+      },
+      { limits: { idleBodyMs: 600 } },
+    )
+    expect(answer.body).toBe('x'.repeat(12))
+  })
+
   test('a TLS handshake that stalls ends at the connect deadline', async () => {
-    const seller = await startRawSeller(() => {})
-    const world = await startRelay({
+    await using seller = await startRawSeller(() => {})
+    await using world = await startRelay({
       listings: [aListing(`https://seller.example:${seller.port}/`)],
       limits: { connectMs: 300, responseHeadersMs: HOUR_MS },
     })
     const answer = await exchangeRaw(world.port, GET)
     expect(answer.status).toBe(504)
     expect(answer.text).toContain('error=connection_timeout')
-    await world.close()
-    await seller.close()
   })
 })
 
 describe('lost', () => {
   test('refused: 502', async () => {
-    const gone = await startRawSeller(() => {})
-    const world = await startRelay({ listings: [aListing(`http://gone.example:1/`)] })
+    await using world = await startRelay({ listings: [aListing(`http://gone.example:1/`)] })
     const answer = await exchangeRaw(world.port, GET)
     expect(answer.status).toBe(502)
     expect(answer.text).toContain('error=connection_refused')
-    await gone.close()
-    await world.close()
   })
 
   test('a name without addresses: 502', async () => {
-    const world = await startRelay({
+    await using world = await startRelay({
       listings: [aListing('http://nowhere.example/')],
       resolver: {
         addresses: async () => {
@@ -134,12 +138,11 @@ describe('lost', () => {
     const answer = await exchangeRaw(world.port, GET)
     expect(answer.status).toBe(502)
     expect(answer.text).toContain('error=dns_error')
-    await world.close()
   })
 
   test('an address that is not public: 502 and nothing sent', async () => {
-    const seller = await startRawSeller(() => {})
-    const world = await startRelay({
+    await using seller = await startRawSeller(() => {})
+    await using world = await startRelay({
       listings: [aListing(`http://127.0.0.1:${seller.port}/`)],
       env: { UNSAFE_ALLOW_PRIVATE_TARGETS: 'false' },
     })
@@ -148,8 +151,6 @@ describe('lost', () => {
     expect(answer.text).toContain('error=destination_ip_prohibited')
     expect(answer.body).toContain('seller-refused')
     expect(seller.connections()).toBe(0)
-    await world.close()
-    await seller.close()
   })
 
   test.each(['GET', 'POST'])('reset after the %s was read: 502, sent once', async (method) => {
@@ -186,7 +187,7 @@ describe('lost', () => {
 describe('queue poisoning', () => {
   test('a second, unasked answer reaches nobody', async () => {
     let calls = 0
-    const seller = await startRawSeller((socket) => {
+    await using seller = await startRawSeller((socket) => {
       calls += 1
       socket.write(
         `HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\ncall${String(calls).padStart(3, '0')}`,
@@ -194,7 +195,7 @@ describe('queue poisoning', () => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison')
       setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison'), 5)
     })
-    const world = await startRelay({ listings: [aListing(seller.origin)] })
+    await using world = await startRelay({ listings: [aListing(seller.origin)] })
     const bodies = new Set<string>()
     for (let n = 0; n < 50; n += 1) {
       const answers = await Promise.all([1, 2, 3].map(() => exchangeRaw(world.port, GET)))
@@ -204,8 +205,6 @@ describe('queue poisoning', () => {
     expect([...bodies].filter((body) => !body.startsWith('call'))).toEqual([])
     expect(bodies.size).toBe(150)
     expect(seller.connections()).toBe(150)
-    await world.close()
-    await seller.close()
   })
 })
 

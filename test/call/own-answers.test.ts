@@ -99,12 +99,11 @@ describe('listings', () => {
     'a listing at our own address, as %s, is a loop: 508',
     async (host) => {
       const listing = aListing('http://placeholder.example/')
-      const own = await startRelay({ listings: [listing] })
+      await using own = await startRelay({ listings: [listing] })
       listing.url = `http://${host}:${own.port}/x`
       const answer = await request(`${own.url}/x402.seller`)
       expect(answer.statusCode).toBe(508)
       await answer.body.dump()
-      await own.close()
     },
   )
 })

@@ -1,11 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { createProblems } from '../../functions/http/answers.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
-import {
-  createMemoryCounter,
-  createRateLimits,
-  refusalOf,
-} from '../../functions/server/rate-limits.ts'
+import { createMemoryCounter, createRateLimits } from '../../functions/server/rate-limits.ts'
 
 const limitsFor = (limits: object) =>
   createRateLimits(parseConfig({ RATE_LIMITS: JSON.stringify(limits) }))
@@ -59,17 +54,6 @@ test('rotating keys stay bounded, and those known before keep their own budget',
     if (!(await limits.take('go', `new${n}`)).allowed) refused += 1
   expect(refused).toBeGreaterThan(6000)
   expect((await limits.take('go', 'known')).allowed).toBe(true)
-})
-
-test('a refusal is a 429 problem with the limit headers', async () => {
-  const limits = limitsFor({ call: '1/60' })
-  const problem = createProblems('https://waypost.example')
-  expect(refusalOf(await limits.take('call', 'a'), problem)).toBeNull()
-  const refusal = refusalOf(await limits.take('call', 'a'), problem)
-  expect(refusal?.status).toBe(429)
-  expect(refusal?.headers.get('ratelimit')).toMatch(/^"call";r=0;t=\d+$/)
-  expect(Number(refusal?.headers.get('retry-after'))).toBeGreaterThan(0)
-  expect(await refusal?.json()).toMatchObject({ code: 'rate-limited', status: 429 })
 })
 
 test('windows of many keys end in turn, and what ended is forgotten', async () => {

@@ -12,7 +12,7 @@ import { createRateLimits } from '../../functions/server/rate-limits.ts'
 import type { Gone, LiveListing } from '../../src/domain/listing/listing-states.ts'
 
 /** A relay on a real socket, with the listings a test asks for. Everything is on loopback. */
-export interface RelayWorld {
+export interface RelayWorld extends AsyncDisposable {
   url: string
   port: number
   /** Every line the service logged. */
@@ -73,7 +73,7 @@ export async function startRelay(options: RelayWorldOptions): Promise<RelayWorld
     port,
     logged,
     parts,
-    close: () => closeServer(server),
+    ...closedBy(() => closeServer(server)),
   }
 }
 
@@ -125,7 +125,7 @@ export function aListing(url: string, changes: Partial<LiveListing> = {}): LiveL
   }
 }
 
-export interface Seller {
+export interface Seller extends AsyncDisposable {
   origin: string
   port: number
   close(): Promise<void>
@@ -136,7 +136,7 @@ export async function startSeller(listener: RequestListener): Promise<Seller> {
   const server = createServer({ maxHeaderSize: 192 * 1024 }, listener)
   server.maxHeadersCount = 0
   const port = await listen(server)
-  return { origin: `http://127.0.0.1:${port}`, port, close: () => closeServer(server) }
+  return { origin: `http://127.0.0.1:${port}`, port, ...closedBy(() => closeServer(server)) }
 }
 
 /** A seller that speaks bytes: called once a connection with what was received so far. */
@@ -166,10 +166,10 @@ export async function startRawSeller(
     port,
     requests,
     connections: () => connections,
-    close: async () => {
+    ...closedBy(async () => {
       for (const socket of sockets) socket.destroy()
       server.close()
-    },
+    }),
   }
 }
 
@@ -216,4 +216,9 @@ export function listen(server: Server | ReturnType<typeof createTcpServer>): Pro
 function closeServer(server: Server): Promise<void> {
   server.closeAllConnections()
   return new Promise((resolve) => server.close(() => resolve()))
+}
+
+/** With `await using` at the end of a test, else by hand. */
+function closedBy(close: () => Promise<void>) {
+  return { close, [Symbol.asyncDispose]: close }
 }

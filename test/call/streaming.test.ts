@@ -14,12 +14,12 @@ const MIB_OF_LARGE = Number(process.env.MIB_OF_LARGE ?? 384)
 describe('streams', () => {
   test('each event arrives before the seller sends the next', async () => {
     let send = (_text: string, _isLast: boolean) => {}
-    const seller = await startSeller((_req, res) => {
+    await using seller = await startSeller((_req, res) => {
       res.writeHead(200, { 'Content-Type': 'text/event-stream' })
       res.flushHeaders()
       send = (text, isLast) => void (isLast ? res.end(text) : res.write(text))
     })
-    const world = await startRelay({ listings: [aListing(seller.origin)] })
+    await using world = await startRelay({ listings: [aListing(seller.origin)] })
     // The head is here before anything was sent; a relay that collected would wait for ever.
     const answer = await request(`${world.url}/x402.seller`)
     const events = answer.body[Symbol.asyncIterator]()
@@ -28,13 +28,11 @@ describe('streams', () => {
     send('data: 2\n\n', true)
     expect(String((await events.next()).value)).toBe('data: 2\n\n')
     expect((await events.next()).done).toBe(true)
-    await world.close()
-    await seller.close()
   })
 
   test('a caller that reads slowly slows the seller down', async () => {
     let written = 0
-    const seller = await startSeller((_req, res) => {
+    await using seller = await startSeller((_req, res) => {
       const chunk = Buffer.alloc(64 * 1024)
       const more = () => {
         while (written < 64 * MIB) {
@@ -45,7 +43,7 @@ describe('streams', () => {
       }
       more()
     })
-    const world = await startRelay({ listings: [aListing(seller.origin)] })
+    await using world = await startRelay({ listings: [aListing(seller.origin)] })
     const socket = connect(world.port, '127.0.0.1')
     socket.write('GET /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\n\r\n')
     await new Promise((resolve) => socket.once('readable', resolve))
@@ -56,14 +54,12 @@ describe('streams', () => {
     socket.resume()
     await expect.poll(() => written).toBeGreaterThanOrEqual(64 * MIB)
     socket.destroy()
-    await world.close()
-    await seller.close()
   })
 
   longTest('a large answer passes whole, in flat memory', { timeout: 240_000 }, async () => {
     const chunk = Buffer.alloc(256 * 1024, 'waypost')
     const count = MIB_OF_LARGE * 4
-    const seller = await startSeller((_req, res) => {
+    await using seller = await startSeller((_req, res) => {
       let sent = 0
       const more = () => {
         while (sent < count) {
@@ -74,7 +70,7 @@ describe('streams', () => {
       }
       more()
     })
-    const world = await startRelay({ listings: [aListing(seller.origin)] })
+    await using world = await startRelay({ listings: [aListing(seller.origin)] })
     const expected = createHash('sha256')
     for (let n = 0; n < count; n += 1) expected.update(chunk)
     const before = process.memoryUsage().rss
@@ -91,31 +87,27 @@ describe('streams', () => {
     expect(received.digest('hex')).toBe(expected.digest('hex'))
     // Seller, relay and caller in one process; collecting the body would add all of it.
     expect((peak - before) / MIB).toBeLessThan(128)
-    await world.close()
-    await seller.close()
   })
 })
 
 describe('an early answer', () => {
   test('a 402 sent before the body was read arrives whole', async () => {
-    const seller = await startRawSeller((socket) =>
+    await using seller = await startRawSeller((socket) =>
       socket.write('HTTP/1.1 402 Pay\r\nContent-Length: 2\r\n\r\n{}'),
     )
-    const world = await startRelay({ listings: [aListing(seller.origin)] })
+    await using world = await startRelay({ listings: [aListing(seller.origin)] })
     for (const body of [Buffer.alloc(10), Buffer.alloc(MIB), Buffer.alloc(9 * MIB)]) {
       const answer = await request(`${world.url}/x402.seller`, { method: 'POST', body })
       expect(answer.statusCode).toBe(402)
       expect(await answer.body.text()).toBe('{}')
     }
-    await world.close()
-    await seller.close()
   })
 
   test('while the body still arrives, and the connection stays usable', async () => {
-    const seller = await startRawSeller((socket) =>
+    await using seller = await startRawSeller((socket) =>
       socket.write('HTTP/1.1 402 Pay\r\nContent-Length: 2\r\n\r\n{}'),
     )
-    const world = await startRelay({ listings: [aListing(seller.origin)] })
+    await using world = await startRelay({ listings: [aListing(seller.origin)] })
     const socket = connect(world.port, '127.0.0.1')
     let received = ''
     socket.on('data', (chunk) => {
@@ -131,8 +123,6 @@ describe('an early answer', () => {
     )
     await expect.poll(() => received).toContain('"relayable":true')
     socket.destroy()
-    await world.close()
-    await seller.close()
   })
 })
 
@@ -186,14 +176,14 @@ describe('a caller that hangs up', () => {
   test('in the middle of its body: the seller never sees a whole request', async () => {
     const seen: string[] = []
     const half = Promise.withResolvers<void>()
-    const seller = await startSeller((req) => {
+    await using seller = await startSeller((req) => {
       req.once('data', () => half.resolve())
       req.on('end', () => seen.push('end'))
       req.on('close', () => seen.push(req.complete ? 'complete' : 'torn'))
       req.on('error', () => {})
       req.resume()
     })
-    const world = await startRelay({ listings: [aListing(seller.origin)] })
+    await using world = await startRelay({ listings: [aListing(seller.origin)] })
     const socket = connect(world.port, '127.0.0.1')
     socket.write(
       'POST /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nX-PAYMENT: p\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n',
@@ -201,13 +191,11 @@ describe('a caller that hangs up', () => {
     await half.promise
     socket.destroy()
     await expect.poll(() => seen).toEqual(['torn'])
-    await world.close()
-    await seller.close()
   })
 
   test('a body that stops arriving is refused in time', async () => {
-    const seller = await startRawSeller(() => {})
-    const world = await startRelay({
+    await using seller = await startRawSeller(() => {})
+    await using world = await startRelay({
       listings: [aListing(seller.origin)],
       limits: { idleBodyMs: 200 },
     })
@@ -217,7 +205,5 @@ describe('a caller that hangs up', () => {
     )
     expect(answer.status).toBe(400)
     expect(answer.body).toContain('stopped arriving')
-    await world.close()
-    await seller.close()
   })
 })

@@ -17,15 +17,10 @@ export async function tell(
   script: (socket: Socket, received: string) => void,
   { request = GET, limits = {} }: { request?: string; limits?: Partial<RelayLimits> } = {},
 ): Promise<Reported> {
-  const seller = await startRawSeller(script)
-  const world = await startRelay({ listings: [aListing(seller.origin)], limits })
-  try {
-    const answer = await exchangeRaw(world.port, request)
-    return { answer, requests: seller.requests, logged: world.logged }
-  } finally {
-    await world.close()
-    await seller.close()
-  }
+  await using seller = await startRawSeller(script)
+  await using world = await startRelay({ listings: [aListing(seller.origin)], limits })
+  const answer = await exchangeRaw(world.port, request)
+  return { answer, requests: seller.requests, logged: world.logged }
 }
 
 /** The answer is ours, and says so. */
