@@ -1,10 +1,8 @@
-import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import {
   type CompareFacts,
   CompareFactsSchema,
-  type CompareRow,
   CompareSchema,
   compareRows,
   toCompareList,
@@ -114,33 +112,6 @@ describe('the order of rows', () => {
     expect(Math.sign(compareRows(a, b))).toBe(-1)
     expect(Math.sign(compareRows(b, a))).toBe(1)
   })
-
-  test('is one order whatever the start, and nothing but a row itself is equal to it', () => {
-    const maybe = (max: number) => fc.option(fc.integer({ min: 0, max }), { nil: null })
-    const anyRow: fc.Arbitrary<CompareRow> = fc
-      .record({
-        id: fc.constantFrom('x402.a', 'x402.b', 'x402.c', 'x402.d', 'x402.e', 'x402.f'),
-        trust: maybe(2),
-        buyers: maybe(2),
-        remote: fc.boolean(),
-        min_usd: maybe(2),
-      })
-      .map((changes) => ({ ...row, ...changes }))
-    const rows = fc.uniqueArray(anyRow, { selector: ({ id }) => id, maxLength: 6 })
-    fc.assert(
-      fc.property(rows.chain(withShuffle), ([one, other]) => {
-        expect(other.toSorted(compareRows)).toEqual(one.toSorted(compareRows))
-      }),
-    )
-    fc.assert(
-      fc.property(anyRow, anyRow, (a, b) => {
-        const order = Math.sign(compareRows(a, b))
-        expect(order).toBe(-Math.sign(compareRows(b, a)) + 0)
-        if (order === 0) expect(a).toEqual(b)
-        expect(compareRows(a, a)).toBe(0)
-      }),
-    )
-  })
 })
 
 describe('a comparison page', () => {
@@ -248,8 +219,4 @@ function toPage(changes: Partial<CompareFacts> = {}) {
       demand: DEMAND,
     },
   )
-}
-
-function withShuffle(rows: CompareRow[]): fc.Arbitrary<[CompareRow[], CompareRow[]]> {
-  return fc.tuple(fc.constant(rows), fc.shuffledSubarray(rows, { minLength: rows.length }))
 }

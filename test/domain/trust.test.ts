@@ -1,12 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  judgeTrust,
-  recencyOf,
-  scoreTrust,
-  TRUST,
-  type TrustInput,
-} from '../../src/domain/trust/trust.ts'
+import { judgeTrust, scoreTrust, type TrustInput } from '../../src/domain/trust/trust.ts'
 import { toMeasured } from './listing-samples.ts'
 
 /** Worked by hand from the published formula, not by this code. */
@@ -94,18 +88,6 @@ describe('the score', () => {
   })
 })
 
-describe('recency', () => {
-  test.each([
-    [0, 1],
-    [7, 1],
-    [18.5, 0.75],
-    [30, 0.5],
-    [400, 0.5],
-  ])('%d days after the last settlement it is %d', (days, recency) => {
-    expect(recencyOf(days)).toBe(recency)
-  })
-})
-
 describe('the verdict on evidence', () => {
   test('nothing measured is no data, which is not a mark against the seller', () => {
     expect(judgeTrust(undefined, 1, '2026-11-01')).toEqual({ evidence: 'no_payment_data' })
@@ -190,11 +172,6 @@ describe('the verdict on evidence', () => {
       return true
     })
   })
-})
-
-test('the weights of the base add up to one', () => {
-  const { buyers, settlements, volume } = TRUST.weights
-  expect(buyers + settlements + volume).toBeCloseTo(1, 12)
 })
 
 function sale(

@@ -217,7 +217,7 @@ function isProblem(value: unknown): value is Problem {
  * @param chance from 0 to 1
  * @returns null when the service asks for more than `LONGEST_WAIT`
  */
-export function toWait(
+function toWait(
   tries: number,
   retryAfter: number | undefined,
   chance: number,

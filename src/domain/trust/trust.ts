@@ -122,7 +122,7 @@ export function windowEnd(now: number): number {
 }
 
 /** 1 up to a week, then linear down to the floor at the window's end. */
-export function recencyOf(days: number): number {
+function recencyOf(days: number): number {
   const { freshDays, floor } = TRUST.recency
   const past = Math.min(Math.max(days - freshDays, 0), TRUST.windowDays - freshDays)
   return 1 - (1 - floor) * (past / (TRUST.windowDays - freshDays))
