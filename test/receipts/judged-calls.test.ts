@@ -6,11 +6,11 @@ import { toSettlementRow } from '../../functions/trust/meter-rows.ts'
 import { authorizationMarkOf, createPaymentMarks } from '../../src/domain/relay/delivered.ts'
 import type { LedgerPayment } from '../../src/domain/trust/ledger-facts.ts'
 import { describeStores } from '../support/stores.ts'
+import { aTransaction } from './observed-relay.ts'
 import { aReceipt } from './receipt-samples.ts'
 
 const [payer, payee] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
 const network = 'eip155:8453'
-const aTransaction = (n: number) => `0x${n.toString(16).padStart(64, '0')}`
 
 function aPayment(n: number, at: number, listing = 'x402.seller'): LedgerPayment {
   return {
