@@ -114,24 +114,4 @@ describe('properties', () => {
       }),
     )
   })
-
-  test('one more transfer back to a payer never adds to what counts', () => {
-    fc.assert(
-      fc.property(
-        anyPayments,
-        fc.integer({ min: 0, max: 30 }),
-        fc.nat(100_000),
-        (rows, n, amount) => {
-          const settlements = toSettlements(rows)
-          const before = excludeWash(settlements, known()).independent.length
-          const back = [aTransfer({ to: wallet(n), amount: String(amount), at: NOON })]
-          const after = excludeWash(settlements, known(back))
-          const removed = after.flags.find(({ flag }) => flag === 'burst_cohort')
-          fc.pre(removed === undefined)
-          fc.pre(excludeWash(settlements, known()).flags.length === 0)
-          expect(after.independent.length).toBeLessThanOrEqual(before)
-        },
-      ),
-    )
-  })
 })
