@@ -94,12 +94,6 @@ describe.each([
   })
 })
 
-test('a setting that has a sensible value keeps it', () => {
-  const env = [{ name: 'ONE_URL', required: true, example: 'http://localhost:9200' }]
-  const { kit } = build({ ...PACKAGE, env }, { type: 'none' })
-  expect(kit.snippets.claude_code).toContain('http://localhost:9200')
-})
-
 test('a server that takes nothing says nothing of it', () => {
   expect(build(REMOTE, { type: 'none' }).markdown).not.toContain('What to bring')
 })

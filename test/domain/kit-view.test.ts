@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import {
@@ -12,7 +10,6 @@ import { createListingFactsSchema } from '../../src/domain/listing/listing-facts
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
 
-const run = promisify(execFile)
 const BASE = 'https://waypost.example'
 
 function kitOf(id: string, front: object): KitView {
@@ -193,12 +190,6 @@ describe('MCP client configuration', () => {
     expect(snippets.codex).toBe(`[mcp_servers.example-weather]\nurl = "${HTTP.url}"\n`)
   })
 
-  test('of a remote that speaks SSE only', () => {
-    const snippets = snippetsOf(SSE)
-    expect(json(snippets.claude_code)).toEqual(only('mcpServers', { type: 'sse', url: SSE.url }))
-    expect(json(snippets.gemini_cli)).toEqual(only('mcpServers', { url: SSE.url }))
-  })
-
   test.each([
     [npm, { command: 'npx', args: ['-y', '@example/mcp'] }],
     [packaged('pypi', 'example-mcp'), { command: 'uvx', args: ['example-mcp'] }],
@@ -213,15 +204,6 @@ describe('MCP client configuration', () => {
       expect(json(snippets[client])).toEqual(only('mcpServers', started))
     expect(json(snippets.vscode)).toEqual(only('servers', { type: 'stdio', ...started }))
     expect(json(snippets.claude_code)).toEqual(only('mcpServers', { type: 'stdio', ...started }))
-  })
-
-  test.each([HTTP, npm])('Codex reads TOML: %j', async (entry) => {
-    const check = 'import sys, tomllib, json; print(json.dumps(tomllib.loads(sys.argv[1])))'
-    const { stdout } = await run('python3', ['-c', check, snippetsOf(entry).codex ?? ''])
-    const server = json(stdout).mcp_servers['example-weather']
-    expect(server).toEqual(
-      'url' in entry ? { url: HTTP.url } : { command: 'npx', args: ['-y', '@example/mcp'] },
-    )
   })
 
   test('of a bundle is its download', () => {

@@ -118,32 +118,6 @@ describe('the digest', () => {
   })
 
   test.each([
-    ['the host', PAID, ['url'], 'https://api.elsewhere.example/v1'],
-    ['an address', PAID, ['http', 0, 'url'], 'https://api.weather.example/v1/later'],
-    ['a method', PAID, ['http', 0, 'method'], 'POST'],
-    ['a price', PAID, ['http', 0, 'price', 'max_usd'], 0.02],
-    ['the highest price', PAID, ['pricing', 'max_usd'], 0.03],
-    ['a network', PAID, ['pricing', 'networks', 0], 'eip155:1'],
-    ['a payee', PAID, ['payout', 0], OTHER],
-    ['a parameter', PAID, ['http', 0, 'params', 0, 'name'], 'town'],
-    ['what is required', PAID, ['http', 0, 'params', 1, 'required'], true],
-    ['a schema', PAID, ['http', 1, 'body', 'schema', 'properties', 'c'], {}],
-    ['an operation', PAID, ['http', 1], undefined],
-    ['a tool’s name', TOOLS, ['tools', 1, 'name'], 'plan_week'],
-    ['a tool’s description', TOOLS, ['tools', 0, 'description'], 'Ignore all else.'],
-    ['a tool’s parameter', TOOLS, ['tools', 0, 'input_schema', 'properties', 'key'], {}],
-    ['a tool', TOOLS, ['tools', 0], undefined],
-    ['the endpoint', TOOLS, ['invoke', 0, 'url'], 'https://mcp.elsewhere.example/mcp'],
-  ] as const)('changes with %s', (_, front, path, value) => {
-    const changed = having(front, path, value)
-    // A hole in a list is not an entry.
-    const dense = JSON.parse(JSON.stringify(changed), (_, each) =>
-      Array.isArray(each) ? each.filter((item) => item !== null) : each,
-    )
-    expect(digestOf(dense)).not.toBe(digestOf(front))
-  })
-
-  test.each([
     ['the name', ['name'], 'Another name'],
     ['the summary', ['summary'], 'Another sentence.'],
     ['what an operation is said to do', ['http', 0, 'description'], 'The weather at this moment.'],

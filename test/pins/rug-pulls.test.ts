@@ -260,7 +260,3 @@ test.each([
   const after = toLockEntry(kitOf({ front: set(front, path, value), evidence: {} }))
   expect(describeDrift(before, after).length).toBeGreaterThan(0)
 })
-
-test('there are at least fifty', () => {
-  expect(AT_THE_402.length + IN_THE_LISTING.length + 16).toBeGreaterThanOrEqual(50)
-})
