@@ -90,7 +90,7 @@ test('a list of a kind is offered in other orders, all of it, without JavaScript
   await page.getByRole('link', { name: 'Most used, as others counted' }).click()
   await page.waitForURL('**/search?kind=http_api&sort=calls')
   expect(await page.locator('[data-sorts] [aria-current]').textContent()).toBe('Most called')
-  expect(await page.locator('[data-results] .hit').count()).toBeGreaterThan(2)
+  expect(await page.locator('[data-results] .item').count()).toBeGreaterThan(2)
   await close()
 })
 

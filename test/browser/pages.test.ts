@@ -131,7 +131,7 @@ test.each(ALL_STATES)(
  */
 const REQUESTED: readonly [path: string, ...texts: string[]][] = [
   ['/', '.task-cards .money'],
-  ['/kind/http_api', '.hit-name'],
+  ['/kind/http_api', '.name-link'],
   [
     '/listing/x402.brightwell-search',
     ...['Price from', 'Last answered', 'Pays with', 'You get', 'Trust'].map(

@@ -38,12 +38,12 @@ test('the home page shows the first results while somebody types, in the order o
   await page.keyboard.type('weather')
   // Whoever types slowly is shown the rows of the letters so far, too.
   await suggest.locator('[data-all][href$="q=weather"]').waitFor()
-  const names = await suggest.locator('.hit-name').allTextContents()
+  const names = await suggest.locator('.name-link').allTextContents()
   expect(await page.evaluate(() => document.activeElement?.matches('[data-search]'))).toBe(true)
   await page.keyboard.press('Escape')
   expect(await suggest.isVisible()).toBe(false)
   await Promise.all([page.waitForURL('**/search?q=weather'), page.keyboard.press('Enter')])
-  const all = await page.locator('[data-results] .hit-name').allTextContents()
+  const all = await page.locator('[data-results] .name-link').allTextContents()
   expect(names).toEqual(all.slice(0, 6))
   expect(new Set(requested)).toEqual(new Set(['1']))
   expect(faults).toEqual([])
@@ -67,7 +67,7 @@ test('of two answers the later question wins, however late the earlier one is an
   await isRequested
   await box.fill('weather')
   await page.waitForURL(/q=weather/)
-  const shown = () => page.locator('[data-results] .hit-name').allTextContents()
+  const shown = () => page.locator('[data-results] .name-link').allTextContents()
   const names = await shown()
   shownLater.resolve()
   await release.promise

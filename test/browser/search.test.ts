@@ -13,7 +13,7 @@ afterAll(async () => {
   await waypost?.close()
 })
 
-const namesOn = (page: Page) => page.locator('[data-results] .hit-name').allTextContents()
+const namesOn = (page: Page) => page.locator('[data-results] .name-link').allTextContents()
 const statusOn = (page: Page) => page.locator('[data-status]')
 
 interface Answer {
@@ -99,7 +99,7 @@ test('foreign names and first-party kits: text is text, and kits never stand amo
   expect((await namesOn(page))[0]).toContain('<b>')
   await page.locator('[data-search]').fill('first steps')
   await page.waitForURL(/q=first/)
-  const links = await page.locator('[data-results] .hit-name').all()
+  const links = await page.locator('[data-results] .name-link').all()
   const paths = await Promise.all(links.map((link) => link.getAttribute('href')))
   expect(paths.filter((path) => path?.includes('/kit.'))).toEqual([])
   const own = page.locator('[data-own]')

@@ -6,7 +6,7 @@ const waypost = serveFixture()
 /** Pages of the listings found, in order, as the page links them. */
 async function onThePage(query: string): Promise<string[]> {
   const html = await (await fetch(`${waypost.url}/search?${query}`)).text()
-  const links = [...html.matchAll(/<a[^>]*class="[^"]*\bhit-name\b[^>]*>/g)]
+  const links = [...html.matchAll(/<a[^>]*class="[^"]*\bname-link\b[^>]*>/g)]
   return links.map(([tag]) => /href="([^"]+)"/.exec(tag)?.[1] ?? '').filter((path) => path !== '')
 }
 

@@ -8,7 +8,9 @@ import {
 import { railsOf } from '../../domain/listing/pricing.ts'
 import type { ListingBrief } from '../../domain/views/listing-view.ts'
 import type { TrustSummary } from '../../domain/views/trust-view.ts'
+import { present } from '../../domain/wire/json.ts'
 import { hasRemoteEndpoint } from '../../domain/wire/vocabulary.ts'
+import type { SearchRow } from '../search/search-view.ts'
 
 export type ListingRow = ReturnType<typeof toListingRow>
 
@@ -29,6 +31,23 @@ export function toListingRow(view: Omit<ListingBrief, 'tags' | 'badges'>) {
     remote,
     /** Where it runs, in a word. */
     runs: kind === 'kit' ? 'a guide' : remote ? 'hosted' : 'locally',
+  }
+}
+
+/** As a result of a search, which a directory may show without prices or scores. */
+export function toSearchRow(
+  row: ListingRow,
+  { payments, trust }: { payments: boolean; trust: boolean },
+): SearchRow {
+  return {
+    ...{ id: row.id, name: row.name, kind: row.kind, summary: row.summary },
+    ...present({ mark: row.mark, paid: payments ? row.paid : undefined }),
+    price: payments && row.pricing.model === 'per_call' ? row.pricing : null,
+    cost: payments ? (row.price ?? undefined) : undefined,
+    rails: payments ? row.rails : [],
+    auth: row.auth.type,
+    trust: trust ? row.trust : null,
+    trust_note: row.trust_note,
   }
 }
 

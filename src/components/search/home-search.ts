@@ -39,7 +39,7 @@ function start(box: HTMLInputElement, suggest: HTMLElement): void {
   })
   // Back to an earlier query.
   box.addEventListener('focus', () => {
-    const hasRows = suggest.querySelector('[data-results] .hit') !== null
+    const hasRows = suggest.querySelector('[data-results] .item') !== null
     if (hasRows && form().q !== undefined) suggest.hidden = false
   })
 }

@@ -18,6 +18,8 @@ export interface SearchRow extends Omit<PageResponse['results'][number], 'call' 
   trust_note?: string
   /** In a list, what tells its rows apart, in place of their kind. */
   place?: string
+  /** Where it runs, in a word. */
+  runs?: string
   is_ours?: boolean
 }
 

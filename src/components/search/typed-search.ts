@@ -49,7 +49,7 @@ export function addArrowKeys(results: HTMLElement, box: HTMLInputElement): void 
     if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
     // A select uses the arrows itself.
     if (event.target instanceof HTMLSelectElement) return
-    const all = results.querySelectorAll<HTMLAnchorElement>('[data-results] .hit-name')
+    const all = results.querySelectorAll<HTMLAnchorElement>('[data-results] .name-link')
     // Folded rows are passed over.
     const links = [...all].filter((link) => link.checkVisibility())
     const current = document.activeElement
