@@ -7,7 +7,7 @@ import {
 import { toTaskChoices } from '../../src/components/home/home-lists.ts'
 import { toStatusText } from '../../src/components/listing/listing-page.ts'
 import { toStripFacts } from '../../src/components/rows/decision-facts.ts'
-import { toHue, toMonogram } from '../../src/components/rows/tile.ts'
+import { toMonogram } from '../../src/components/rows/tile.ts'
 import { type TaskOffer, toTaskPages } from '../../src/domain/plans/task-plan.ts'
 import type { Measured } from '../../src/domain/trust/evidence.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
@@ -116,12 +116,6 @@ test.each([
   ['---', '·'],
 ])('the letters of %s are %s', (name, letters) => {
   expect(toMonogram(name)).toBe(letters)
-})
-
-test('a listing keeps one of six tints', () => {
-  const hues = Array.from({ length: 200 }, (_, index) => toHue(`api.row-${index}`))
-  expect(new Set(hues)).toEqual(new Set([1, 2, 3, 4, 5, 6]))
-  expect(toHue('api.row-1')).toBe(toHue('api.row-1'))
 })
 
 describe('tasks of the home page', () => {

@@ -1,7 +1,6 @@
 import type { Compiled } from '../../compiled.ts'
 import { KIND_LABELS } from '../../domain/wire/vocabulary.ts'
 import { toXmlText } from '../frame/html.ts'
-import { digestOf } from '../rows/tile.ts'
 
 const FEED_LENGTH = 50
 
@@ -37,6 +36,14 @@ function newestOf(listings: Compiled['listings']) {
     .map(({ brief, added }) => ({ brief, added, shuffled: digestOf(brief.id) }))
     .sort((a, b) => (a.added === b.added ? a.shuffled - b.shuffled : a.added < b.added ? 1 : -1))
     .slice(0, FEED_LENGTH)
+}
+
+/** FNV-1a, 32 bits. */
+function digestOf(text: string): number {
+  let digest = 0x811c9dc5
+  for (let index = 0; index < text.length; index++)
+    digest = Math.imul(digest ^ text.charCodeAt(index), 0x01000193)
+  return digest >>> 0
 }
 
 export type Feed = ReturnType<typeof toListingFeed>

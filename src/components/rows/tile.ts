@@ -1,8 +1,5 @@
 import type { Kind } from '../../domain/wire/vocabulary.ts'
 
-/** Hues of a tile's tint; they have no meaning. */
-const HUES = 6
-
 /**
  * Up to two letters that stand for a listing where others would show a logo: first letters of its
  * first two words, else the first two letters of one. Scripts without letters of that kind give one.
@@ -22,14 +19,3 @@ export function toMonogram(name: string): string {
 
 /** Class that gives an element the arm of a kind. */
 export const toShape = (kind: Kind) => (kind === 'kit' ? 'is-kit' : kind)
-
-/** 1 to 6, from the id, so that a listing keeps its tint. */
-export const toHue = (id: string) => (digestOf(id) % HUES) + 1
-
-/** FNV-1a, 32 bits. */
-export function digestOf(text: string): number {
-  let digest = 0x811c9dc5
-  for (let index = 0; index < text.length; index++)
-    digest = Math.imul(digest ^ text.charCodeAt(index), 0x01000193)
-  return digest >>> 0
-}
