@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CompareView } from './domain/compare/compare-view.ts'
-import type { Tables } from './domain/derived/tables.ts'
+import type { SiteTexts, Tables } from './domain/derived/tables.ts'
 import type { KitView } from './domain/kit/kit-view.ts'
 import type { Gone } from './domain/listing/listing-states.ts'
 import type { TaskPage } from './domain/plans/task-plan.ts'
@@ -106,7 +106,7 @@ export interface CompiledSite {
   /** Hosts without a listing, by reason. */
   not_listed: NotListed[]
   also_search: Tables['alsoSearch']
-  texts: Tables['site']
+  texts: SiteTexts
   /** Separate registries, by policy. */
   policies: PolicyView[]
   /** The directory's own drawing, as SVG; null where it has none. */
@@ -132,7 +132,7 @@ export const RELEASE_DIR_VARIABLE = 'RELEASE_DIR'
 export interface Shared {
   base_url: string
   /** Names, banner, and where the content can be edited. */
-  texts: Tables['site']
+  texts: SiteTexts
 }
 
 /** Of a listing what lists need of it. */

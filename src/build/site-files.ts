@@ -234,7 +234,7 @@ interface LlmsInput {
 function toLlmsText({ baseUrl, site, categories, total, first }: LlmsInput): string {
   const { payments, trust } = site.switches
   const toList = (links: readonly LlmsLink[]) =>
-    toPresentLinks(links, site.switches).map(
+    toPresentLinks(links, site).map(
       ([path, name, note]) => `- [${name}](${baseUrl}${path}): ${note}`,
     )
   const notes = [

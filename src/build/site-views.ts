@@ -29,6 +29,11 @@ export function toCompiledSite(
 ): CompiledSite {
   const { baseUrl, listings, tables, sources, byId, ledger } = catalogue
   const compare = { baseUrl, site: tables.site, sources, listings: byId, demand: ledger.demand }
+  const task_pages = toTaskPages(tables.tasks, offers)
+  const empty = [
+    ...(task_pages.some(({ sellers }) => sellers > 0) ? [] : ['/tasks']),
+    ...(catalogue.pages.length > 0 ? [] : ['/compare']),
+  ]
   const worn = [...new Set(listings.flatMap(({ mark }) => mark ?? []))].sort()
   return {
     base_url: baseUrl,
@@ -42,13 +47,13 @@ export function toCompiledSite(
     compare: catalogue.pages.map(({ slug, facts }) => toCompareView(slug, facts, compare)),
     gone: catalogue.gone,
     also_search: tables.alsoSearch,
-    texts: tables.site,
+    texts: { ...tables.site, empty },
     mark: catalogue.mark,
     marks: Object.fromEntries(worn.map((mark) => [mark, toMarkSvg(mark)])),
     not_listed: withoutListed(tables.notListed, listings),
     policies: tables.policies.map((policy) => toPolicyView(policy, listings)),
     tasks: tables.tasks,
-    task_pages: toTaskPages(tables.tasks, offers),
+    task_pages,
   }
 }
 
@@ -62,7 +67,7 @@ export function toReleaseFile(
     digest,
     base_url: baseUrl,
     shared_hosts: tables.sharedHosts,
-    texts: tables.site,
+    texts: site.texts,
     also_search: tables.alsoSearch,
     not_listed: site.not_listed,
     other_hosts: toOtherHosts(listings),

@@ -81,8 +81,8 @@ function toChanged(outside: readonly Listed[]) {
 function toAnswered(outside: readonly Listed[]) {
   return outside
     .filter(({ home }) => home.tools > 0)
-    .map(({ brief: { name, page }, home: { tools } }) => ({ name, page, listings: tools }))
-    .sort((a, b) => b.listings - a.listings || compareText(a.page, b.page))
+    .map(({ brief: { name, page }, home: { tools } }) => ({ name, page, note: tools }))
+    .sort((a, b) => b.note - a.note || compareText(a.page, b.page))
 }
 
 /** A service that somebody would choose for a task, and why. */

@@ -264,11 +264,12 @@ export function isSwitchedOff(path: string, switches: Partial<Switches> = {}): b
   )
 }
 
+/** Links to pages that this directory has, and that show something in it. */
 export function toPresentLinks<Link extends readonly [path: string, ...rest: unknown[]]>(
   links: readonly Link[],
-  switches: Switches,
+  { switches, empty = [] }: Pick<SiteNames, 'switches' | 'empty'>,
 ): Link[] {
-  return links.filter(([path]) => !isSwitchedOff(path, switches))
+  return links.filter(([path]) => !isSwitchedOff(path, switches) && !empty.includes(path))
 }
 
 const markId = textLike(
@@ -414,6 +415,12 @@ export const SiteTextsSchema = v.strictObject({
   }),
 })
 
+/** With the pages that would show nothing yet: no menu names them. */
+const ShownTextsSchema = v.strictObject({
+  ...SiteTextsSchema.entries,
+  empty: v.optional(v.array(v.string())),
+})
+
 export const TablesSchema = v.strictObject({
   categories: v.array(CategoryRowSchema),
   sources: v.array(SourceRowSchema),
@@ -434,8 +441,9 @@ export const TablesSchema = v.strictObject({
 
 export type CategoryRow = v.InferOutput<typeof CategoryRowSchema>
 export type RoadmapRow = v.InferOutput<typeof RoadmapRowSchema>
-export type SiteNames = v.InferOutput<typeof SiteNamesSchema>
-export type SiteTexts = v.InferOutput<typeof SiteTextsSchema>
+type Shown = Pick<v.InferOutput<typeof ShownTextsSchema>, 'empty'>
+export type SiteNames = v.InferOutput<typeof SiteNamesSchema> & Shown
+export type SiteTexts = v.InferOutput<typeof SiteTextsSchema> & Shown
 export type Tables = v.InferOutput<typeof TablesSchema>
 
 const choices = v.array(v.strictObject({ id: v.string(), name: v.string(), listings: count }))
@@ -458,7 +466,7 @@ export const ReleaseFileSchema = v.strictObject({
   digest: v.string(),
   base_url: v.string(),
   shared_hosts: SharedHostsSchema,
-  texts: SiteTextsSchema,
+  texts: ShownTextsSchema,
   also_search: v.array(AlsoSearchSchema),
   search_choices: SearchChoicesSchema,
   not_listed: v.optional(v.array(NotListedSchema), []),
