@@ -145,9 +145,9 @@ export function toFigures(
   const { total, change } = toClicksByDay(numbers.clicks.by_day, PLOT_DAYS, now)
   const { search_impressions, calls } = numbers.last_30_days
   return [
-    figure(`Clicks, ${PLOT_DAYS} days`, total, change),
-    figure(`Shown in searches, ${PLOT_DAYS} days`, search_impressions),
-    figure(`Calls relayed, ${PLOT_DAYS} days`, calls),
+    figure('Clicks', total, [`in ${PLOT_DAYS} days`, change].filter(Boolean).join(', ')),
+    figure('Shown', search_impressions, `in searches of ${PLOT_DAYS} days`),
+    figure('Calls relayed', calls, `in ${PLOT_DAYS} days`),
     ...trust,
   ]
 }
