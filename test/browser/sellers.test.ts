@@ -58,7 +58,7 @@ test('a seller signs in by mail, starts a claim, is told what was seen, and sign
   expect(await claim.locator('.notice code').textContent()).toBe('owner@shop.example')
   await claim.getByRole('button', { name: 'Use a DNS record instead' }).click()
   const record = page.locator('.claim', { hasText: 'A DNS record, started' })
-  const codes = await record.locator('.claim-steps code').allTextContents()
+  const codes = await record.locator('.fact-list code').allTextContents()
   expect(codes).toEqual([
     expect.stringMatching(/^listing-claim=/),
     expect.stringMatching(/ IN TXT "listing-claim=/),
@@ -66,8 +66,8 @@ test('a seller signs in by mail, starts a claim, is told what was seen, and sign
   ])
   await page.goto('/sellers/dashboard')
   await record.getByRole('button', { name: 'Show the steps' }).click()
-  await record.locator('.claim-steps').waitFor()
-  expect(await record.locator('.claim-steps code').allTextContents()).toEqual(codes)
+  await record.locator('.fact-list').waitFor()
+  expect(await record.locator('.fact-list code').allTextContents()).toEqual(codes)
 
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.waitForURL('**/sellers')
