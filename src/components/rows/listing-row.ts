@@ -6,11 +6,11 @@ import {
   UNPUBLISHED,
 } from '../../domain/listing/price-text.ts'
 import { railsOf } from '../../domain/listing/pricing.ts'
+import type { PageResponse } from '../../domain/search/search-response.ts'
 import type { ListingBrief } from '../../domain/views/listing-view.ts'
 import type { TrustSummary } from '../../domain/views/trust-view.ts'
 import { present } from '../../domain/wire/json.ts'
 import { hasRemoteEndpoint } from '../../domain/wire/vocabulary.ts'
-import type { SearchRow } from '../search/search-view.ts'
 
 export type ListingRow = ReturnType<typeof toListingRow>
 
@@ -32,6 +32,19 @@ export function toListingRow(view: Omit<ListingBrief, 'tags' | 'badges'>) {
     /** Where it runs, in a word. */
     runs: kind === 'kit' ? 'a guide' : remote ? 'hosted' : 'locally',
   }
+}
+
+/** A row of an answer or of a list. */
+export interface SearchRow extends Omit<PageResponse['results'][number], 'call' | 'explain'> {
+  /** Where no price is known, what its callers are charged, in words. */
+  cost?: string | undefined
+  /** Beside a score. */
+  trust_note?: string
+  /** In a list, what tells its rows apart, in place of their kind. */
+  place?: string
+  /** Where it runs, in a word. */
+  runs?: string
+  is_ours?: boolean
 }
 
 /** As a result of a search, which a directory may show without prices or scores. */

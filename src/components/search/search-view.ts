@@ -8,20 +8,8 @@ import {
 } from '../../domain/search/search-filters.ts'
 import type { PageAnswer, PageResponse } from '../../domain/search/search-response.ts'
 import { reportPath } from '../../domain/sellers/report.ts'
+import type { SearchRow } from '../rows/listing-row.ts'
 import { RESULTS_PER_PAGE, type SearchForm, toSearchPath, withField } from './search-form.ts'
-
-/** A row of an answer or of a list. */
-export interface SearchRow extends Omit<PageResponse['results'][number], 'call' | 'explain'> {
-  /** Where no price is known, what its callers are charged, in words. */
-  cost?: string | undefined
-  /** Beside a score. */
-  trust_note?: string
-  /** In a list, what tells its rows apart, in place of their kind. */
-  place?: string
-  /** Where it runs, in a word. */
-  runs?: string
-  is_ours?: boolean
-}
 
 /** What the page shows of an answer. */
 export interface Found
