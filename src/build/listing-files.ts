@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import {
   type CompiledHead,
   type CompiledListing,
@@ -47,6 +48,8 @@ interface Made {
   listing: DerivedListing
   catalogue: Catalogue
   compiled: CompiledListing
+  /** The members of its view, and all of them. */
+  members: readonly (readonly [name: string, json: string])[]
   view: string
   kit: string
 }
@@ -64,7 +67,7 @@ const ROWS: Readonly<Record<string, (made: Made) => string>> = {
   'data/declared-calls.ndjson': ({ listing }) => toLines(toDeclaredRows(listing)),
   'data/probe-plans.ndjson': ({ listing: { id, facts } }) =>
     toLines([planProbe(id, facts) ?? []].flat()),
-  'data/content-hashes.ndjson': ({ compiled, view }) => toLines([toContentHash(compiled, view)]),
+  'data/content-hashes.ndjson': (made) => toLines([toContentHash(made)]),
   [HEADS]: ({ compiled }) => toLines([toHead(compiled)]),
   [RESTS]: toRestLine,
 }
@@ -168,7 +171,7 @@ function* planListings(
     const place = places.get(id) ?? -1
     const [, keyBefore, similarBefore] = memory?.listings[place] ?? []
     const known = isAlike ? similarBefore : undefined
-    const similar = known ?? hash('sha256', findSimilar(listing).join(' ')).slice(0, MEMBER)
+    const similar = known ?? hash('sha256', findSimilar(listing).join(' ')).slice(0, SIMILAR)
     yield {
       listing,
       place: keyBefore === key && similarBefore === similar ? place : null,
@@ -187,8 +190,11 @@ function toShown(listing: DerivedListing, catalogue: Catalogue) {
 }
 
 function toMade(listing: DerivedListing, catalogue: Catalogue, compiled: CompiledListing): Made {
-  const [view, kit] = [JSON.stringify(compiled.view), JSON.stringify(compiled.kit)]
-  return { listing, catalogue, compiled, view, kit }
+  const members = Object.entries(compiled.view).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, JSON.stringify(value)] as const],
+  )
+  const view = `{${members.map(([name, json]) => `"${name}":${json}`).join(',')}}`
+  return { listing, catalogue, compiled, members, view, kit: JSON.stringify(compiled.kit) }
 }
 
 const DUMP = { ndjson: ROUTES.listings_dump.path, gz: ROUTES.listings_dump_gz.path }
@@ -341,20 +347,15 @@ export function toLiveListing(listing: DerivedListing): LiveListing {
   }
 }
 
-/** Hex digits of a hash: of a whole listing, and of one member, which is only a hint. */
-const WHOLE = 32
-const MEMBER = 12
+/** Hex digits of a hash: of a whole listing, and of the ids of those that are similar to it. */
+const [WHOLE, SIMILAR] = [32, 12]
 
-/**
- * Hash of a listing's JSON, as it is served.
- *
- * @param line its JSON
- */
-function toContentHash(listing: CompiledListing, line: string): ContentHash {
-  const { view } = listing
-  const facts = toFacts(listing)
-  const digest = hash('sha256', `${line}${JSON.stringify(facts)}`).slice(0, WHOLE)
-  return { id: view.id, hash: digest, fields: hashMembers(view), facts }
+/** Of a listing's JSON, as it is served, and of its members: which of them differ is only a hint. */
+function toContentHash({ compiled, members, view }: Made): ContentHash {
+  const facts = toFacts(compiled)
+  const digest = hash('sha256', `${view}${JSON.stringify(facts)}`).slice(0, WHOLE)
+  const fields = members.map(([name, json]) => [name, crc32(json).toString(16)])
+  return { id: compiled.id, hash: digest, fields: Object.fromEntries(fields), facts }
 }
 
 /** Facts that the log of changes describes in words. */
@@ -372,13 +373,4 @@ function toFacts({ view, kit, handshakes }: CompiledListing): Record<string, str
     digest: view.digest,
     ...Object.fromEntries(view.notices.map(({ id, note }) => [id, note])),
   }
-}
-
-function hashMembers(view: object): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(view).map(([name, value]) => [
-      name,
-      hash('sha256', JSON.stringify(value) ?? '').slice(0, MEMBER),
-    ]),
-  )
 }

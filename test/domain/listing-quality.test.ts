@@ -1,10 +1,19 @@
 import { expect, test } from 'vitest'
+import { toSurface } from '../../src/domain/derived/surface.ts'
+import type { Evidence } from '../../src/domain/trust/evidence.ts'
 import { countQuality, judgeQuality } from '../../src/domain/views/reference-views.ts'
 import { SAMPLE_FACTS, toFacts } from './listing-samples.ts'
 
 const url = 'https://api.harbour.example/ships'
 const PAID = { model: 'per_call', min_usd: 0.1, max_usd: 0.1, rails: ['x402'], networks: [] }
 const body = { content_type: 'application/json', schema: { type: 'object' }, example: {} }
+
+type Facts = Parameters<typeof judgeQuality>[0]['facts']
+const judge = (facts: Facts, evidence: Evidence) =>
+  judgeQuality({
+    ...{ facts, evidence },
+    surface: toSurface(facts, evidence.interface, { allowPrivate: true }),
+  })
 
 test.each([
   ['a price', { pricing: PAID }, 'price', true],
@@ -30,23 +39,21 @@ test.each([
   ['no tools, as an API', {}, 'tools', undefined],
 ] as const)('%s is judged', (_, more, name, expected) => {
   const facts = toFacts({ ...SAMPLE_FACTS, payout: [], ...more })
-  expect(judgeQuality(facts, {})[name]).toBe(expected)
+  expect(judge(facts, {})[name]).toBe(expected)
 })
 
 test('what a machine saw counts as well', () => {
-  const server = { kind: 'mcp_server' as const, url, http: [], payout: [] }
-  const facts = {
-    ...server,
-    pricing: { model: 'unknown' as const },
-    auth: { type: 'none' as const },
-  }
+  const facts = toFacts({
+    ...{ ...SAMPLE_FACTS, kind: 'mcp_server', url, http: [], payout: [] },
+    ...{ pricing: { model: 'unknown' }, auth: { type: 'none' } },
+  })
   const tools = [{ name: 'dock', description: 'Docks.', input_schema: {} }]
-  const rich = judgeQuality(facts, {
+  const rich = judge(facts, {
     interface: { at: '2026-11-22T12:00:00Z', from: 'mcp', tools },
   })
   const judged = [
     { kind: facts.kind, quality: rich },
-    { kind: facts.kind, quality: judgeQuality(facts, {}) },
+    { kind: facts.kind, quality: judge(facts, {}) },
   ]
   expect(countQuality(judged)).toEqual([
     {

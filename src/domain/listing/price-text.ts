@@ -24,7 +24,8 @@ export function toRangeText({ min_usd, max_usd }: { min_usd: number; max_usd: nu
  * what filters and orders by price. Nobody is charged without an account, a key or a payment. What runs
  * at home is free itself; the account that it works with may cost something.
  */
-export function chargeOf({ pricing, cost = 'unknown', auth, ...listing }: Charging): Charge {
+export function chargeOf(listing: Charging): Charge {
+  const { pricing, cost = 'unknown', auth } = listing
   if (pricing.model === 'per_call') return 'per_call'
   if (cost === 'freemium' && auth.type === 'none') return 'free_without_key'
   if (cost !== 'unknown') return cost

@@ -53,11 +53,16 @@ export function toClaimWays(
   rules: ClaimRules,
   baseUrl: string,
 ): { methods: ClaimMethod[]; how: string } {
-  const verdicts = CLAIM_METHODS.map((method) => judgeClaim(listingUrl, method, rules))
-  const methods = CLAIM_METHODS.filter((_, at) => verdicts[at]?.allowed === true)
-  const [refused] = verdicts.flatMap((verdict) => (verdict.allowed ? [] : [verdict.detail]))
-  if (methods.length === 0) return { methods, how: `This listing cannot be claimed. ${refused}` }
-  const ways = methods.map((method) => toWay(method, readClaimHost(listingUrl, method, rules)))
+  const methods: ClaimMethod[] = []
+  const [ways, refusals]: [string[], string[]] = [[], []]
+  for (const method of CLAIM_METHODS) {
+    const verdict = judgeClaim(listingUrl, method, rules)
+    if (verdict.allowed) methods.push(method)
+    if (verdict.allowed) ways.push(toWay(method, verdict.host))
+    else refusals.push(verdict.detail)
+  }
+  if (methods.length === 0)
+    return { methods, how: `This listing cannot be claimed. ${refusals[0]}` }
   const start = `Sign in at ${baseUrl}/sellers, start a claim for this listing and prove that it is yours`
   return { methods, how: `${start}: ${ways.join(', or ')}.` }
 }
@@ -81,8 +86,9 @@ export function readClaimHost(
   { sharedHosts, issuer }: Pick<ClaimRules, 'sharedHosts' | 'issuer'>,
 ): ClaimHost {
   const host = hostOf(listingUrl) ?? ''
-  const { origin } = new URL(listingUrl)
-  const repositories = findRepositories(listingUrl, issuer)
+  const url = new URL(listingUrl)
+  const { origin } = url
+  const repositories = findRepositories(url, issuer)
   // A workflow speaks for its repository, and not for the host of all of them.
   const isPart = method === 'oidc' && origin === codeHostOf(issuer)
   return {
@@ -93,10 +99,10 @@ export function readClaimHost(
   }
 }
 
-function findRepositories(listingUrl: string, issuer: string): string[] {
-  const { origin, hostname } = new URL(listingUrl)
+function findRepositories(url: URL, issuer: string): string[] {
+  const { origin, hostname } = url
   const codeHost = codeHostOf(issuer)
-  const [first, second] = pathNames(listingUrl)
+  const [first, second] = pathNames(url)
   if (origin === codeHost) return second === '' ? [] : [`${first}/${second}`]
   const [, owner] = /^([a-z0-9-]+)\.github\.io$/.exec(hostname) ?? []
   if (owner === undefined || codeHost !== GITHUB) return []
@@ -223,13 +229,13 @@ export function hostOf(url: string): string | null {
 export function isProvedAt(url: string, place: string | undefined): boolean {
   const host = hostOf(url)
   if (host === null || place === undefined || !place.includes('/')) return host === place
-  const [owner, repository] = pathNames(url)
+  const [owner, repository] = pathNames(new URL(url))
   return place === `${host}/${owner}/${repository}`
 }
 
 /** Who owns the page on a code host, and the repository. @example → ['acme', 'tides'] */
-function pathNames(url: string): [owner: string, repository: string] {
-  const [, owner = '', repository = ''] = new URL(url).pathname.toLowerCase().split('/')
+function pathNames({ pathname }: URL): [owner: string, repository: string] {
+  const [, owner = '', repository = ''] = pathname.toLowerCase().split('/')
   return [owner, repository.replace(/\.git$/, '')]
 }
 

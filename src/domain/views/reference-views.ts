@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
-import { toSurface } from '../derived/surface.ts'
 import {
   attributionOf,
   type CategoryRow,
@@ -12,11 +11,11 @@ import {
   type SourceRow,
   SourceRowSchema,
 } from '../derived/tables.ts'
-import type { ListingFacts, Operation } from '../listing/listing-facts.ts'
+import type { Operation } from '../listing/listing-facts.ts'
 import { isJsonPayload } from '../listing/operation.ts'
 import { lowestPriceOf, railsOf } from '../listing/pricing.ts'
 import { type Ages, AgesSchema } from '../trust/age.ts'
-import { dayOfUse, type Evidence } from '../trust/evidence.ts'
+import { dayOfUse } from '../trust/evidence.ts'
 import { type TrustLedgerFacts, TrustLedgerSchema } from '../trust/ledger-facts.ts'
 import {
   badgeDataPath,
@@ -308,11 +307,7 @@ export function toStatsView(
       with_trust: many(({ trust }) => trustScoreOf(trust) !== null),
     },
     quality: countQuality(
-      listings.map(({ id, facts, evidence }) => ({
-        id,
-        kind: facts.kind,
-        quality: judgeQuality(facts, evidence),
-      })),
+      listings.map((listing) => ({ kind: listing.facts.kind, quality: judgeQuality(listing) })),
     ),
     dump: {
       ...dump,
@@ -402,15 +397,12 @@ interface Judged {
 /** A key, an account or a token: it must be documented where to get one. */
 const NEEDS_DOCS = new Set(['api_key', 'bearer', 'oauth', 'other'])
 
-export function judgeQuality(
-  facts: Pick<
-    ListingFacts,
-    'kind' | 'url' | 'http' | 'tools' | 'skills' | 'pricing' | 'payout' | 'auth'
-  >,
-  evidence: Evidence,
-): ListingQuality {
+export function judgeQuality({
+  facts,
+  evidence,
+  surface: { operations, tools, skills },
+}: Pick<DerivedListing, 'facts' | 'evidence' | 'surface'>): ListingQuality {
   const { interface: seen } = evidence
-  const { operations, tools, skills } = toSurface(facts, seen, { allowPrivate: true })
   const isPaid = facts.pricing.model === 'per_call'
   return {
     ...(facts.kind === 'http_api' && {
