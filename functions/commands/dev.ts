@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { dev } from 'astro'
 import { build } from '../../src/build/build.ts'
 import { RELEASE_DIR_VARIABLE } from '../../src/compiled.ts'
+import { rememberBuilds } from '../../src/content/recall.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { CHOSEN_PAGE } from '../../src/domain/wire/routes.ts'
@@ -35,6 +36,7 @@ const renderFrom = (folder: string) => {
   process.env[RELEASE_DIR_VARIABLE] = folder
 }
 process.env.ASTRO_TELEMETRY_DISABLED = '1'
+rememberBuilds()
 if (!(await compile(renderFrom))) process.exit(1)
 const service = await createService({
   config,

@@ -37,6 +37,9 @@ import { writeIndexes, writeSearchFunction } from './search-function.ts'
 import { drawCards, writeSiteFiles } from './site-files.ts'
 import { toCompiledSite, toReleaseFile } from './site-views.ts'
 
+/** Listings whose documents are sent to the thread of the indexes at once. */
+const A_BATCH = 64
+
 export interface BuildSettings extends Settings {
   outDir: string
   /**
@@ -88,7 +91,6 @@ export async function build(settings: BuildSettings): Promise<string> {
     stage('pages')
   }
   const { folder, release } = data
-  settings.onData?.(folder.root)
   await data.indexes
   await writeSearchFunction(folder, release)
   stage('search indexes')
@@ -106,21 +108,24 @@ async function writeData(settings: BuildSettings, { digest, content, ledger, end
   stage(`read and derived ${catalogue.listings.length} listings`)
   const folder = beginFolder(settings, { digest, catalogue })
   ends.defer(folder.end)
-  const indexes = beginIndexes(catalogue)
+  // Where pages wait for it, the search is made behind them.
+  const hasPages = settings.onData === undefined
+  const indexes = beginIndexes(catalogue.tables, hasPages ? A_BATCH : Number.POSITIVE_INFINITY)
   let made: Promise<void> | undefined
   ends.defer(async () => {
     indexes.end()
     // Nothing may be written into the folder that is removed next; whoever waits for them reports it.
     await made?.catch(() => undefined)
   })
-  const pageSearch = settings.onData === undefined ? beginPageSearch(folder, catalogue) : null
+  const pageSearch = hasPages ? beginPageSearch(folder, catalogue) : null
   const { dump, offers } = await writeListingFiles(catalogue, { folder, indexes, pageSearch })
-  // Written at once: in memory they would lie beside the pages.
-  made = indexes.finish().then((files) => writeIndexes(folder, files))
-  made.catch(() => undefined)
   stage('files of listings')
   const site = writeSite(folder, catalogue, { dump, offers })
   stage('files of the site')
+  settings.onData?.(folder.root)
+  // Written at once: in memory they would lie beside the pages.
+  made = indexes.finish().then((files) => writeIndexes(folder, files))
+  made.catch(() => undefined)
   const release = toReleaseFile(catalogue, site, digest)
   return { folder, pageSearch, site, release, indexes: made }
 }

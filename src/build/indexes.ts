@@ -27,23 +27,45 @@ export type SearchIndexes = Record<'listings' | 'operations', Uint8Array>
 
 export interface Indexes {
   /** Sends a listing's documents to the thread. */
-  add(listing: DerivedListing, entries: readonly OperationEntry[]): void
+  add(listing: IndexedListing): void
   /** @throws Error naming the listing that cannot be indexed */
   finish(): Promise<SearchIndexes>
   /** Ends the thread, whatever it was doing. */
   end(): void
 }
 
-/** Listings whose documents are sent at once. */
-const A_BATCH = 64
+/**
+ * Both indexes are made in a thread, while other parts of a release are.
+ *
+ * @param batch listings whose documents are sent at once; the thread starts with the first of them
+ */
+export function beginIndexes(tables: Tables, batch: number): Indexes {
+  let thread: ReturnType<typeof startThread> | undefined
+  let listings: IndexedListing[] = []
+  const flush = () => {
+    thread ??= startThread(tables)
+    thread.post({ listings })
+    listings = []
+    return thread
+  }
+  return {
+    add(listing) {
+      listings.push(listing)
+      if (listings.length >= batch) flush()
+    },
+    async finish() {
+      const { post, made } = flush()
+      post(null)
+      const [indexes] = await made
+      // What a thread posts is typed `any`; `index-thread.ts` posts this.
+      const files: SearchIndexes = indexes
+      return files
+    },
+    end: () => thread?.end(),
+  }
+}
 
-/** Both indexes are made in a thread, while other parts of a release are. */
-export function beginIndexes({
-  baseUrl,
-  tables,
-  sources,
-}: Directory & Pick<Catalogue, 'tables'>): Indexes {
-  const directory = { baseUrl, tables, sources }
+function startThread(tables: Tables) {
   const worker = new Worker(new URL('./index-thread.ts', import.meta.url), {
     // What is young in a thread is soon garbage: by default it would reserve three times as much.
     resourceLimits: { maxYoungGenerationSizeMb: 16 },
@@ -56,31 +78,11 @@ export function beginIndexes({
   ])
   made.catch(() => undefined)
   const post = (message: IndexMessage) => worker.postMessage(message)
-  post({ tables: toIndexTables(directory) })
-  let listings: IndexedListing[] = []
-  const flush = () => {
-    post({ listings })
-    listings = []
-  }
-  return {
-    add(listing, entries) {
-      const document = toSearchDocument(listing, directory)
-      listings.push({ document, operations: toOperationParts(listing, document, entries) })
-      if (listings.length >= A_BATCH) flush()
-    },
-    async finish() {
-      flush()
-      post(null)
-      const [indexes] = await made
-      // What a thread posts is typed `any`; `index-thread.ts` posts this.
-      const files: SearchIndexes = indexes
-      return files
-    },
-    end: () => void worker.terminate(),
-  }
+  post({ tables: toIndexTables(tables) })
+  return { post, made, end: () => void worker.terminate() }
 }
 
-export function toIndexTables({ tables }: Pick<Catalogue, 'tables'>): IndexTables {
+export function toIndexTables(tables: Tables): IndexTables {
   return {
     categories: tables.categories.map(({ id }) => id),
     sources: tables.sources.map(({ id }) => id),
@@ -94,6 +96,16 @@ export function toIndexTables({ tables }: Pick<Catalogue, 'tables'>): IndexTable
       })),
     },
   }
+}
+
+/** What is found of a listing, and of each of its operations. */
+export function toIndexedListing(
+  listing: DerivedListing,
+  entries: readonly OperationEntry[],
+  directory: Directory,
+): IndexedListing {
+  const document = toSearchDocument(listing, directory)
+  return { document, operations: toOperationParts(listing, document, entries) }
 }
 
 /** The operations of a listing, found by their own words and by those of the listing. */

@@ -11,6 +11,7 @@ import {
 import { renderBadgeSvg } from '../components/badges/badge-svg.ts'
 import { toScoreParts } from '../components/evidence/evidence-words.ts'
 import { toHomeFacts } from '../components/home/home-lists.ts'
+import { recall } from '../content/recall.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { renderDescription } from '../derive/description.ts'
 import { createSimilarFinder, digestSimilarity } from '../derive/similar.ts'
@@ -39,7 +40,7 @@ import type { DumpFacts } from '../domain/views/reference-views.ts'
 import { badgeDataPath, badgePath, kitPath, listingPath, markPath } from '../domain/wire/links.ts'
 import { ROUTES } from '../domain/wire/routes.ts'
 import type { Folder } from './folder.ts'
-import type { Indexes } from './indexes.ts'
+import { type Indexes, toIndexedListing } from './indexes.ts'
 import { type PageSearch, toSearchPage } from './page-search.ts'
 import { beginLines, beginRows, type RowMemory, readRowMemory, writeRowMemory } from './rows.ts'
 
@@ -136,14 +137,21 @@ export async function writeListingFiles(
 }
 
 /** The operations of each listing, for the indexes and for the pages of tasks. */
-function beginOperations({ baseUrl, tables: { tasks } }: Catalogue, indexes: Indexes) {
+function beginOperations(catalogue: Catalogue, indexes: Indexes) {
+  const { baseUrl, tables } = catalogue
   const offers: OfferOfTask[] = []
   return {
     offers,
     add(listing: DerivedListing): void {
-      const entries = toOperationEntries(listing, baseUrl)
-      indexes.add(listing, entries)
-      for (const offer of toTaskOffers(listing, entries, { tasks, baseUrl })) offers.push(offer)
+      const made = recall(`operations ${listing.id}`, listing, () => {
+        const entries = toOperationEntries(listing, baseUrl)
+        return {
+          indexed: toIndexedListing(listing, entries, catalogue),
+          offers: toTaskOffers(listing, entries, { tasks: tables.tasks, baseUrl }),
+        }
+      })
+      indexes.add(made.indexed)
+      for (const offer of made.offers) offers.push(offer)
     },
   }
 }

@@ -25,6 +25,7 @@ import { DAY_MS } from '../domain/wire/shapes.ts'
 import { findNearestName } from '../domain/wire/text.ts'
 import { type Fault, faultOf, toField } from './faults.ts'
 import { type PartialFacts, type PartialListing, parseFrontMatter } from './listing-file.ts'
+import { digestOf, recall } from './recall.ts'
 import type { ComparePage, PartialTables } from './tables.ts'
 import { createLineFinder, type LineFinder } from './yaml.ts'
 
@@ -39,8 +40,13 @@ export function checkAcross(
   tombstones: ReadonlyMap<string, Tombstone> = new Map(),
 ): Fault[] {
   const ids = new Set(listings.map(({ id }) => id))
+  const ofTables = digestOf(tables)
   return [
-    ...listings.flatMap((listing) => checkListing(listing, tables)),
+    ...listings.flatMap((listing) => {
+      const check = () => checkListing(listing, tables)
+      const { file, digest } = listing
+      return digest === undefined ? check() : recall(`faults ${file}`, digest + ofTables, check)
+    }),
     ...findDuplicates(listings),
     ...pages.flatMap((page) => checkPage(page, ids, tables.tasks)),
     ...checkTables(tables, ids),

@@ -17,6 +17,7 @@ import type { NamedRow, SourceFacts } from '../domain/sources/source-row.ts'
 import { ListingViewSchema } from '../domain/views/listing-view.ts'
 import { ID_PREFIXES } from '../domain/wire/vocabulary.ts'
 import { type Fault, faultOf, type SchemaFault, toSchemaFaults } from './faults.ts'
+import { recall } from './recall.ts'
 import { createLineFinder, parseYaml, type YamlFault } from './yaml.ts'
 
 /** A listing as people wrote it, with its shape checked. */
@@ -49,6 +50,8 @@ export interface PartialListing {
   file: string
   facts: PartialFacts
   yaml: string
+  /** Of all it is made from, where it has no errors. */
+  digest?: string
   /** Required fields that this file lacks. */
   lacks?: readonly string[]
 }
@@ -77,7 +80,8 @@ export function readWritten(contentDir: string, rules: UrlRules): WrittenFiles {
       report(entry.file, [fault])
       continue
     }
-    const parsed = parse(entry, bytes.toString())
+    const text = bytes.toString()
+    const parsed = recall(entry.file, text, () => parse(entry, text))
     for (const fault of parsed.faults) faults.push(fault)
     if (parsed.written !== null) written.push(parsed.written)
     else if (parsed.partial !== null) broken.push(parsed.partial)
@@ -210,15 +214,17 @@ export interface ParsedListing {
 /** @param rows the sources' facts on it, in the order of precedence */
 export function joinListing(written: WrittenFile, rows: readonly NamedRow[]): ParsedListing {
   const { id, file, yaml } = written
-  const facts = joinWith(written.facts, rows)
-  const { whole, lacking = [] } = toWhole(facts)
-  if (whole === undefined) {
-    const partial = { id, file, facts, yaml, lacks: lacking }
-    return { listing: null, partial, faults: toLackFaults(partial, rows) }
-  }
-  const stated = [written.digest, rows.map(({ row }) => [row.facts, row.added])]
-  const digest = rows.length === 0 ? written.digest : hash('sha256', JSON.stringify(stated))
-  return { listing: { ...written, facts: whole, digest }, partial: null, faults: [] }
+  const stated = JSON.stringify([written.digest, rows.map(({ row }) => [row.facts, row.added])])
+  return recall(`joined ${file}`, stated, () => {
+    const facts = joinWith(written.facts, rows)
+    const { whole, lacking = [] } = toWhole(facts)
+    if (whole === undefined) {
+      const partial = { id, file, facts, yaml, lacks: lacking }
+      return { listing: null, partial, faults: toLackFaults(partial, rows) }
+    }
+    const digest = rows.length === 0 ? written.digest : hash('sha256', stated)
+    return { listing: { ...written, facts: whole, digest }, partial: null, faults: [] }
+  })
 }
 
 /** A listing is as old as its oldest source says, where people give no date. */

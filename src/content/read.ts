@@ -15,13 +15,13 @@ import type { PastPrices } from '../domain/trust/age.ts'
 import { type Evidence, EvidenceSchema } from '../domain/trust/evidence.ts'
 import type { Stated } from '../domain/views/listing-view.ts'
 import type { RowDays } from '../domain/views/reference-views.ts'
-import { parseJson } from '../domain/wire/json.ts'
 import { OperatorError } from '../domain/wire/problems.ts'
 import { findNearestName } from '../domain/wire/text.ts'
 import { checkAcross } from './check.ts'
 import { type Fault, faultOf, toSchemaFaults } from './faults.ts'
 import { joinContent } from './join.ts'
 import { type ListingFile, type PartialListing, readWritten } from './listing-file.ts'
+import { recall } from './recall.ts'
 import { type ComparePage, readCompare, readTables } from './tables.ts'
 
 export interface Content {
@@ -207,25 +207,38 @@ function readFolder<Schema extends v.GenericSchema>(
   const values = new Map<string, v.InferOutput<Schema>>()
   const faults: Fault[] = []
   for (const place of listFiles(contentDir, folder)) {
-    const text = readFileSync(join(contentDir, place.file), 'utf8')
-    const json = parseJsonOfReadEvidence(text)
-    if (json instanceof Error) {
-      faults.push(faultOf(place.file, `expected valid JSON: ${json.message}`))
-      continue
-    }
-    const result = v.safeParse(schema, json)
-    const fault = result.success ? judge(place, result.output) : null
-    if (fault !== null) faults.push(fault)
-    else if (result.success) values.set(place.id, result.output)
-    else {
-      const lines = findJsonLines(text)
-      for (const { path, field, message } of toSchemaFaults(schema, result.issues)) {
-        const line = lines.get(String(path.at(-1))) ?? null
-        faults.push(faultOf(place.file, message, { field, line }))
-      }
-    }
+    const read = readJsonFile(contentDir, place.file, schema)
+    const fault = read.value === null ? null : judge(place, read.value)
+    for (const found of fault === null ? read.faults : [fault]) faults.push(found)
+    if (read.value !== null && fault === null) values.set(place.id, read.value)
   }
   return { values, faults }
+}
+
+interface JsonFile<Value> {
+  /** Null where it has errors. */
+  value: Value | null
+  faults: Fault[]
+}
+
+function readJsonFile<Schema extends v.GenericSchema>(
+  contentDir: string,
+  file: string,
+  schema: Schema,
+): JsonFile<v.InferOutput<Schema>> {
+  const text = readFileSync(join(contentDir, file), 'utf8')
+  return recall(file, text, () => {
+    const json = parseJsonOfReadEvidence(text)
+    if (json instanceof Error)
+      return { value: null, faults: [faultOf(file, `expected valid JSON: ${json.message}`)] }
+    const result = v.safeParse(schema, json)
+    if (result.success) return { value: result.output, faults: [] }
+    const lines = findJsonLines(text)
+    const faults = toSchemaFaults(schema, result.issues).map(({ path, field, message }) =>
+      faultOf(file, message, { field, line: lines.get(String(path.at(-1))) ?? null }),
+    )
+    return { value: null, faults }
+  })
 }
 
 function listFiles(contentDir: string, folder: string): Place[] {
@@ -281,13 +294,10 @@ export function readSources(contentDir: string, rules: UrlRules): SourceFiles {
   const names = existsSync(root) ? readdirSync(root).sort() : []
   for (const importer of names.filter((name) => /^[a-z0-9][a-z0-9-]*$/.test(name))) {
     const file = sourceFileOf(importer)
-    const path = join(contentDir, file)
-    if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) continue
-    const result = v.safeParse(schema, parseJson(readFileSync(path, 'utf8')))
-    if (result.success) read.files.set(importer, result.output)
-    else
-      for (const { field, message } of toSchemaFaults(schema, result.issues))
-        read.faults.push(faultOf(file, message, { field }))
+    if (!lstatSync(join(contentDir, file), { throwIfNoEntry: false })?.isFile()) continue
+    const { value, faults } = readJsonFile(contentDir, file, schema)
+    if (value !== null) read.files.set(importer, value)
+    for (const fault of faults) read.faults.push(fault)
   }
   return read
 }

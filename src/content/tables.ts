@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { type CompareFacts, CompareFactsSchema } from '../domain/compare/compare-view.ts'
 import { type Tables, TablesSchema } from '../domain/derived/tables.ts'
 import { type Fault, faultOf, toSchemaFaults } from './faults.ts'
+import { recall } from './recall.ts'
 import { createLineFinder, parseYaml } from './yaml.ts'
 
 /** Tables about languages, hosts and the software; a content folder may have its own. */
@@ -119,6 +120,10 @@ export function readYamlFile<Schema extends v.GenericSchema>(
   { file, schema }: { file: string; schema: Schema },
 ) {
   const text = readFileSync(path, 'utf8')
+  return recall(file, text, () => judgeYaml(text, file, schema))
+}
+
+function judgeYaml<Schema extends v.GenericSchema>(text: string, file: string, schema: Schema) {
   const parsed = parseYaml(text)
   if (!parsed.ok) {
     const faults = parsed.faults.map(({ line, message }) => faultOf(file, message, { line }))

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { readMoves, urlIn } from '../content/check.ts'
 import { createListingParser, type ListingFile } from '../content/listing-file.ts'
 import type { Content } from '../content/read.ts'
+import { digestOf, recall } from '../content/recall.ts'
 import type { ComparePage } from '../content/tables.ts'
 import {
   type DerivedListing,
@@ -122,7 +123,10 @@ export function createCatalogue(
     return { ...known, facts: file.facts, description: file.description, key }
   })
   const context = { rules, baseUrl, directory: tables.site.short_name, asOf }
-  const listings = inputs.map((input) => deriveListing(input, context))
+  const made = digestOf(tables)
+  const listings = inputs.map((input) =>
+    recall(`listing ${input.id}`, input.key + made, () => deriveListing(input, context)),
+  )
   const optedOut = content.listings.filter((file) => isOptedOut(file, ledger, baseUrl))
   const gone = toGone(content, { files, optedOut, moved: ledger.moved, baseUrl })
   return {

@@ -17,7 +17,7 @@ export function findSharedDir(): string | null {
 export function readSearchWords(): SearchWords {
   const { tables } = readTables(join(import.meta.dirname, '../../content'))
   if (tables === null) throw new Error('content/tables has faults: run npm run check')
-  return toIndexTables({ tables }).words
+  return toIndexTables(tables).words
 }
 
 const CorpusRowSchema = v.object({

@@ -52,7 +52,7 @@ const { tables: PRODUCT_TABLES } = readTables(join(import.meta.dirname, '../../c
 if (PRODUCT_TABLES === null) throw new Error('content/tables has faults: run npm run check')
 
 /** The product's own table of words. */
-export const SEARCH_WORDS = toIndexTables({ tables: PRODUCT_TABLES }).words
+export const SEARCH_WORDS = toIndexTables(PRODUCT_TABLES).words
 
 /** An index as the product builds it, with its own table of words. */
 export function indexOf(

@@ -82,7 +82,7 @@ longTest(
     )
     const suggested = tasks.filter(({ sellers }) => sellers > 0)
     expect(suggested.length).toBeGreaterThan(150)
-    const { taskOf } = createWordSets(toIndexTables(catalogue).words)
+    const { taskOf } = createWordSets(toIndexTables(catalogue.tables).words)
     for (const { id, words, page, min_usd } of suggested) {
       const [example = ''] = words
       expect(taskOf(splitText(example.replace(/\|\S+/g, ''))), example).toBe(id)

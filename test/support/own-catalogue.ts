@@ -41,7 +41,7 @@ let operations: SearchIndex | undefined
 /** The index that agents' questions are asked of, made once. */
 export function readOperationIndex(): SearchIndex {
   operations ??= loadSearchIndex(
-    buildSearchIndex(operationDocuments, { noun: 'operation', ...toIndexTables(catalogue) }),
+    buildSearchIndex(operationDocuments, { noun: 'operation', ...toIndexTables(catalogue.tables) }),
   )
   return operations
 }

@@ -35,7 +35,7 @@ type Question = v.InferOutput<typeof FileSchema>[number]
 const [file] = process.argv.slice(2)
 if (file === undefined) throw new Error('expected a file of questions: ask-file.ts <file.yaml>')
 const questions = v.parse(FileSchema, parse(readFileSync(file, 'utf8')))
-const index = loadSearchIndex(buildSearchIndex(readListings(), toIndexTables(catalogue)))
+const index = loadSearchIndex(buildSearchIndex(readListings(), toIndexTables(catalogue.tables)))
 const operations = readOperationIndex()
 const find = createFindOperations({ release: () => ({ operations }) })
 const known = new Set(catalogue.listings.map(({ id }) => id))
