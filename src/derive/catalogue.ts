@@ -123,10 +123,7 @@ export function createCatalogue(
     return { ...known, facts: file.facts, description: file.description, key }
   })
   const context = { rules, baseUrl, directory: tables.site.short_name, asOf }
-  const made = digestOf(tables)
-  const listings = inputs.map((input) =>
-    recall(`listing ${input.id}`, input.key + made, () => deriveListing(input, context)),
-  )
+  const listings = deriveListings(inputs, digestOf(tables), context)
   const optedOut = content.listings.filter((file) => isOptedOut(file, ledger, baseUrl))
   const gone = toGone(content, { files, optedOut, moved: ledger.moved, baseUrl })
   return {
@@ -149,6 +146,16 @@ export function createCatalogue(
     gone,
     goneServers: readGoneServers(gone, content, optedOut, rules),
   }
+}
+
+function deriveListings(
+  inputs: readonly (Parameters<typeof deriveListing>[0] & { key: string })[],
+  ofTables: string,
+  context: Parameters<typeof deriveListing>[1],
+): DerivedListing[] {
+  return inputs.map((input) =>
+    recall(`listing ${input.id}`, input.key + ofTables, () => deriveListing(input, context)),
+  )
 }
 
 /** The listings whose owner wants them here. */
