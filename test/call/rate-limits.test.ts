@@ -5,6 +5,15 @@ import { createMemoryCounter, createRateLimits } from '../../functions/server/ra
 const limitsFor = (limits: object) =>
   createRateLimits(parseConfig({ RATE_LIMITS: JSON.stringify(limits) }))
 
+test('one setting rules both limits of login', async () => {
+  const defaults = limitsFor({})
+  expect((await defaults.take('login_address', 'x')).headers['RateLimit-Policy']).toContain('q=5')
+  expect((await defaults.take('login', 'x')).headers['RateLimit-Policy']).toContain('q=20')
+  const off = limitsFor({ login: 'off' })
+  for (let n = 0; n < 50; n += 1)
+    expect(await off.take('login_address', 'x')).toEqual({ allowed: true, headers: {} })
+})
+
 test('a parallel burst gets exactly the budget', async () => {
   const limits = limitsFor({ call: '10/60' })
   const taken = await Promise.all(Array.from({ length: 100 }, () => limits.take('call', 'a')))

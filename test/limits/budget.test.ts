@@ -33,6 +33,24 @@ test('the clients of one /48 are one holder when somebody has to give way', () =
   expect(ended).toEqual([1])
 })
 
+test('bytes are counted as they come, and what gave way holds nothing', () => {
+  const budget = createBudget({ perClient: 10, perNetwork: 10, inAll: 12 })
+  const ended: string[] = []
+  const greedy = budget.take('192.0.2.1', { size: 0, evict: () => ended.push('greedy') })
+  if (typeof greedy === 'string') throw new Error(greedy)
+  expect(greedy.grow(8)).toBeNull()
+  expect(greedy.grow(3)).toBe('client')
+  expect(greedy.grow(2)).toBeNull()
+  const other = budget.take('192.0.2.2', { size: 3 })
+  expect(ended).toEqual(['greedy'])
+  expect(greedy.grow(5)).toBeNull()
+  greedy.release()
+  if (typeof other === 'string') throw new Error(other)
+  expect(other.grow(7)).toBeNull()
+  expect(budget.take('192.0.2.3', { size: 2 })).toBeTypeOf('object')
+  expect(budget.take('192.0.2.3', { size: 1 })).toBe('process')
+})
+
 test('a hundred /64s of one /48 get ten times what one may ask for in a window', async () => {
   const limits = createRateLimits(parseConfig({ RATE_LIMITS: '{"propose":"2/60"}' }))
   let allowed = 0

@@ -133,6 +133,14 @@ const IN_THE_LISTING: [string, () => void][] = [
   ['a rail appears', lists('pricing.rails', ['x402', 'mpp'])],
   ['a parameter is renamed', lists('http.0.params.0.name', 'password')],
   ['a schema is widened', lists('http.0.params.0.schema', {})],
+  [
+    'a body is asked',
+    lists('http.0.body', { content_type: 'application/json', schema: { type: 'object' } }),
+  ],
+  [
+    'an answer is of another type',
+    lists('http.0.response', { content_type: 'text/html', schema: { type: 'string' } }),
+  ],
   ['a parameter moves into a header', lists('http.0.params.0.in', 'header')],
   [
     'a parameter appears',
