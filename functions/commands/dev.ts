@@ -1,6 +1,7 @@
 import { watch } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { dev } from 'astro'
 import { build } from '../../src/build/build.ts'
@@ -25,7 +26,9 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Where Astro's development server looks for what a page rendered on demand may use. */
 const ASTRO_LOCALS = Symbol.for('astro.locals')
 /** An editor writes a file in several steps (milliseconds). */
-const SAVING = 100
+const SAVING = 50
+/** Time for an open browser to load its page again before the search is made (milliseconds). */
+const LOADING = 400
 /** Time to close open connections on shutdown (milliseconds). */
 const PATIENCE = 2000
 /** Not the folder of `npm start`: its release has pages. */
@@ -71,7 +74,7 @@ onStop(async () => {
 })
 
 /** @returns false when the content has errors: they are printed, and the previous release stays. */
-async function compile(onData: (folder: string) => void): Promise<boolean> {
+async function compile(onData: (folder: string) => Promise<void> | void): Promise<boolean> {
   try {
     await build({
       contentDir: config.CONTENT_DIR,
@@ -100,10 +103,11 @@ function watchContent(onChange: () => void): void {
     const start = performance.now()
     const report = (what: string) =>
       console.log(`${what} in ${Math.round(performance.now() - start)} ms`)
-    const show = (folder: string) => {
+    const show = async (folder: string) => {
       renderFrom(folder)
       onChange()
       report('pages show it')
+      await sleep(LOADING)
     }
     try {
       if (!(await compile(show))) return

@@ -50,9 +50,10 @@ export interface BuildSettings extends Settings {
   readLedger(payeesOf: (facts: OwnerFacts) => readonly LedgerPayee[]): Promise<LedgerFacts>
   /**
    * For the development server, which renders pages when they are requested: a build makes none, and
-   * says as soon as they can be rendered from which folder. It has its final name when the build ends.
+   * says as soon as they can be rendered from which folder, and waits until they may be followed by the
+   * rest. The folder has its final name when the build ends.
    */
-  onData?: (folder: string) => void
+  onData?: (folder: string) => Promise<void> | void
   log(line: string): void
 }
 
@@ -80,7 +81,7 @@ export async function build(settings: BuildSettings): Promise<string> {
   const digest = digestInputs(settings, ledger)
   const there = findRelease(outDir, digest)
   if (there !== null) {
-    settings.onData?.(join(outDir, 'releases', there))
+    await settings.onData?.(join(outDir, 'releases', there))
     return publish(settings, there)
   }
   const pages = hasPages ? (early ?? begin()) : null
@@ -122,7 +123,7 @@ async function writeData(settings: BuildSettings, { digest, content, ledger, end
   stage('files of listings')
   const site = writeSite(folder, catalogue, { dump, offers })
   stage('files of the site')
-  settings.onData?.(folder.root)
+  await settings.onData?.(folder.root)
   // Written at once: in memory they would lie beside the pages.
   made = indexes.finish().then((files) => writeIndexes(folder, files))
   made.catch(() => undefined)

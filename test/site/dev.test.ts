@@ -77,6 +77,16 @@ test('a new listing has a page, and a changed table its new words', async () => 
   await expect.poll(() => read('/')).toContain('Wombats')
 })
 
+test('a broken file that is mended shows, and a removed listing is gone', async () => {
+  const file = join(contentDir, 'listings/mcp/harbour.md')
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, text.replace('---', '---\nname: ['))
+  writeFileSync(file, text.replace('Quokkas', 'Wallabies'))
+  rmSync(join(contentDir, 'listings/a2a/second.md'))
+  await expect.poll(() => read('/listing/mcp.harbour')).toContain('Wallabies and berths')
+  await expect.poll(() => read('/api/v1/listings/a2a.second')).not.toContain('Second Planner')
+})
+
 test('ends with the shell that npm stopped, and lets go of its port', async () => {
   server?.kill('SIGTERM')
   await expect.poll(() => read('/healthz'), { timeout: 20_000 }).toBe('')
