@@ -5,6 +5,13 @@ import { createMemoryCounter, createRateLimits } from '../../functions/server/ra
 const limitsFor = (limits: object) =>
   createRateLimits(parseConfig({ RATE_LIMITS: JSON.stringify(limits) }))
 
+test('each name has a budget of its own, and a default', async () => {
+  const limits = limitsFor({ call: '1/60' })
+  await limits.take('call', 'a')
+  expect((await limits.take('call', 'a')).allowed).toBe(false)
+  expect((await limits.take('search', 'a')).headers['RateLimit-Policy']).toBe('"search";q=600;w=60')
+})
+
 test('one setting rules both limits of login', async () => {
   const defaults = limitsFor({})
   expect((await defaults.take('login_address', 'x')).headers['RateLimit-Policy']).toContain('q=5')
