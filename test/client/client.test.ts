@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bundleClient } from '../../packages/client/pack/bundle.ts'
+import { toWait } from '../../packages/client/src/requests.ts'
 import { createWaypost, type Waypost } from '../../packages/client/src/waypost.ts'
 import { WaypostError } from '../../packages/client/src/waypost-error.ts'
+import { parseRetryAfter } from '../../src/domain/probe/finding.ts'
 import { startSeller } from '../call/relay-world.ts'
 import { forAllTests } from '../support/for-tests.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
@@ -139,6 +141,15 @@ describe('a service that fails for a moment', () => {
     await expect(client.stats()).rejects.toMatchObject({ code: 'timeout' })
     const enough = AbortSignal.abort(new Error('enough'))
     await expect(client.stats({ signal: enough })).rejects.toThrow('enough')
+  })
+
+  test('waits grow, within a bound, and start anywhere below; the service may ask for more', () => {
+    expect([1, 2, 3].map((tries) => toWait(tries, undefined, 1))).toEqual([250, 500, 1000])
+    expect(toWait(40, undefined, 1)).toBe(30_000)
+    expect(toWait(1, undefined, 0)).toBe(0)
+    expect([toWait(1, 2, 0), toWait(1, 31, 1)]).toEqual([2000, null])
+    expect(parseRetryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 0)).toBe(60)
+    expect(parseRetryAfter('soon', 0)).toBeNull()
   })
 })
 

@@ -217,7 +217,11 @@ function isProblem(value: unknown): value is Problem {
  * @param chance from 0 to 1
  * @returns null when the service asks for more than `LONGEST_WAIT`
  */
-function toWait(tries: number, retryAfter: number | undefined, chance: number): number | null {
+export function toWait(
+  tries: number,
+  retryAfter: number | undefined,
+  chance: number,
+): number | null {
   if (retryAfter !== undefined)
     return retryAfter * 1000 > LONGEST_WAIT
       ? null
