@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { toStripFacts } from '../../src/components/rows/decision-facts.ts'
+import { trustScoreOf, verifiedBuyersOf } from '../../src/domain/derived/derived-listing.ts'
 import { toKnownSentence } from '../../src/domain/views/known-view.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { hasRemoteEndpoint } from '../../src/domain/wire/vocabulary.ts'
@@ -9,6 +10,19 @@ const REMOTE = { kind: 'mcp', transport: 'sse', url: 'https://mcp.weather.exampl
 const PACKAGE = { kind: 'mcp_package', transport: 'stdio', registry: 'npm', identifier: 'weather' }
 
 describe('what follows from facts and evidence', () => {
+  test('without evidence: unclaimed, no score, nothing earned', () => {
+    expect(toListing()).toMatchObject({
+      status: 'unclaimed',
+      trust: { evidence: 'no_payment_data' },
+      isLiveTested: false,
+      badges: ['unclaimed'],
+      tiers: { tier: null, earned: [] },
+      buy: { buy: 'relay_x402', reason: null },
+      signals: {},
+      signalsSource: 'x402-list',
+    })
+  })
+
   test('with everything: claimed, scored, tested, trusted', () => {
     const listing = toListing({
       isClaimed: true,
@@ -118,5 +132,17 @@ describe('a remote endpoint', () => {
     ['mcp_server', [PACKAGE, REMOTE], true],
   ])('of a %s with %j: %s', (kind, invoke, expected) => {
     expect(hasRemoteEndpoint(toFacts({ kind, invoke }))).toBe(expected)
+  })
+})
+
+describe('for ranking', () => {
+  test.each([
+    ['no data', undefined, null, 0],
+    ['no usage', toMeasured({ settlements_30d: 0 }), null, 12],
+    ['verified payments', toMeasured(), 38, 12],
+  ])('%s', (_, measured, score, buyers) => {
+    const { trust } = toListing({ evidence: measured === undefined ? {} : { measured } })
+    expect(trustScoreOf(trust)).toBe(score)
+    expect(verifiedBuyersOf(trust)).toBe(buyers)
   })
 })

@@ -111,6 +111,17 @@ describe('the full listing', () => {
     })
   })
 
+  test('without evidence still names the method, and nobody’s data', () => {
+    const bare = toListingView(toListing(), VIEW_CONTEXT)
+    expect(bare.trust).toEqual({
+      score: null,
+      evidence: 'no_payment_data',
+      method: 'hub-trust-v0.1',
+    })
+    expect(bare.signals).toEqual({})
+    expect(bare.attribution).toEqual(['MCP Registry'])
+  })
+
   test('says when the evidence is our own', () => {
     const own = toListing({ ownMeasured: toMeasured({ source: 'service_verified' }) })
     const { trust } = toListingView(own, VIEW_CONTEXT)

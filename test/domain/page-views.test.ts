@@ -9,7 +9,7 @@ import { compareRows, toCompareRow } from '../../src/domain/compare/compare-view
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
 import { toListingBrief, toListingView } from '../../src/domain/views/listing-view.ts'
 import { toTrustExamples, toTrustView } from '../../src/domain/views/trust-view.ts'
-import { findContentType, isCopied } from '../../src/domain/wire/published-files.ts'
+import { findContentType, isCopied, toUrlPath } from '../../src/domain/wire/published-files.ts'
 import {
   BASE_URL,
   SAMPLE_FACTS,
@@ -170,6 +170,17 @@ describe('words', () => {
 })
 
 describe('files of a release', () => {
+  test.each([
+    ['index.html', '/'],
+    ['listing/x402.foo/index.html', '/listing/x402.foo'],
+    ['api/v1/listings/x402.foo/index.json', '/api/v1/listings/x402.foo'],
+    ['api/v1/listings/x402.foo/kit.json', '/api/v1/listings/x402.foo/kit.json'],
+    ['badge/x402.foo.svg', '/badge/x402.foo.svg'],
+    ['listing/x402.index.html/index.html', '/listing/x402.index.html'],
+  ])('%s answers on %s', (file, path) => {
+    expect(toUrlPath(file)).toBe(path)
+  })
+
   test.each([
     ['badge/x402.foo.svg', 'image/svg+xml', true],
     ['a/index.json', 'application/json', true],
