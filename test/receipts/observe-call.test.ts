@@ -198,6 +198,18 @@ describe('a receipt', () => {
     expect(found[0]?.transaction).toBe(aTransaction((calls[0]?.nonce ?? 0) + 1_000_000))
     expect((await readKept(store)).find(({ id }) => id === calls[0]?.id)?.is_named).toBe(0)
   })
+  it('is of no buyer where a request names two', async () => {
+    const paymentOf = async (headers: Record<string, string>) => {
+      const { id } = await buy(right(), 'Oslo', headers)
+      await world.settle()
+      return (await readKept(store)).find((row) => row.id === id)?.payment_hash
+    }
+    const [own, other] = (['x402-v1', 'x402-v2'] as const).map((rail, n) =>
+      paymentHeaders(rail, `0x${'a1b2'.repeat(10).slice(n * 2, n * 2 + 40)}`.padEnd(42, '0')),
+    )
+    expect(await paymentOf({})).toMatch(/^[0-9a-f]{64}$/)
+    expect(await paymentOf({ ...own, ...other })).toBeNull()
+  })
   it('is written for nobody where RECEIPTS is off', async () => {
     const off = await startObservedRelay(store, lab.slice(0, 1).map(toRow), { RECEIPTS: 'off' })
     const path = encodeURIComponent(`/${right().id}/Oslo`)

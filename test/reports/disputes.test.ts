@@ -56,6 +56,49 @@ function aClaim(seller_id: string, now: number) {
   }
 }
 
+type Hostile = [name: string, body: unknown, status: number, code: string]
+const HOSTILE: Hostile[] = [
+  ['no body', '', 400, 'invalid-body'],
+  ['a list', [], 400, 'invalid-body'],
+  ['no text', { ...ABOUT }, 400, 'invalid-parameter'],
+  ['31 characters', { ...ABOUT, text: 'x'.repeat(31) }, 400, 'invalid-parameter'],
+  ['1001 characters', { ...ABOUT, text: 'x'.repeat(1001) }, 400, 'invalid-parameter'],
+  ['spaces', { ...ABOUT, text: ' '.repeat(64) }, 400, 'invalid-parameter'],
+  ['a number', { ...ABOUT, text: 5 }, 400, 'invalid-parameter'],
+  ['an escape', { ...ABOUT, text: `${REASON}\u001b[2J` }, 400, 'invalid-parameter'],
+  ['turned text', { ...ABOUT, text: `${REASON}\u202e` }, 400, 'invalid-parameter'],
+  ['half a character', { ...ABOUT, text: `${REASON}\ud800` }, 400, 'invalid-parameter'],
+  ['an unknown field', { ...ABOUT, text: REASON, mail: 'x' }, 400, 'invalid-parameter'],
+  [
+    'a strange listing',
+    { kind: 'dispute', about: 'x402.none', text: REASON },
+    404,
+    'listing-not-found',
+  ],
+  ['16 KiB', { ...ABOUT, text: 'x'.repeat(17_000) }, 413, 'payload-too-large'],
+  ...[
+    'http://shop.example',
+    'javascript:alert(1)',
+    'https://user:secret@shop.example',
+    'https://shop.example/\u0000',
+    `https://shop.example/${'x'.repeat(500)}`,
+    5,
+  ].map(
+    (url): Hostile => [
+      `link ${String(url).slice(0, 30)}`,
+      { ...ABOUT, text: REASON, links: [url] },
+      400,
+      'invalid-parameter',
+    ],
+  ),
+  [
+    'six URLs',
+    { ...ABOUT, text: REASON, links: Array(6).fill('https://a.example') },
+    400,
+    'invalid-parameter',
+  ],
+]
+
 const never = () => {
   throw new Error('expected nobody to be asked')
 }
@@ -182,5 +225,37 @@ describeStores('disputes', ({ newPlace }) => {
     // Nor is that without an end.
     for (let n = 5; n < 23; n++) expect(await sendAs(owner, n)).toBe(202)
     expect(await sendAs(owner, 23)).toBe(503)
+  })
+
+  test.each(HOSTILE)('%s is refused by name', async (_, body, status, code) => {
+    const response = await send(body)
+    expect(response.status).toBe(status)
+    expect(await response.json()).toMatchObject({ code, status })
+  })
+
+  test('a form of another site, and other types, are refused', async () => {
+    const body = { ...ABOUT, text: REASON }
+    expect((await send(body, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403)
+    expect((await send(body, { 'Content-Type': 'text/plain' })).status).toBe(415)
+  })
+
+  test('clients are counted against the limit `dispute`', async () => {
+    const { config } = await newPlace()
+    const limited = await openWorld({
+      env: { ...config, RATE_LIMITS: JSON.stringify({ dispute: '1/60' }) },
+      listings: [liveListing(ID, 'https://shop.example/buy')],
+    })
+    const sendTo = (url: string) =>
+      fetch(`${url}/api/v1/reports`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ ...ABOUT, text: REASON }),
+      })
+    try {
+      expect((await sendTo(limited.url)).status).toBe(202)
+      expect((await sendTo(limited.url)).status).toBe(429)
+    } finally {
+      await limited.close()
+    }
   })
 })

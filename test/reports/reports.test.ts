@@ -134,16 +134,6 @@ describe('POST /api/v1/reports', () => {
     [{ kind: 'wrong', about: 'x402.a', text: ' ' }, 'text'],
     [{ kind: 'dispute', about: 'x402.a', text: 'too short' }, 'text'],
     [{ kind: 'new', about: 'https://a.example/', links: ['http://a.example/'] }, 'links.0'],
-    [{ kind: 'new', about: 'https://a.example/', text: 'half of it: \ud800' }, 'text'],
-    [{ kind: 'new', about: 'https://a.example/', text: 5 }, 'text'],
-    [{ kind: 'new', about: 'https://a.example/', links: [5] }, 'links.0'],
-    [{ kind: 'new', about: 'https://a.example/', links: ['javascript:alert(1)'] }, 'links.0'],
-    [{ kind: 'new', about: 'https://a.example/', links: ['https://a:b@c.example'] }, 'links.0'],
-    [{ kind: 'new', about: 'https://a.example/', links: ['https://a.example/\u0000'] }, 'links.0'],
-    [
-      { kind: 'new', about: 'https://a.example/', links: Array(6).fill('https://a.example') },
-      'links',
-    ],
     [{ kind: 'new', about: 'https://a.example/', email: 'a@b, c@d' }, 'email'],
     [{ kind: 'new', about: 'https://a.example/', mail: EMAIL }, 'mail'],
   ])('refuses %j and names %s', async (body, name) => {
