@@ -18,6 +18,7 @@ import { sourceIdsOf, toPreparedSummary } from '../domain/views/listing-view.ts'
 import { largestOf } from '../domain/wire/json.ts'
 import { DISCOVERY_FILES, hasRemoteEndpoint, runsOf } from '../domain/wire/vocabulary.ts'
 import type { OperationPart, SearchDocument } from '../search/index/search-document.ts'
+import { weighTaskWords } from '../search/words/near-tasks.ts'
 import type { IndexedListing, IndexMessage, IndexTables } from './index-thread.ts'
 
 const encoder = new TextEncoder()
@@ -83,6 +84,11 @@ function startThread(tables: Tables) {
 }
 
 export function toIndexTables(tables: Tables): IndexTables {
+  const { taskWords, taskQuestions } = tables
+  const texts = tables.tasks.map(({ id, name, words }) => ({
+    id,
+    texts: [name, ...words, ...(taskWords[id] ?? []), ...(taskQuestions[id] ?? [])],
+  }))
   return {
     categories: tables.categories.map(({ id }) => id),
     sources: tables.sources.map(({ id }) => id),
@@ -90,6 +96,7 @@ export function toIndexTables(tables: Tables): IndexTables {
     words: {
       ...tables.searchWords,
       foreign: tables.foreignWords,
+      taskWeights: weighTaskWords(texts),
       tasks: tables.tasks.map(({ id, name, words, like }) => ({
         ...{ id, name, words: [...words, ...(tables.taskWords[id] ?? [])] },
         ...(like !== undefined && { like }),
@@ -199,7 +206,7 @@ function toPaidFacts(listing: DerivedListing, sources: Catalogue['sources']) {
   }
 }
 
-function tasksOf({ surface }: DerivedListing): string[] {
+function tasksOf({ facts, surface }: DerivedListing): string[] {
   const done = [...surface.operations, ...surface.tools].flatMap(({ task }) => task ?? [])
-  return [...new Set(done)]
+  return [...new Set([...(facts.tasks ?? []), ...done])]
 }

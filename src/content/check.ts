@@ -103,12 +103,22 @@ function checkTables(tables: PartialTables, ids: ReadonlySet<string>): Fault[] {
         `${id}.allow: expected ids of listings that exist, got ${listing}`,
         'error',
       )
-  for (const id of Object.keys(tables.taskWords ?? {}))
-    if (tables.tasks?.some((task) => task.id === id) === false)
-      report('task-words', `expected an id of tables/tasks.yaml, got ${id}`, 'error')
+  for (const [table, id] of findUnknownTasks(tables))
+    report(table, `expected an id of tables/tasks.yaml, got ${id}`, 'error')
   for (const [table, key] of findRepeatedKeys(tables))
     report(table, `expected each once, got ${key} again`, 'error')
   return faults
+}
+
+/** Tables with the words of tasks, by their ids. */
+function findUnknownTasks({ tasks, taskWords = {}, taskQuestions = {} }: PartialTables) {
+  const known = new Set(tasks?.map(({ id }) => id))
+  const keyed = Object.entries({ 'task-words': taskWords, 'task-questions': taskQuestions })
+  return keyed.flatMap(([table, rows]) =>
+    Object.keys(rows)
+      .filter((id) => tasks !== undefined && !known.has(id))
+      .map((id) => [table, id] as const),
+  )
 }
 
 /** A directory is linked because nothing is copied from it: the table of sources must agree. */
@@ -185,7 +195,7 @@ function checkKind({ id, facts }: PartialListing, report: Report): void {
 
 /** A table with errors of its own is absent: nothing is checked against it. */
 function checkNames(facts: PartialFacts, tables: PartialTables, report: Report): void {
-  const { categories = [], sources = [], http = [], tools = [] } = facts
+  const { categories = [], sources = [], tasks = [], http = [], tools = [] } = facts
   const hold = (
     path: (string | number)[],
     what: string,
@@ -200,6 +210,9 @@ function checkNames(facts: PartialFacts, tables: PartialTables, report: Report):
   })
   sources.forEach(({ source }, i) => {
     hold(['sources', i, 'source'], 'source', source, tables.sources)
+  })
+  tasks.forEach((task, i) => {
+    hold(['tasks', i], 'task', task, tables.tasks)
   })
   http.forEach(({ task }, i) => {
     hold(['http', i, 'task'], 'task', task, tables.tasks)

@@ -23,6 +23,7 @@ const FILES: Readonly<Record<string, string>> = {
   searchWords: 'search-words',
   foreignWords: 'foreign-words',
   taskWords: 'task-words',
+  taskQuestions: 'task-questions',
 }
 
 export type PartialTables = { [Name in keyof Tables]?: Tables[Name] | undefined }

@@ -380,10 +380,10 @@ describe('comparison pages and tables', () => {
     ).toEqual(['content/compare/p.yaml rows: expected ids of listings that exist, got x402.nope'])
   })
 
-  test('more words are of a task that exists', () => {
+  test.each(['task-words', 'task-questions'])('%s are of a task that exists', (table) => {
     const words = 'find_magic: ["find magic"]\n'
-    expect(check({ [FILE]: listingText(), 'tables/task-words.yaml': words })).toEqual([
-      'content/tables/task-words.yaml: expected an id of tables/tasks.yaml, got find_magic',
+    expect(check({ [FILE]: listingText(), [`tables/${table}.yaml`]: words })).toEqual([
+      `content/tables/${table}.yaml: expected an id of tables/tasks.yaml, got find_magic`,
     ])
   })
 

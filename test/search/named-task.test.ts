@@ -85,9 +85,13 @@ describe('a wish for what does the same as somebody', () => {
     expect(notes[0]).toContain('geocoding')
   })
 
-  test.each(['wetter.com alternative', 'something like Wetter', 'instead of wetter.com'])(
-    '%s: a name without a listing, by what people know it for',
-    (q) => expect(ask(q).ids).toEqual(['api.one', 'api.acme', 'api.both']),
+  test.each([
+    'wetter.com alternative',
+    'something like Wetter',
+    'instead of wetter.com',
+    'other than Wetter',
+  ])('%s: a name without a listing, by what people know it for', (q) =>
+    expect(ask(q).ids).toEqual(['api.one', 'api.acme', 'api.both']),
   )
 
   test('the task beside the name is the one that is wanted', () => {

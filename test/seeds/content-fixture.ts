@@ -42,7 +42,7 @@ export function createContentFixture() {
     recursive: true,
   })
   // A megabyte of YAML that no importer looks at, read at every run.
-  for (const table of ['foreign-words', 'search-words', 'task-words'])
+  for (const table of ['foreign-words', 'search-words', 'task-words', 'task-questions'])
     rmSync(join(contentDir, `tables/${table}.yaml`))
   writeFileSync(join(contentDir, 'tables/tasks.yaml'), '[]\n')
   return {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { SharedHostsSchema } from '../sellers/claim-rules.ts'
 import { NotListedSchema } from '../sellers/not-listed.ts'
-import { type TaskRow, TaskRowSchema, TaskWordsSchema } from '../tasks/task.ts'
+import { TaskQuestionsSchema, type TaskRow, TaskRowSchema, TaskWordsSchema } from '../tasks/task.ts'
 import { AgesSchema } from '../trust/age.ts'
 import { OWN_EVIDENCE } from '../trust/evidence.ts'
 import { IndependentOperatorSchema } from '../trust/score-listings.ts'
@@ -208,6 +208,8 @@ export type SearchWords = v.InferOutput<typeof SearchWordsSchema> & {
   foreign: ForeignWords
   /** What people say for each task of `tasks.yaml`, and who is known for it. */
   tasks: readonly Pick<TaskRow, 'id' | 'name' | 'words' | 'like'>[]
+  /** Which words are whose, see `weighTaskWords`. */
+  taskWeights: Readonly<Record<string, string>>
 }
 
 export const NO_SEARCH_WORDS: SearchWords = {
@@ -222,6 +224,7 @@ export const NO_SEARCH_WORDS: SearchWords = {
   related: [],
   foreign: NO_FOREIGN_WORDS,
   tasks: [],
+  taskWeights: {},
 }
 
 const PARTS = ['sellers', 'payments', 'business_model', 'roadmap', 'trust'] as const
@@ -433,6 +436,7 @@ export const TablesSchema = v.strictObject({
   policies: v.array(PolicySchema),
   tasks: v.array(TaskRowSchema),
   taskWords: TaskWordsSchema,
+  taskQuestions: TaskQuestionsSchema,
   market: v.array(MarketSeriesSchema),
   notListed: v.array(NotListedSchema),
   searchWords: SearchWordsSchema,

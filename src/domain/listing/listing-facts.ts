@@ -49,6 +49,7 @@ const TagSchema = lineOfText(MAX_TAG_LENGTH)
 const FULL_WIDTH = /[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]/
 
 const MAX_CATEGORIES = 8
+const MAX_TASKS = 4
 const MAX_TAGS = 30
 const MAX_PAYOUTS = 20
 const MAX_OPERATIONS = 200
@@ -82,6 +83,8 @@ export function createListingFactsSchema(rules: UrlRules) {
     summary: SummarySchema,
     categories: v.optional(uniqueList(v.string('expected text'), MAX_CATEGORIES), []),
     tags: v.optional(uniqueList(TagSchema, MAX_TAGS), []),
+    /** Ids of `tables/tasks.yaml`: what the whole does, where no operation or tool of it says so. */
+    tasks: v.optional(uniqueList(TaskIdSchema, MAX_TASKS)),
     first_party: flag,
     closed: flag,
     pricing: v.optional(PricingSchema, { model: 'unknown' }),

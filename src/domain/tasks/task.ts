@@ -64,6 +64,12 @@ export type TaskRow = v.InferOutput<typeof TaskRowSchema>
  */
 export const TaskWordsSchema = v.record(v.string(), v.array(line))
 
+/**
+ * `content/tables/task-questions.yaml`: by the id of a task, how people ask for it, in whatever order
+ * of words. Of a question that has no phrase of any task, the words say which tasks are near.
+ */
+export const TaskQuestionsSchema = TaskWordsSchema
+
 /** A task with its contract. */
 export const TaskSchema = v.object({
   id: v.string(),

@@ -17,7 +17,7 @@ import type { IndexData } from './index-shape.ts'
  * All numbers are little-endian; a big-endian machine is refused, as typed arrays follow the machine.
  */
 
-const INDEX_FORMAT_VERSION = 17
+const INDEX_FORMAT_VERSION = 18
 export const INDEX_HEADER_BYTES = 40
 const HEADER_CHECKSUM_AT = 36
 const MAGIC = 'DIRINDEX'

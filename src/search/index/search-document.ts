@@ -169,7 +169,11 @@ function documentFields(
   if (document.texts !== undefined) {
     const { name, labels, summary } = document.texts
     const plain = (texts: readonly string[]) => ({ texts, terms: [] })
-    return { name: plain(name), labels: plain(labels), summary: plain(summary) }
+    return {
+      name: plain(name),
+      labels: { ...plain(labels), terms: taskTerms(document) },
+      summary: plain(summary),
+    }
   }
   // A listing is found by what its operations do, too; who does much is no less about its own words.
   const done = (document.tasks ?? []).map(taskName)
@@ -182,11 +186,18 @@ function documentFields(
     labels: {
       texts: [...document.tags, ...document.categories],
       added: done,
-      terms: [],
+      terms: taskTerms(document),
     },
     summary: { texts: [document.summary], terms: owner ? ownerTerms(owner) : [] },
   }
 }
+
+/** A task as a term, which no text has. */
+export function taskTerm(id: string): string {
+  return `:${id}`
+}
+
+const taskTerms = ({ tasks = [] }: SearchDocument) => tasks.map(taskTerm)
 
 /** An owner finds its listings, weakly: `github` in `io.github.someone` must not. */
 function ownerTerms(owner: string): string[] {

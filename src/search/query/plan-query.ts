@@ -1,6 +1,9 @@
 import { MAX_QUERY_CHARACTERS } from '../../domain/search/search-query.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
 import type { IndexNoun, KnownTerm, SearchIndex } from '../index/index-shape.ts'
+import { taskTerm } from '../index/search-document.ts'
+import { findTerm, rowsOf } from '../index/terms.ts'
+import type { NearTask } from '../words/near-tasks.ts'
 import { splitText, type Word } from '../words/split-text.ts'
 import {
   type FilterPhrase,
@@ -57,6 +60,11 @@ const MAX_REPAIRS = 4
 const LEADING_WORDS = 3
 const NO_WORD = 'The query has no word to search for.'
 const MAX_LISTED = 6
+/** Of a task's BM25, see `createNearReader`: some three words that few tasks have. */
+const SURELY_NEAR = 12
+const ABOUT_AS_NEAR = 0.8
+const MUCH_NEARER = 2
+const MAX_NEAR = 3
 
 /** Chooses terms: which words listings have, which were typos, which belong together. */
 export function planQuery(index: SearchIndex, query: string): QueryPlan {
@@ -73,10 +81,12 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const related = queryTerms.map((term) => (read.isForeign ? [] : relatedTerms(index, term)))
   const originals = readQueryTerms(index, read.originals, false)
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
+  const near = index.words.tasksNear(read.words)
   const terms = [
     ...termsOf(index, queryTerms, related, isLong(kept)),
     ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
     ...storyTerms(index, story),
+    ...nearTerms(index, nearest(near)),
   ]
   const { missing, notes: found } = queryTermNotes(queryTerms, related, index.noun)
   return {
@@ -87,12 +97,24 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
       ...unreadNotes(named.length - taken.length),
       ...[...joinNotes(read.words, kept), ...found],
     ],
-    task: findTask(index, [written, read.words], queryTerms),
+    task: chooseTask(findTask(index, [written, read.words], queryTerms), near),
     phrases,
     excluded,
     isMissing: missing.length > 0,
     closest: () => closestTo(index, queryTerms),
   }
+}
+
+/** Each task that the words are near, as a term that its listings have: they are found without any of the words. */
+function nearTerms(index: SearchIndex, near: readonly NearTask[]): PlanTerm[] {
+  return near.slice(0, MAX_NEAR).flatMap(({ task }) => {
+    const text = taskTerm(task)
+    const number = findTerm(index.terms, text)
+    const rows = rowsOf(index.terms, number)
+    const name = index.words.taskName(task)
+    const term = { text, written: name, requested: name, number, rows }
+    return rows === 0 ? [] : [{ ...term, weight: TERM_WEIGHTS.requested }]
+  })
 }
 
 /** What is said beside the task counts less. */
@@ -127,6 +149,26 @@ function findTask(
   )
   if (slips.size === 0) return null
   return words.taskOf((readings[1] ?? []).flatMap((word) => slips.get(word.whole) ?? word))
+}
+
+/**
+ * The task whose phrase the words have, unless another is much nearer to all of them: in a story a
+ * phrase may stand beside the task. Without a phrase the one that is nearest by far.
+ */
+function chooseTask(named: string | null, near: readonly NearTask[]): string | null {
+  const best = nearest(near)
+  const [first] = best
+  if (first === undefined) return named
+  const own = near.find(({ task }) => task === named)?.score ?? 0
+  if (named !== null && first.score < MUCH_NEARER * own) return named
+  return best.length === 1 ? first.task : null
+}
+
+/** The tasks that the words surely are near: several where they are about as near as the first. */
+function nearest(near: readonly NearTask[]): readonly NearTask[] {
+  const [first] = near
+  if (first === undefined || first.score < SURELY_NEAR) return []
+  return near.filter(({ score }) => score > ABOUT_AS_NEAR * first.score)
 }
 
 /** Words of time, degree and manner say little about a task, but each is also part of a name. */

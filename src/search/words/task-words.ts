@@ -99,7 +99,7 @@ function toUnspaced(task: string, text: string): UnspacedPhrase {
 }
 
 /** Stems of one word, of each part of a joined one, or of words of which one is enough (`|`). */
-function readPart(part: string): Parts {
+export function readPart(part: string): Parts {
   if (!part.includes('|')) return stemsOf(part).map((stem) => new Set([stem]))
   return [new Set(part.split('|').flatMap((word) => stemsOf(word).slice(0, 1)))]
 }
@@ -111,7 +111,7 @@ function stemsOf(text: string): string[] {
 }
 
 /** A joined word by its parts: `text-to-speech` is three, `e-mail` one. */
-function toStems(word: Word): { text: string; stem: string }[] {
+export function toStems(word: Word): { text: string; stem: string }[] {
   const { whole, parts, style } = word
   // A domain is an argument: `news.example` names no news.
   const isOne =

@@ -1,0 +1,73 @@
+import { BM25_K1, inverseDocumentFrequency } from '../../domain/search/search-rank.ts'
+import type { Word } from './split-text.ts'
+import { readPart, toStems } from './task-words.ts'
+
+/** What people say for a task, in phrases and in whole questions. */
+interface TaskTexts {
+  id: string
+  texts: readonly string[]
+}
+
+/** A task that words are near, the nearest first. */
+export interface NearTask {
+  task: string
+  /** BM25 of the words over all texts of the task. */
+  score: number
+}
+
+/** Tasks have texts of like length: they count for less than those of listings. */
+const LENGTH = 0.4
+/** Shares are written in hundredths. */
+const STEPS = 100
+
+/**
+ * Which words are whose: for each stem the tasks whose texts have it, and what it scores there before
+ * idf, as `place:share place:share` in hundredths. A task is a document of all its texts; of words
+ * between `|` each counts for less.
+ */
+export function weighTaskWords(tasks: readonly TaskTexts[]): Record<string, string> {
+  const counts = tasks.map(({ texts }) => countStems(texts))
+  const lengths = counts.map((count) => [...count.values()].reduce((sum, times) => sum + times, 0))
+  const average = lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, tasks.length)
+  const holders = new Map<string, string[]>()
+  for (const [place, count] of counts.entries()) {
+    const norm = BM25_K1 * (1 - LENGTH + (LENGTH * (lengths[place] ?? 0)) / average)
+    for (const [stem, times] of count) {
+      const share = Math.round(((times * (BM25_K1 + 1)) / (times + norm)) * STEPS)
+      const own = holders.get(stem) ?? []
+      holders.set(stem, own)
+      own.push(`${place}:${share}`)
+    }
+  }
+  return Object.fromEntries([...holders].map(([stem, own]) => [stem, own.join(' ')]))
+}
+
+function countStems(texts: readonly string[]): Map<string, number> {
+  const count = new Map<string, number>()
+  for (const text of texts)
+    for (const stems of text.split(/\s+/).flatMap(readPart))
+      for (const stem of stems) count.set(stem, (count.get(stem) ?? 0) + stems.size ** -0.5)
+  return count
+}
+
+/** @param ids of the tasks, in the order in which their words were weighed */
+export function createNearReader(
+  ids: readonly string[],
+  weights: Readonly<Record<string, string>>,
+) {
+  return (words: readonly Word[]): NearTask[] => {
+    const scores = new Map<string, number>()
+    for (const stem of new Set(words.flatMap(toStems).map(({ stem }) => stem))) {
+      const holders = Object.hasOwn(weights, stem) ? (weights[stem] ?? '').split(' ') : []
+      const idf = inverseDocumentFrequency(ids.length, holders.length)
+      for (const holder of holders) {
+        const [place = 0, share = 0] = holder.split(':').map(Number)
+        const task = ids[place] ?? ''
+        scores.set(task, (scores.get(task) ?? 0) + (idf * share) / STEPS)
+      }
+    }
+    return [...scores]
+      .map(([task, score]) => ({ task, score }))
+      .sort((a, b) => b.score - a.score || (a.task < b.task ? -1 : 1))
+  }
+}
