@@ -88,7 +88,7 @@ describe('a question that has none of the words of who does it', () => {
   })
 
   test('of two that are about as near neither is named, and a word or two are near nothing', () => {
-    const both = find('polish oak cupboard hinges, varnish pine drawer handles')
+    const both = find('hinges cupboard oak polish, handles drawer pine varnish')
     expect(both.task).toBe(null)
     expect(both.ids).toEqual(expect.arrayContaining(['api.oak', 'api.pine']))
     expect(find('heating').ids).toEqual([])
