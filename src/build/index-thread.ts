@@ -1,19 +1,12 @@
 import { parentPort } from 'node:worker_threads'
-import type { SearchWords } from '../domain/derived/tables.ts'
+import type { Tables } from '../domain/derived/tables.ts'
 import { createIndexBuilder } from '../search/index/build-index.ts'
+import { toIndexTables } from '../search/index/index-tables.ts'
 import {
   type OperationPart,
   type SearchDocument,
   toOperationDocument,
 } from '../search/index/search-document.ts'
-
-/** The content tables that the indexes are made with. */
-export interface IndexTables {
-  categories: string[]
-  sources: string[]
-  tasks: string[]
-  words: SearchWords
-}
 
 /** Documents of operations repeat their listing's: they are put together here. */
 export interface IndexedListing {
@@ -22,15 +15,16 @@ export interface IndexedListing {
 }
 
 /** First the tables, then listings, then null: the indexes are posted back. */
-export type IndexMessage = { tables: IndexTables } | { listings: IndexedListing[] } | null
+export type IndexMessage = { tables: Tables } | { listings: IndexedListing[] } | null
 
 let builders: Record<'listings' | 'operations', ReturnType<typeof createIndexBuilder>> | undefined
 
 parentPort?.on('message', (message: IndexMessage) => {
   if (message !== null && 'tables' in message) {
+    const tables = toIndexTables(message.tables)
     builders = {
-      listings: createIndexBuilder({ noun: 'listing', ...message.tables }),
-      operations: createIndexBuilder({ noun: 'operation', ...message.tables }),
+      listings: createIndexBuilder({ noun: 'listing', ...tables }),
+      operations: createIndexBuilder({ noun: 'operation', ...tables }),
     }
     return
   }

@@ -18,8 +18,7 @@ import { sourceIdsOf, toPreparedSummary } from '../domain/views/listing-view.ts'
 import { largestOf } from '../domain/wire/json.ts'
 import { DISCOVERY_FILES, hasRemoteEndpoint, runsOf } from '../domain/wire/vocabulary.ts'
 import type { OperationPart, SearchDocument } from '../search/index/search-document.ts'
-import { weighTaskWords } from '../search/words/near-tasks.ts'
-import type { IndexedListing, IndexMessage, IndexTables } from './index-thread.ts'
+import type { IndexedListing, IndexMessage } from './index-thread.ts'
 
 const encoder = new TextEncoder()
 
@@ -79,30 +78,8 @@ function startThread(tables: Tables) {
   ])
   made.catch(() => undefined)
   const post = (message: IndexMessage) => worker.postMessage(message)
-  post({ tables: toIndexTables(tables) })
+  post({ tables })
   return { post, made, end: () => void worker.terminate() }
-}
-
-export function toIndexTables(tables: Tables): IndexTables {
-  const { taskWords, taskQuestions } = tables
-  const texts = tables.tasks.map(({ id, name, words }) => ({
-    id,
-    texts: [name, ...words, ...(taskWords[id] ?? []), ...(taskQuestions[id] ?? [])],
-  }))
-  return {
-    categories: tables.categories.map(({ id }) => id),
-    sources: tables.sources.map(({ id }) => id),
-    tasks: tables.tasks.map(({ id }) => id),
-    words: {
-      ...tables.searchWords,
-      foreign: tables.foreignWords,
-      taskWeights: weighTaskWords(texts),
-      tasks: tables.tasks.map(({ id, name, words, like }) => ({
-        ...{ id, name, words: [...words, ...(tables.taskWords[id] ?? [])] },
-        ...(like !== undefined && { like }),
-      })),
-    },
-  }
 }
 
 /** What is found of a listing, and of each of its operations. */

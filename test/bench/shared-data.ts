@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { toIndexTables } from '../../src/build/indexes.ts'
 import { readTables } from '../../src/content/tables.ts'
 import type { SearchWords } from '../../src/domain/derived/tables.ts'
+import { toIndexTables } from '../../src/search/index/index-tables.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { domainFact } from '../support/shared-hosts.ts'
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { SharedHostsSchema } from '../sellers/claim-rules.ts'
 import { NotListedSchema } from '../sellers/not-listed.ts'
-import { TaskQuestionsSchema, type TaskRow, TaskRowSchema, TaskWordsSchema } from '../tasks/task.ts'
+import { type TaskRow, TaskRowSchema, TaskWordsSchema } from '../tasks/task.ts'
 import { AgesSchema } from '../trust/age.ts'
 import { OWN_EVIDENCE } from '../trust/evidence.ts'
 import { IndependentOperatorSchema } from '../trust/score-listings.ts'
@@ -436,7 +436,7 @@ export const TablesSchema = v.strictObject({
   policies: v.array(PolicySchema),
   tasks: v.array(TaskRowSchema),
   taskWords: TaskWordsSchema,
-  taskQuestions: TaskQuestionsSchema,
+  taskQuestions: TaskWordsSchema,
   market: v.array(MarketSeriesSchema),
   notListed: v.array(NotListedSchema),
   searchWords: SearchWordsSchema,

@@ -60,15 +60,10 @@ export type TaskRow = v.InferOutput<typeof TaskRowSchema>
 
 /**
  * `content/tables/task-words.yaml`: by the id of a task, what else people say for it. They are many:
- * search reads them, and nobody is shown them.
+ * search reads them, and nobody is shown them. `content/tables/task-questions.yaml` is the same with
+ * questions as people ask them, whose order of words says nothing.
  */
 export const TaskWordsSchema = v.record(v.string(), v.array(line))
-
-/**
- * `content/tables/task-questions.yaml`: by the id of a task, how people ask for it, in whatever order
- * of words. Of a question that has no phrase of any task, the words say which tasks are near.
- */
-export const TaskQuestionsSchema = TaskWordsSchema
 
 /** A task with its contract. */
 export const TaskSchema = v.object({

@@ -26,13 +26,14 @@ const STEPS = 100
  * between `|` each counts for less.
  */
 export function weighTaskWords(tasks: readonly TaskTexts[]): Record<string, string> {
-  const counts = tasks.map(({ texts }) => countStems(texts))
+  const count = createStemCounter()
+  const counts = tasks.map(({ texts }) => count(texts))
   const lengths = counts.map((count) => [...count.values()].reduce((sum, times) => sum + times, 0))
   const average = lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, tasks.length)
   const holders = new Map<string, string[]>()
-  for (const [place, count] of counts.entries()) {
+  for (const [place, counted] of counts.entries()) {
     const norm = BM25_K1 * (1 - LENGTH + (LENGTH * (lengths[place] ?? 0)) / average)
-    for (const [stem, times] of count) {
+    for (const [stem, times] of counted) {
       const share = Math.round(((times * (BM25_K1 + 1)) / (times + norm)) * STEPS)
       const own = holders.get(stem) ?? []
       holders.set(stem, own)
@@ -42,12 +43,19 @@ export function weighTaskWords(tasks: readonly TaskTexts[]): Record<string, stri
   return Object.fromEntries([...holders].map(([stem, own]) => [stem, own.join(' ')]))
 }
 
-function countStems(texts: readonly string[]): Map<string, number> {
-  const count = new Map<string, number>()
-  for (const text of texts)
-    for (const stems of text.split(/\s+/).flatMap(readPart))
-      for (const stem of stems) count.set(stem, (count.get(stem) ?? 0) + stems.size ** -0.5)
-  return count
+function createStemCounter() {
+  // The same parts stand in text after text.
+  const known = new Map<string, ReturnType<typeof readPart>>()
+  return (texts: readonly string[]): Map<string, number> => {
+    const count = new Map<string, number>()
+    for (const part of texts.flatMap((text) => text.split(/\s+/))) {
+      const parts = known.get(part) ?? readPart(part)
+      known.set(part, parts)
+      for (const stems of parts)
+        for (const stem of stems) count.set(stem, (count.get(stem) ?? 0) + stems.size ** -0.5)
+    }
+    return count
+  }
 }
 
 /** @param ids of the tasks, in the order in which their words were weighed */
