@@ -3,8 +3,8 @@ import { NO_SEARCH_WORDS } from '../../src/domain/derived/tables.ts'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
 import { loadSearchIndex, readId } from '../../src/search/index/load-index.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
-import { createNearReader, weighTaskWords } from '../../src/search/words/near-tasks.ts'
-import { splitText } from '../../src/search/words/split-text.ts'
+import { readNearTasks, weighTaskWords } from '../../src/search/words/near-tasks.ts'
+import { splitText, type Word } from '../../src/search/words/split-text.ts'
 import { sampleDocument } from './search-samples.ts'
 
 /** As many tasks as make a word of one of them rare. */
@@ -30,10 +30,7 @@ const TASKS = [HEATING, CALLS, TABLES, OAK, PINE, ...OTHERS]
 const WEIGHTS = weighTaskWords(TASKS.map(({ id, words }) => ({ id, texts: words })))
 
 describe('how near words are to a task', () => {
-  const near = createNearReader(
-    TASKS.map(({ id }) => id),
-    WEIGHTS,
-  )
+  const near = (words: Word[]) => readNearTasks({ tasks: TASKS, taskWeights: WEIGHTS }, words)
   const scoresOf = (text: string) =>
     Object.fromEntries(near(splitText(text)).map(({ task, score }) => [task, score]))
 

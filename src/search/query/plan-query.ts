@@ -60,7 +60,7 @@ const MAX_REPAIRS = 4
 const LEADING_WORDS = 3
 const NO_WORD = 'The query has no word to search for.'
 const MAX_LISTED = 6
-/** Of a task's BM25, see `createNearReader`: some three words that few tasks have. */
+/** Of a task's BM25, see `readNearTasks`: some three words that few tasks have. */
 const SURELY_NEAR = 12
 const ABOUT_AS_NEAR = 0.8
 const MUCH_NEARER = 2

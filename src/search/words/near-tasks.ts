@@ -1,3 +1,4 @@
+import type { SearchWords } from '../../domain/derived/tables.ts'
 import { BM25_K1, inverseDocumentFrequency } from '../../domain/search/search-rank.ts'
 import type { Word } from './split-text.ts'
 import { readPart, toStems } from './task-words.ts'
@@ -58,24 +59,22 @@ function createStemCounter() {
   }
 }
 
-/** @param ids of the tasks, in the order in which their words were weighed */
-export function createNearReader(
-  ids: readonly string[],
-  weights: Readonly<Record<string, string>>,
-) {
-  return (words: readonly Word[]): NearTask[] => {
-    const scores = new Map<string, number>()
-    for (const stem of new Set(words.flatMap(toStems).map(({ stem }) => stem))) {
-      const holders = Object.hasOwn(weights, stem) ? (weights[stem] ?? '').split(' ') : []
-      const idf = inverseDocumentFrequency(ids.length, holders.length)
-      for (const holder of holders) {
-        const [place = 0, share = 0] = holder.split(':').map(Number)
-        const task = ids[place] ?? ''
-        scores.set(task, (scores.get(task) ?? 0) + (idf * share) / STEPS)
-      }
+/** The tasks whose texts share words with these, the nearest first. */
+export function readNearTasks(
+  { tasks, taskWeights }: Pick<SearchWords, 'tasks' | 'taskWeights'>,
+  words: readonly Word[],
+): NearTask[] {
+  const scores = new Map<string, number>()
+  for (const stem of new Set(words.flatMap(toStems).map(({ stem }) => stem))) {
+    const holders = Object.hasOwn(taskWeights, stem) ? (taskWeights[stem] ?? '').split(' ') : []
+    const idf = inverseDocumentFrequency(tasks.length, holders.length)
+    for (const holder of holders) {
+      const [place = 0, share = 0] = holder.split(':').map(Number)
+      const task = tasks[place]?.id ?? ''
+      scores.set(task, (scores.get(task) ?? 0) + (idf * share) / STEPS)
     }
-    return [...scores]
-      .map(([task, score]) => ({ task, score }))
-      .sort((a, b) => b.score - a.score || (a.task < b.task ? -1 : 1))
   }
+  return [...scores]
+    .map(([task, score]) => ({ task, score }))
+    .sort((a, b) => b.score - a.score || (a.task < b.task ? -1 : 1))
 }

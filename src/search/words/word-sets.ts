@@ -1,7 +1,7 @@
 import type { ForeignWords, SearchWords } from '../../domain/derived/tables.ts'
 import { NETWORK_NAMES, toNetworkId } from '../../domain/listing/networks.ts'
 import { EFFECTS, type Effect } from '../../domain/wire/vocabulary.ts'
-import { createNearReader, type NearTask } from './near-tasks.ts'
+import { readNearTasks } from './near-tasks.ts'
 import { foldText, splitText, stemWord, type Word } from './split-text.ts'
 import { createTaskReader, type TaskReader } from './task-words.ts'
 
@@ -38,10 +38,6 @@ export function createWordSets(words: SearchWords) {
   let readTask: TaskReader | undefined
   let names: ReadonlyMap<string, string> | undefined
   let likes: ReadonlyMap<string, readonly string[]> | undefined
-  const near = createNearReader(
-    words.tasks.map(({ id }) => id),
-    words.taskWeights,
-  )
   const isOpening = (word: string) => OPENING.some((name) => words[name].includes(word))
   return {
     foreign: () => {
@@ -68,9 +64,11 @@ export function createWordSets(words: SearchWords) {
       return readTask(stated, isOpening)
     },
     /** The tasks whose texts share words with these, the nearest first, see `createNearReader`. */
-    tasksNear: (stated: readonly Word[]): readonly NearTask[] => {
-      return near(stated.filter(({ whole }) => !isOpening(whole)))
-    },
+    tasksNear: (stated: readonly Word[]) =>
+      readNearTasks(
+        words,
+        stated.filter(({ whole }) => !isOpening(whole)),
+      ),
     /** The effect of a call that a query names by this word. */
     effectOf: (word: string): Effect | null => {
       effects ??= new Map(
