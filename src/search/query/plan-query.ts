@@ -81,7 +81,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const related = queryTerms.map((term) => (read.isForeign ? [] : relatedTerms(index, term)))
   const originals = readQueryTerms(index, read.originals, false)
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
-  const near = index.words.tasksNear(read.words)
+  const near = readNear(index, read.words)
   const terms = [
     ...termsOf(index, queryTerms, related, isLong(kept)),
     ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
@@ -103,6 +103,10 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
     isMissing: missing.length > 0,
     closest: () => closestTo(index, queryTerms),
   }
+}
+
+function readNear({ words: sets }: SearchIndex, words: readonly Word[]): NearTask[] {
+  return sets.tasksNear(words.filter(({ whole }) => !sets.isOpening(whole)))
 }
 
 /** Each task that the words are near, as a term that its listings have: they are found without any of the words. */

@@ -63,12 +63,8 @@ export function createWordSets(words: SearchWords) {
       readTask ??= createTaskReader(words.tasks)
       return readTask(stated, isOpening)
     },
-    /** The tasks whose texts share words with these, the nearest first, see `createNearReader`. */
-    tasksNear: (stated: readonly Word[]) =>
-      readNearTasks(
-        words,
-        stated.filter(({ whole }) => !isOpening(whole)),
-      ),
+    /** The tasks whose texts share words with these, the nearest first, see `readNearTasks`. */
+    tasksNear: (stated: readonly Word[]) => readNearTasks(words, stated),
     /** The effect of a call that a query names by this word. */
     effectOf: (word: string): Effect | null => {
       effects ??= new Map(
