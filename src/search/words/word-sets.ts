@@ -35,11 +35,9 @@ export function createWordSets(words: SearchWords) {
   let everyday: ReadonlySet<string> | undefined
   let lexicons: Lexicons | undefined
   let effects: ReadonlyMap<string, Effect> | undefined
-  let readTask: TaskReader | undefined
-  let names: ReadonlyMap<string, string> | undefined
-  let likes: ReadonlyMap<string, readonly string[]> | undefined
   const isOpening = (word: string) => OPENING.some((name) => words[name].includes(word))
   return {
+    ...createTaskSets(words, isOpening),
     foreign: () => {
       lexicons ??= createLexicons(words.foreign)
       return lexicons
@@ -58,13 +56,6 @@ export function createWordSets(words: SearchWords) {
       sure: new Set(words.excluding.sure),
       pattern: excludingPattern(words.excluding),
     },
-    /** The id of the task that words name, see `createTaskReader`; null where they name none. */
-    taskOf: (stated: readonly Word[]): string | null => {
-      readTask ??= createTaskReader(words.tasks)
-      return readTask(stated, isOpening)
-    },
-    /** The tasks whose texts share words with these, the nearest first, see `readNearTasks`. */
-    tasksNear: (stated: readonly Word[]) => readNearTasks(words, stated),
     /** The effect of a call that a query names by this word. */
     effectOf: (word: string): Effect | null => {
       effects ??= new Map(
@@ -73,21 +64,8 @@ export function createWordSets(words: SearchWords) {
       return effects.get(word) ?? null
     },
     isWeakVerb: (word: string): boolean => words.effects.weak.includes(word),
-    /** What listings that do a task are found by, too; its id where the table has no such task. */
-    taskName: (id: string): string => {
-      names ??= new Map(words.tasks.map((task) => [task.id, task.name]))
-      return names.get(id) ?? id.replaceAll('_', ' ')
-    },
     /** Whether a word only stands around a task: `please`, `I need an`. */
     isOpening,
-    /** The tasks that somebody is known for, by `like` of the table. */
-    tasksLike: (name: string): readonly string[] => {
-      likes ??= tasksByName(words)
-      return likes.get(toName(name)) ?? []
-    },
-    /** Who else is known for a task, by `like` of the table. */
-    knownFor: (id: string): readonly string[] =>
-      words.tasks.find((task) => task.id === id)?.like ?? [],
     /** Words listings may use where a query has this one. */
     relatedTo: (word: string): readonly string[] => {
       related ??= relatedWords(words)
@@ -96,6 +74,35 @@ export function createWordSets(words: SearchWords) {
         ? [...new Set(rows.flatMap(({ meant }) => meant))]
         : (rows[0]?.meant ?? [])
     },
+  }
+}
+
+/** The tasks of the table: which one words name or are near, and who is known for it. */
+function createTaskSets(words: SearchWords, isOpening: (word: string) => boolean) {
+  let readTask: TaskReader | undefined
+  let names: ReadonlyMap<string, string> | undefined
+  let likes: ReadonlyMap<string, readonly string[]> | undefined
+  return {
+    /** The id of the task that words name, see `createTaskReader`; null where they name none. */
+    taskOf: (stated: readonly Word[]): string | null => {
+      readTask ??= createTaskReader(words.tasks)
+      return readTask(stated, isOpening)
+    },
+    /** The tasks whose texts share words with these, the nearest first, see `readNearTasks`. */
+    tasksNear: (stated: readonly Word[]) => readNearTasks(words, stated),
+    /** What listings that do a task are found by, too; its id where the table has no such task. */
+    taskName: (id: string): string => {
+      names ??= new Map(words.tasks.map((task) => [task.id, task.name]))
+      return names.get(id) ?? id.replaceAll('_', ' ')
+    },
+    /** The tasks that somebody is known for, by `like` of the table. */
+    tasksLike: (name: string): readonly string[] => {
+      likes ??= tasksByName(words)
+      return likes.get(toName(name)) ?? []
+    },
+    /** Who else is known for a task, by `like` of the table. */
+    knownFor: (id: string): readonly string[] =>
+      words.tasks.find((task) => task.id === id)?.like ?? [],
   }
 }
 
