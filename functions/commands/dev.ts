@@ -50,6 +50,12 @@ const compare = createComparePage(service.parts)
 const pages = await dev({
   root: ROOT,
   server: { host: config.HOST, port: config.PORT },
+  // Thousands of files of each release: a watcher of them takes half the memory, and the first page waits.
+  vite: {
+    server: {
+      watch: { ignored: [resolve(config.OUT_DIR), join(ROOT, '.cache'), join(ROOT, 'dist')] },
+    },
+  },
   integrations: [
     {
       name: 'directory-functions',
