@@ -177,7 +177,7 @@ describe('what people write of a listing stands', () => {
     content.write(ROWS, '{"rows":{"a.b/c":{"id":"../../etc/passwd","facts":{}}}}')
     const before = content.snapshot()
     await expect(content.seed({})).rejects.toThrow(
-      /mcp-registry\/rows\.json rows\.a\.b\/c\.id: expected the id of a listing.*restore it/,
+      /mcp-registry\/rows\.json:1 rows\.a\.b\/c\.id: expected the id of a listing.*restore it/,
     )
     expect(content.snapshot()).toEqual(before)
   })
