@@ -64,17 +64,31 @@ export function readNearTasks(
   { tasks, taskWeights }: Pick<SearchWords, 'tasks' | 'taskWeights'>,
   words: readonly Word[],
 ): NearTask[] {
-  const scores = new Map<string, number>()
+  const scores = new Float64Array(tasks.length)
   for (const stem of new Set(words.flatMap(toStems).map(({ stem }) => stem))) {
-    const holders = Object.hasOwn(taskWeights, stem) ? (taskWeights[stem] ?? '').split(' ') : []
-    const idf = inverseDocumentFrequency(tasks.length, holders.length)
-    for (const holder of holders) {
-      const [place = 0, share = 0] = holder.split(':').map(Number)
-      const task = tasks[place]?.id ?? ''
-      scores.set(task, (scores.get(task) ?? 0) + (idf * share) / STEPS)
+    const holders = holdersOf(taskWeights, stem)
+    const idf = inverseDocumentFrequency(tasks.length, holders.length / 2) / STEPS
+    for (let at = 0; at < holders.length; at += 2) {
+      const place = holders[at] ?? 0
+      scores[place] = (scores[place] ?? 0) + idf * (holders[at + 1] ?? 0)
     }
   }
-  return [...scores]
-    .map(([task, score]) => ({ task, score }))
+  return tasks
+    .map(({ id }, place) => ({ task: id, score: scores[place] ?? 0 }))
+    .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || (a.task < b.task ? -1 : 1))
+}
+
+const NOBODY = new Uint16Array(0)
+/** By table, the stems that questions had: reading them takes longer than adding them up. */
+const read = new WeakMap<object, Map<string, Uint16Array>>()
+
+/** Places and shares by turns. */
+function holdersOf(weights: SearchWords['taskWeights'], stem: string): Uint16Array {
+  if (!Object.hasOwn(weights, stem)) return NOBODY
+  const known = read.get(weights) ?? new Map<string, Uint16Array>()
+  read.set(weights, known)
+  const holders = known.get(stem) ?? Uint16Array.from((weights[stem] ?? '').split(/[ :]/), Number)
+  known.set(stem, holders)
+  return holders
 }
