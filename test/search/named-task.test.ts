@@ -79,6 +79,7 @@ describe('a wish for what does the same as somebody', () => {
     'something like acme',
     'like acme but cheaper',
     'what can I use instead of Acme',
+    'acme alternative in a small team',
   ])('%s: who shares its tasks, without it', (q) => {
     const { ids, notes } = ask(q)
     expect(ids).toEqual(['api.both', 'api.one'])

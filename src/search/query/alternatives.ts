@@ -9,7 +9,7 @@ import { exactRows, type RankedRows, rankRows } from './rank-rows.ts'
 
 /** Ways to ask for what does the same as somebody: the name stands behind, or before. */
 const WISHES = [
-  /^(?<before>.*?)\b(?:alternativ\w* (?:to|for|zu|à|a|para)|instead of|other than|rather than|besides|(?:replacement|substitute) for|competitors? (?:of|to)|similar to|(?:(?:some|any)thing |services? |apis? |tools? )?like)\s+(?<name>.+?)(?<after>\s+(?:but|that|which|and|without|with|for)\s.*)?$/iu,
+  /^(?<before>.*?)\b(?:alternativ\w* (?:to|for|zu|à|a|para)|instead of|other than|(?:replacement|substitute) for|competitors? (?:of|to)|similar to|(?:(?:some|any)thing |services? |apis? |tools? )?like)\s+(?<name>.+?)(?<after>\s+(?:but|that|which|and|without|with|for)\s.*)?$/iu,
   /^(?<before>.*?)(?<name>\S+(?:\s\S+)?)\s+(?:alternatives?|competitors?|replacement)(?<after>.*)$/iu,
 ]
 

@@ -157,7 +157,7 @@ function findTask(
 
 /**
  * The task whose phrase the words have, unless another is much nearer to all of them: in a story a
- * phrase may stand beside the task. Without a phrase the one that is nearest by far.
+ * phrase may stand beside the task. Without a phrase the one that no other is about as near as.
  */
 function chooseTask(named: string | null, near: readonly NearTask[]): string | null {
   const best = nearest(near)
