@@ -25,7 +25,7 @@ export type Listed = ReturnType<typeof readListed>
 /** @throws OperatorError for a damaged source file: a run would lose its facts. */
 export function readListed(contentDir: string, rules: UrlRules) {
   const { written, broken } = readWritten(contentDir, rules)
-  const { files: sources, faults } = readSources(contentDir, rules)
+  const { values: sources, faults } = readSources(contentDir, rules)
   const [fault] = faults
   if (fault !== undefined)
     throw new OperatorError(

@@ -83,16 +83,16 @@ export function readWritten(contentDir: string, rules: UrlRules): WrittenFiles {
     const text = bytes.toString()
     const parsed = recall(entry.file, text, () => parse(entry, text))
     for (const fault of parsed.faults) faults.push(fault)
-    if (parsed.written !== null) written.push(parsed.written)
+    if (parsed.listing !== null) written.push(parsed.listing)
     else if (parsed.partial !== null) broken.push(parsed.partial)
   }
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
   return { written: written.sort(byId), broken: broken.sort(byId), faults }
 }
 
-/** One file written by people: its content if valid, else its valid fields. */
-export interface ParsedFile {
-  written: WrittenFile | null
+/** A file if it is valid, else its valid fields. */
+interface Parsed<File> {
+  listing: File | null
   partial: PartialListing | null
   faults: Fault[]
 }
@@ -101,13 +101,13 @@ export interface ParsedFile {
 const COMPUTED: ReadonlySet<string> = new Set(v.keyof(ListingViewSchema).options)
 
 /** @returns a parser of files' texts; making its schema costs more than using it. */
-export function createWrittenParser(rules: UrlRules) {
+function createWrittenParser(rules: UrlRules) {
   const schema = createWrittenFactsSchema(rules)
-  return function parse(entry: { id: string; file: string }, text: string): ParsedFile {
+  return function parse(entry: { id: string; file: string }, text: string): Parsed<WrittenFile> {
     const parsed = parseFrontMatter(text)
     if (!parsed.ok) {
       const faults = parsed.faults.map((fault) => toFault(entry.file, fault))
-      return { written: null, partial: null, faults }
+      return { listing: null, partial: null, faults }
     }
     const { data, body, yaml } = parsed
     const inBody = findDescriptionFaults(text, body).map((fault) =>
@@ -116,8 +116,8 @@ export function createWrittenParser(rules: UrlRules) {
     const result = v.safeParse(schema, data)
     if (result.success) {
       const digest = hash('sha256', text)
-      const written = { ...entry, facts: result.output, description: body, yaml, digest }
-      return { written, partial: null, faults: inBody }
+      const listing = { ...entry, facts: result.output, description: body, yaml, digest }
+      return { listing, partial: null, faults: inBody }
     }
     const found = toSchemaFaults(schema, result.issues).map((fault) =>
       fault.isUnknownKey && COMPUTED.has(fault.field)
@@ -131,11 +131,11 @@ export function createWrittenParser(rules: UrlRules) {
     })
     const lacks = REQUIRED_FACTS.filter((field) => !Object.hasOwn(Object(data), field))
     const partial = { ...entry, facts: parseSound(schema, data, found), yaml, lacks }
-    return { written: null, partial, faults: [...inBody, ...faults] }
+    return { listing: null, partial, faults: [...inBody, ...faults] }
   }
 }
 
-export function toFault(file: string, { line, message }: YamlFault, field = ''): Fault {
+function toFault(file: string, { line, message }: YamlFault, field = ''): Fault {
   return faultOf(file, message, { line, field })
 }
 
@@ -204,15 +204,8 @@ function findSizeFault({ length }: Uint8Array): YamlFault | null {
   return { line: 1, message: `expected at most ${MAX_FILE_BYTES} bytes, got ${length}` }
 }
 
-/** The listing if it is valid, else its valid fields. */
-export interface ParsedListing {
-  listing: ListingFile | null
-  partial: PartialListing | null
-  faults: Fault[]
-}
-
 /** @param rows the sources' facts on it, in the order of precedence */
-export function joinListing(written: WrittenFile, rows: readonly NamedRow[]): ParsedListing {
+export function joinListing(written: WrittenFile, rows: readonly NamedRow[]): Parsed<ListingFile> {
   const { id, file, yaml } = written
   const stated = JSON.stringify([written.digest, rows.map(({ row }) => [row.facts, row.added])])
   return recall(`joined ${file}`, stated, () => {
@@ -269,12 +262,13 @@ export function createListingParser(rules: UrlRules) {
     entry: { id: string; file: string },
     text: string,
     rows: readonly NamedRow[] = [],
-  ): ParsedListing => {
-    const { written, partial, faults } = parse(entry, text)
-    const joined =
-      written === null
-        ? { listing: null, partial, faults: partial === null ? [] : toLackFaults(partial, rows) }
-        : joinListing(written, rows)
+  ): Parsed<ListingFile> => {
+    const { listing: written, partial, faults } = parse(entry, text)
+    if (written === null) {
+      const lacking = partial === null ? [] : toLackFaults(partial, rows)
+      return { listing: null, partial, faults: [...faults, ...lacking] }
+    }
+    const joined = joinListing(written, rows)
     return { ...joined, faults: [...faults, ...joined.faults] }
   }
 }

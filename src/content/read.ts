@@ -2,59 +2,28 @@ import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import type { Tables } from '../domain/derived/tables.ts'
-import type { ListingFacts } from '../domain/listing/listing-facts.ts'
 import { type Tombstone, TombstoneSchema } from '../domain/listing/listing-states.ts'
 import { listingIdOf } from '../domain/listing/listing-text.ts'
 import type { UrlRules } from '../domain/listing/target-url.ts'
-import {
-  createSourceFileSchema,
-  type NamedRow,
-  type SourceFile,
-} from '../domain/sources/source-row.ts'
-import type { PastPrices } from '../domain/trust/age.ts'
+import { createSourceFileSchema, type SourceFile } from '../domain/sources/source-row.ts'
 import { type Evidence, EvidenceSchema } from '../domain/trust/evidence.ts'
-import type { Stated } from '../domain/views/listing-view.ts'
-import type { RowDays } from '../domain/views/reference-views.ts'
 import { OperatorError } from '../domain/wire/problems.ts'
 import { findNearestName } from '../domain/wire/text.ts'
 import { checkAcross } from './check.ts'
 import { type Fault, faultOf, toSchemaFaults } from './faults.ts'
-import { joinContent } from './join.ts'
-import { type ListingFile, type PartialListing, readWritten } from './listing-file.ts'
+import { type JoinedContent, joinContent } from './join.ts'
+import { readWritten } from './listing-file.ts'
 import { recall } from './recall.ts'
 import { type ComparePage, readCompare, readTables } from './tables.ts'
 
-export interface Content {
-  listings: ListingFile[]
-  evidence: Map<string, Evidence>
+export interface Content extends Omit<JoinedContent, 'broken' | 'faults' | 'waiting'> {
   pages: ComparePage[]
   tables: Tables
   /** The directory's own drawing, as SVG; null where it has none. */
   mark: string | null
-  /** Removed listings, by id. */
-  tombstones: Map<string, Tombstone>
-  /** Former content of listings that their sources withdrew, by id. */
-  withdrawn: Map<string, ListingFacts>
-  /** The sources' facts on listings with several of them, by id. */
-  stated: Map<string, Stated[]>
-  /** Prices of catalogues that are past their limit of age, by id. */
-  pastPrices: ReadonlyMap<string, PastPrices>
-  /** Days of the sources' rows, and of those with prices, by id. */
-  rowDays: ReadonlyMap<string, RowDays>
-  /** The sources' rows of listings that have some, by id. */
-  taken: ReadonlyMap<string, readonly NamedRow[]>
 }
 
-export interface ContentReport {
-  /** Null when anything has an error: a build from half a catalogue would delist the rest. */
-  content: Content | null
-  faults: Fault[]
-  /** The valid fields of listings, and their evidence, errors or not. */
-  seen: { listings: PartialListing[]; evidence: Map<string, Evidence> }
-  /** Rows of sources without a listing, in the order of precedence. */
-  waiting: NamedRow[]
-  counts: { listings: number; evidence: number; pages: number }
-}
+export type ContentReport = ReturnType<typeof readContent>
 
 /**
  * Reads and checks a whole content folder.
@@ -62,7 +31,7 @@ export interface ContentReport {
  * @param asOf the build's day: prices of catalogues that are too old for it leave
  * @throws OperatorError when the folder has no `listings`.
  */
-export function readContent(contentDir: string, rules: UrlRules, asOf?: string): ContentReport {
+export function readContent(contentDir: string, rules: UrlRules, asOf?: string) {
   if (!existsSync(join(contentDir, 'listings')))
     throw new OperatorError(
       `CONTENT_DIR ${contentDir}: expected a content folder with a folder "listings" in it`,
@@ -70,14 +39,14 @@ export function readContent(contentDir: string, rules: UrlRules, asOf?: string):
   const { tables, mark, partial, faults: tableFaults } = readTables(contentDir)
   const { pages, faults: pageFaults } = readCompare(contentDir)
   const order = (partial.sources ?? []).map(({ id }) => id)
-  const parts = readParts(contentDir, { rules, order })
+  const parts = readParts(contentDir, rules)
   const {
     listings,
     broken,
     faults: joinFaults,
     waiting,
     ...joined
-  } = joinContent({ ...parts, asOf })
+  } = joinContent({ ...parts, order, asOf })
   const { evidence, tombstones } = joined
   const all = [...listings, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
   const across = checkAcross(all, pages, partial, tombstones)
@@ -90,23 +59,20 @@ export function readContent(contentDir: string, rules: UrlRules, asOf?: string):
     ...across,
   ]
   const isSound = tables !== null && faults.every(({ severity }) => severity === 'warning')
+  const content: Content | null = isSound ? { ...joined, listings, pages, tables, mark } : null
   return {
-    content: isSound ? { ...joined, listings, pages, tables, mark } : null,
+    /** Null when anything has an error: a build from half a catalogue would delist the rest. */
+    content,
     faults: faults.sort(byPlace),
+    /** The valid fields of listings, and their evidence, errors or not. */
     seen: { listings: all, evidence },
     waiting,
     counts: { listings: listings.length, evidence: parts.measured.size, pages: pages.length },
   }
 }
 
-interface Reading {
-  rules: UrlRules
-  /** Ids of the sources, in the order of their table. */
-  order: readonly string[]
-}
-
 /** Inputs of listings: files of people, files of sources, and measurements. */
-function readParts(contentDir: string, { rules, order }: Reading) {
+function readParts(contentDir: string, rules: UrlRules) {
   const files = readWritten(contentDir, rules)
   const seen = new Set([
     ...files.written.map(({ id }) => id),
@@ -117,8 +83,7 @@ function readParts(contentDir: string, { rules, order }: Reading) {
   const sources = readSources(contentDir, rules)
   return {
     ...files,
-    sources: sources.files,
-    order,
+    sources: sources.values,
     measured: evidence.values,
     tombstones: tombstones.values,
     faults: [files, sources, evidence, tombstones].flatMap(({ faults }) => faults),
@@ -156,8 +121,8 @@ function findUnreadFolders(contentDir: string): Fault[] {
     })
 }
 
+/** Valid files by the id of their listing or the importer, sorted; files with errors are absent. */
 interface MachineFiles<Value> {
-  /** Sorted by id. */
   values: Map<string, Value>
   faults: Fault[]
 }
@@ -274,29 +239,23 @@ function findJsonLines(text: string): Map<string, number> {
   return lines
 }
 
-export interface SourceFiles {
-  /** By importer, sorted; files with errors are absent. */
-  files: Map<string, SourceFile>
-  faults: Fault[]
-}
-
 /** @example sourceFileOf('mpp') → 'sources/mpp/rows.json' */
 export function sourceFileOf(importer: string): string {
   return `sources/${importer}/rows.json`
 }
 
 /** The last output of each importer: `sources/<importer>/rows.json`. Links are not followed. */
-export function readSources(contentDir: string, rules: UrlRules): SourceFiles {
+export function readSources(contentDir: string, rules: UrlRules): MachineFiles<SourceFile> {
   const root = join(contentDir, 'sources')
   const schema = createSourceFileSchema(rules)
-  const read: SourceFiles = { files: new Map(), faults: [] }
+  const read: MachineFiles<SourceFile> = { values: new Map(), faults: [] }
   // A run's lock file is next to them.
   const names = existsSync(root) ? readdirSync(root).sort() : []
   for (const importer of names.filter((name) => /^[a-z0-9][a-z0-9-]*$/.test(name))) {
     const file = sourceFileOf(importer)
     if (!lstatSync(join(contentDir, file), { throwIfNoEntry: false })?.isFile()) continue
     const { value, faults } = readJsonFile(contentDir, file, schema)
-    if (value !== null) read.files.set(importer, value)
+    if (value !== null) read.values.set(importer, value)
     for (const fault of faults) read.faults.push(fault)
   }
   return read

@@ -28,18 +28,8 @@ const FILES: Readonly<Record<string, string>> = {
 
 export type PartialTables = { [Name in keyof Tables]?: Tables[Name] | undefined }
 
-export interface TableFiles {
-  /** Null when a table has errors. */
-  tables: Tables | null
-  /** The tables that have none. */
-  partial: PartialTables
-  /** The directory's own drawing, as SVG; null where it has none. */
-  mark: string | null
-  faults: Fault[]
-}
-
 /** Reads `tables/*.yaml`. What editors wrote for one directory is never another's: a missing table has no rows. */
-export function readTables(contentDir: string): TableFiles {
+export function readTables(contentDir: string) {
   const files = Object.entries(TablesSchema.entries).map(([table, schema]) => {
     const name = FILES[table] ?? table.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     const file = `tables/${name}.yaml`
@@ -59,6 +49,7 @@ export function readTables(contentDir: string): TableFiles {
   const partial = v.parse(v.partial(TablesSchema), Object.fromEntries(sound))
   const mark = readMark(contentDir, partial.site?.mark)
   const faults = [...files, mark].flatMap((file) => file.faults)
+  // Null when a table has errors; `partial` are those that have none.
   return { tables: isComplete(partial) ? partial : null, partial, mark: mark.svg, faults }
 }
 

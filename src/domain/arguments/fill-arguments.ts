@@ -1,8 +1,14 @@
 import { toPlaceholder } from '../listing/json-schema.ts'
 import { encodeValue, toText, withQuery } from '../listing/operation.ts'
 import { isJsonObject, present } from '../wire/json.ts'
-import type { ArgumentKind, ArgumentSlot } from './argument-slots.ts'
-import { type Filled, meaningsOf, placeholderOf, readValues } from './argument-values.ts'
+import {
+  type ArgumentKind,
+  type ArgumentSlot,
+  type Filled,
+  meaningsOf,
+  placeholderOf,
+  readValues,
+} from './argument-slots.ts'
 import type { QuestionFacts } from './question-facts.ts'
 
 /** A request as an example shows it. */

@@ -1,42 +1,9 @@
-import {
-  COIN_BY_WORD,
-  COUNTRY_BY_WORD,
-  CURRENCY_BY_WORD,
-  LANGUAGE_BY_WORD,
-  MAX_WORDS_OF_A_PLACE,
-  PLACES_BY_NAME,
-  type Place,
-  toPlainName,
-} from './argument-words.ts'
-import { readDates } from './question-dates.ts'
-
-/** The facts in a query, by kind, in order. Nothing is guessed: a kind without any is empty. */
-export interface QuestionFacts {
-  urls: string[]
-  emails: string[]
-  domains: string[]
-  ips: string[]
-  evmAddresses: string[]
-  transactions: string[]
-  places: Place[]
-  /** ISO 4217. */
-  currencies: string[]
-  /** ISO 639-1: the source language, where given, and the target. */
-  languages: { from?: string; to?: string }
-  coins: string[]
-  /** Tickers of shares: capitals that are neither a currency nor a coin. */
-  tickers: string[]
-  /** ISO 3166-1 alpha-2. */
-  countries: string[]
-  /** ISO 8601. */
-  dates: string[]
-  years: number[]
-  numbers: number[]
-  /** The words in quotation marks. */
-  quoted: string | null
-  /** What it is about, where the query marks it: `papers on …`, `search the web for …`. */
-  subject: string | null
-}
+import { DAY_MS } from '../wire/shapes.ts'
+import COINS from './coins.json' with { type: 'json' }
+import COUNTRIES from './countries.json' with { type: 'json' }
+import CURRENCIES from './currencies.json' with { type: 'json' }
+import LANGUAGES from './languages.json' with { type: 'json' }
+import PLACES from './places.json' with { type: 'json' }
 
 const URL_TEXT = /\bhttps?:\/\/[^\s"'<>]+[^\s"'<>.,;:!?)]/gi
 const EMAIL = /\b[\w.+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+\b/gi
@@ -44,12 +11,18 @@ const DOMAIN = /(?<![@\w.])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:[a-z]{2,24})
 const IP = /\b(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)\b/g
 const QUOTED = /(?:^|[\s(])(?:'([^']+(?:'[^\s'][^']*)*)'|"([^"]+)"|“([^”]+)”|‘([^’]+)’|«([^»]+)»)/
 
-/** @param now milliseconds since the epoch: what "tomorrow" means */
-export function readQuestionFacts(question: string, now: number): QuestionFacts {
+/** The facts in a query, by kind, in order. */
+export type QuestionFacts = ReturnType<typeof readQuestionFacts>
+
+/**
+ * Nothing is guessed: a kind without any is empty. Codes are those of ISO 4217, 639-1 and 3166-1.
+ *
+ * @param now milliseconds since the epoch: what "tomorrow" means
+ */
+export function readQuestionFacts(question: string, now: number) {
   const urls = question.match(URL_TEXT) ?? []
   const emails = question.match(EMAIL) ?? []
   const rest = [...urls, ...emails].reduce((text, found) => text.replace(found, ' '), question)
-  const ips = rest.match(IP) ?? []
   const quoted =
     QUOTED.exec(rest)
       ?.slice(1)
@@ -58,7 +31,8 @@ export function readQuestionFacts(question: string, now: number): QuestionFacts 
   const words = toWords(outside)
   const dated = readDates(outside, now)
   return {
-    ...{ urls, emails, ips, quoted },
+    ...{ urls, emails, quoted, dates: dated.dates },
+    ips: rest.match(IP) ?? [],
     domains: [...(rest.match(DOMAIN) ?? [])].filter((text) => !/^\d/.test(text)),
     evmAddresses: rest.match(/\b0x[0-9a-f]{40}\b/gi) ?? [],
     transactions: rest.match(/\b0x[0-9a-f]{64}\b/gi) ?? [],
@@ -66,12 +40,13 @@ export function readQuestionFacts(question: string, now: number): QuestionFacts 
     currencies: known(words, CURRENCY_BY_WORD, isCode),
     languages: readLanguages(words),
     coins: known(words, COIN_BY_WORD, isCode),
+    /** Of shares: capitals that are neither a currency nor a coin. */
     tickers: words.filter((word) => isTicker(word)),
     // A code of two letters is as often a word.
     countries: known(words, COUNTRY_BY_WORD, () => false),
-    dates: dated.dates,
     years: (dated.rest.match(/\b(?:19|20)\d\d\b/g) ?? []).map(Number),
     numbers: (dated.rest.match(/(?<![\w.])\d+(?:\.\d+)?(?![\w.])/g) ?? []).map(Number),
+    /** What it is about, where the query marks it: `papers on …`, `search the web for …`. */
     subject: readSubject(question),
   }
 }
@@ -164,7 +139,8 @@ function readPlaces(words: readonly string[]): Place[] {
   return places
 }
 
-function readLanguages(words: readonly string[]): QuestionFacts['languages'] {
+/** The source, where given, and the target. */
+function readLanguages(words: readonly string[]): { from?: string; to?: string } {
   const plain = words.map((word) => word.toLowerCase())
   const after = (...marks: string[]) =>
     plain.flatMap((word, at) => {
@@ -206,4 +182,104 @@ export function readSubject(question: string): string | null {
   const about = withoutCommand.replace(OBJECT, '').replace(/^\S+ about (?=\S)/i, '')
   const subject = about.replace(/^(?:for|about|of|on|by)\s+/i, '')
   return about === withoutCommand || subject === '' ? null : subject
+}
+
+const MONTHS = [
+  ...['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august'],
+  ...['september', 'october', 'november', 'december'],
+]
+
+/**
+ * Days that a text names, as ISO dates, and the text without them.
+ *
+ * @param now milliseconds since the epoch
+ * @example readDates('rain tomorrow', Date.UTC(2026, 0, 1)) → { dates: ['2026-01-02'], rest: 'rain  ' }
+ */
+function readDates(text: string, now: number): { dates: string[]; rest: string } {
+  const dates: string[] = []
+  const today = Math.floor(now / DAY_MS) * DAY_MS
+  const take = (ms: number) => {
+    if (Number.isFinite(ms)) dates.push(new Date(ms).toISOString().slice(0, 10))
+    return ' '
+  }
+  const rest = text
+    .replace(/\b(\d{4})-(\d\d)-(\d\d)\b/g, (whole) => take(Date.parse(whole)))
+    .replace(
+      /\b(\d{1,2})(?:st|nd|rd|th)?\.? (?:of )?([a-z]{3,9}),? (\d{4})\b/gi,
+      (whole, day, month, year) => {
+        const at = monthOf(month)
+        return at < 0 ? whole : take(Date.UTC(Number(year), at, Number(day)))
+      },
+    )
+    .replace(
+      /\b([a-z]{3,9}) (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b/gi,
+      (whole, month, day, year) => {
+        const at = monthOf(month)
+        return at < 0 ? whole : take(Date.UTC(Number(year), at, Number(day)))
+      },
+    )
+    .replace(/\b(today|tonight|tomorrow|yesterday)\b/gi, (word: string) =>
+      take(today + (OFFSETS[word.toLowerCase()] ?? 0) * DAY_MS),
+    )
+  return { dates, rest }
+}
+
+const OFFSETS: Readonly<Record<string, number>> = {
+  today: 0,
+  tonight: 0,
+  tomorrow: 1,
+  yesterday: -1,
+}
+
+function monthOf(text: string): number {
+  return MONTHS.findIndex(
+    (month) => month === text.toLowerCase() || month.slice(0, 3) === text.toLowerCase(),
+  )
+}
+
+/** Each with the words people say for it: by ISO 4217 and 639-1, by symbol, by ISO 3166-1 alpha-2. */
+const CURRENCY_BY_WORD = byWord(CURRENCIES)
+const LANGUAGE_BY_WORD = byWord(LANGUAGES)
+const COIN_BY_WORD = byWord(COINS)
+const COUNTRY_BY_WORD = byWord(COUNTRIES)
+
+/** The name of a coin as price services write it: its first word. @example COIN_IDS.get('ETH') → 'ethereum' */
+export const COIN_IDS: ReadonlyMap<string, string> = new Map(
+  Object.entries(COINS).flatMap(([symbol, [id]]) => (id === undefined ? [] : [[symbol, id]])),
+)
+
+interface Place {
+  name: string
+  /** ISO 3166-1 alpha-2. */
+  country: string
+  /** Degrees north, to a hundredth. */
+  latitude: number
+  /** Degrees east, to a hundredth. */
+  longitude: number
+}
+
+/** `Ho Chi Minh`, `Rio de Janeiro`. */
+export const MAX_WORDS_OF_A_PLACE = 3
+
+/**
+ * Main places of the world, by the name without case and accents. The cities that name time zones are
+ * from `zone.tab` of the IANA time zone database, which is in the public domain
+ * (https://www.iana.org/time-zones); large cities that name none were added by hand.
+ */
+export const PLACES_BY_NAME: ReadonlyMap<string, Place> = new Map(
+  Object.entries(PLACES).map(([name, place]) => [toPlainName(name), { name, ...place }]),
+)
+
+/** @example toPlainName('Zürich') → 'zurich' */
+function toPlainName(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').replaceAll('ø', 'o').toLowerCase()
+}
+
+/** Each code by itself and by its words, in lower case. */
+function byWord(table: Readonly<Record<string, readonly string[]>>): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(table).flatMap(([code, words]) =>
+      [code, ...words].map((word) => [word.toLowerCase(), code] as const),
+    ),
+  )
 }

@@ -44,43 +44,7 @@ type EarnedId = (typeof EARNED)[number]
 const LEAST_PROBES = 3
 
 /** A listing with everything that follows from its facts and evidence; views only print it. */
-export interface DerivedListing {
-  id: string
-  facts: ListingFacts
-  directory: string
-  /** Markdown source of the description; foreign text. */
-  description: string
-  /** Id of the brand's mark; null where the listing has none. */
-  mark: string | null
-  status: Status
-  /** When its owner proved the host, milliseconds; absent where unknown. */
-  provedAt?: number
-  buy: ReturnType<typeof judgeBuy>
-  trust: TrustVerdict
-  isLiveTested: boolean
-  /** Deliveries for payments that count; absent where nothing is known. */
-  delivered?: Delivered
-  /** Of the last 90 days. */
-  probes: readonly Probe[]
-  badges: BadgeId[]
-  tiers: EarnedTiers
-  /** Its operations, tools and skills: written by people, and read by machines. */
-  surface: Surface
-  /** Newest first. */
-  notices: Notice[]
-  signals: Signals
-  /** What machines wrote and still holds on the build's day. */
-  evidence: Evidence
-  /** What is past its limit of age: only the full listing's JSON has it. */
-  past?: PastFacts
-  /** Provider whose id prefixes the signals on the wire. */
-  signalsSource: string
-  payouts: PayoutState
-  /** Its payees, CAIP-10, from the listing and the seller's own 402. */
-  payees: string[]
-  /** Digest of what a caller relies on; changes when any of it does. */
-  digest: string
-}
+export type DerivedListing = ReturnType<typeof deriveListing>
 
 export interface DeriveInput {
   id: string
@@ -88,11 +52,14 @@ export interface DeriveInput {
   description: string
   /** What still holds on the build's day. */
   evidence: Evidence
+  /** What is past its limit of age: only the full listing's JSON has it. */
   past?: PastFacts | undefined
+  /** Id of the brand's mark. */
   mark?: string | null
   /** The meter's results, where it reads a payout of the listing: then it misses no payment. */
   own: Pick<ListingScore, 'measured' | 'sharers'> | undefined
   isClaimed: boolean
+  /** When its owner proved the host, milliseconds. */
   provedAt?: number | undefined
   /** Deliveries for payments, where known. */
   delivered?: Delivered | undefined
@@ -113,43 +80,36 @@ interface DeriveContext {
 export function deriveListing(
   given: DeriveInput,
   { rules, baseUrl, directory, asOf }: DeriveContext,
-): DerivedListing {
+) {
   const input = cleaned(given)
+  const { id, isClaimed, evidence, payouts, mark = null, delivered } = input
   const complete = completeFacts(input, baseUrl, rules)
   const trust = chooseTrust(input, asOf)
-  const { probes = [], interface: read } = input.evidence
+  const { probes = [], interface: read } = evidence
   const liveTested = isLiveTested(probes)
-  const status: Status = input.isClaimed ? 'claimed' : 'unclaimed'
+  const status: Status = isClaimed ? 'claimed' : 'unclaimed'
+  /** Its operations, tools and skills: written by people, and read by machines. */
   const surface = toSurface(complete, read, rules)
   const facts = withToolPrices(complete, surface)
-  const isRotating = input.notices.some(({ id }) => id === 'payout_rotating')
+  const isRotating = input.notices.some((notice) => notice.id === 'payout_rotating')
   const payees = payeesOf(facts, surface, read, isRotating)
   let digest: string | undefined
   return {
-    id: input.id,
-    directory,
-    facts,
+    ...{ id, directory, facts, mark, status, trust, probes, surface, evidence, payouts, payees },
+    /** Markdown source of the description; foreign text. */
     description: describeAt(baseUrl, input),
-    mark: input.mark ?? null,
-    status,
     buy: judgeBuy(facts, rules),
-    trust,
     isLiveTested: liveTested,
-    probes,
-    badges: earnBadges({ status, trust, isLiveTested: liveTested, delivered: input.delivered }),
-    ...present({ delivered: input.delivered, past: input.past, provedAt: input.provedAt }),
-    tiers: earnTiers({ isClaimed: input.isClaimed, isLiveTested: liveTested, trust }),
-    surface,
+    badges: earnBadges({ status, trust, isLiveTested: liveTested, delivered }),
+    ...present({ delivered, past: input.past, provedAt: input.provedAt }),
+    tiers: earnTiers({ isClaimed, isLiveTested: liveTested, trust }),
     notices: toNotices(input, surface),
-    evidence: input.evidence,
-    payouts: input.payouts,
-    payees,
-    // The values that most rows print are cached from the previous build.
+    /** Of what a caller relies on; the values that most rows print are cached from the previous build. */
     get digest() {
       digest ??= toDigest({ ...facts, ...surface, payees })
       return digest
     },
-    ...chooseSignals(input.evidence),
+    ...chooseSignals(evidence),
   }
 }
 
@@ -215,11 +175,10 @@ export function verifiedBuyersOf(trust: TrustVerdict): number {
 }
 
 /** The provider's if there is one; else the results of our own probes, under our own name. */
-function chooseSignals({
-  signals,
-  measured,
-  probes = [],
-}: Evidence): Pick<DerivedListing, 'signals' | 'signalsSource'> {
+function chooseSignals({ signals, measured, probes = [] }: Evidence): {
+  signals: Signals
+  signalsSource: string
+} {
   if (signals === undefined && probes.length > 0)
     return { signals: toProbeSignals(probes), signalsSource: OWN_EVIDENCE }
   const as_of = signals?.as_of ?? measured?.as_of

@@ -1,4 +1,4 @@
-import { MAX_WORDS_OF_A_PLACE, PLACES_BY_NAME } from '../../domain/arguments/argument-words.ts'
+import { MAX_WORDS_OF_A_PLACE, PLACES_BY_NAME } from '../../domain/arguments/question-facts.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
 import { splitText, type Word } from '../words/split-text.ts'
 import {
