@@ -36,7 +36,7 @@ import {
   toMcpFinding,
   toSessionHeaders,
 } from '../../src/domain/probe/mcp.ts'
-import type { Handshake, OtherRequest } from '../../src/domain/probe/plan.ts'
+import type { Handshake, PlannedOperation } from '../../src/domain/probe/plan.ts'
 import {
   judgeHttp,
   judgePayment,
@@ -114,12 +114,12 @@ export async function askOperations(
   now: () => number,
   deadline: AbortSignal,
 ): Promise<Finding> {
-  const rails = handshake.kind === 'payment' ? handshake.rails : []
-  const ask = (request: OtherRequest) => askOne(request, rails, client, now)
-  const first = await ask(toFirst(handshake))
-  if (first.outcome !== 'spoke' || handshake.others === undefined) return first
+  const [planned, ...more] = handshake.requests
+  const ask = (operation: PlannedOperation) => askOne(operation, handshake.rails, client, now)
+  const first = await ask(planned)
+  if (first.outcome !== 'spoke') return first
   const others: OtherAnswer[] = []
-  for (const other of handshake.others) {
+  for (const other of more) {
     const finding = await ask(other)
     if (deadline.aborted) break
     others.push({ operation: other.operation, finding })
@@ -134,15 +134,8 @@ export async function askOperations(
   }
 }
 
-function toFirst(handshake: OfOperations): OtherRequest {
-  const { request } = handshake
-  if (handshake.kind === 'payment') return { ...handshake, is_paid: true, expected: null }
-  const { operation = { method: request.method, url: request.url }, expected, shape } = handshake
-  return { request, operation, is_paid: false, is_guess: false, expected, shape }
-}
-
 async function askOne(
-  { request, operation, is_paid, is_guess, expected, shape }: OtherRequest,
+  { request, operation, is_paid, is_guess, expected, shape }: PlannedOperation,
   rails: readonly Rail[],
   client: Fetcher,
   now: () => number,

@@ -208,31 +208,27 @@ function isSettled({ kind }: Handshake, findings: readonly Finding[]): boolean {
 const NOTHING: Finding = { protocol: 'http', outcome: 'unprobeable', saw: 'nothing was asked' }
 
 function toHandshakes(url: string, as: ProbeProtocol | undefined): Handshake[] {
-  const paid = (method: 'GET' | 'POST', rails: ('x402' | 'mpp')[]): Handshake => ({
-    kind: 'payment',
-    request: {
-      method,
-      url,
-      headers: method === 'POST' ? { 'content-type': 'application/json' } : {},
-      ...(method === 'POST' && { body: '{}' }),
-    },
-    operation: { method, url },
-    rails,
-    is_guess: false,
-  })
+  const plan = (method: 'GET' | 'POST', rails: ('x402' | 'mpp')[]): Handshake => {
+    const sent = method === 'POST' && { body: '{}' }
+    const headers = sent ? { 'content-type': 'application/json' } : undefined
+    const request = { method, url, headers: { ...headers }, ...sent }
+    const [is_paid, operation] = [rails.length > 0, { method, url }]
+    const kind = is_paid ? 'payment' : 'http'
+    const planned = { request, operation, is_paid, expected: null, is_guess: false }
+    return { kind, rails, requests: [planned] }
+  }
   const card = /\.json$/.test(new URL(url).pathname)
     ? [url]
     : CARD_PATHS.map((path) => new URL(path, url).href)
-  const request = { method: 'GET', url, headers: {} } as const
   const all: Record<ProbeProtocol, Handshake[]> = {
     mcp: [{ kind: 'mcp', url }],
-    x402: [paid('GET', ['x402']), paid('POST', ['x402'])],
-    mpp: [paid('GET', ['mpp']), paid('POST', ['mpp'])],
+    x402: [plan('GET', ['x402']), plan('POST', ['x402'])],
+    mpp: [plan('GET', ['mpp']), plan('POST', ['mpp'])],
     a2a: [{ kind: 'a2a', urls: card }],
-    http: [{ kind: 'http', request, expected: null }],
+    http: [plan('GET', [])],
   }
   if (as !== undefined) return all[as]
-  const either = [paid('GET', ['x402', 'mpp']), paid('POST', ['x402', 'mpp'])]
+  const either = [plan('GET', ['x402', 'mpp']), plan('POST', ['x402', 'mpp'])]
   return [...all.mcp, ...either, ...all.a2a, ...all.http]
 }
 
@@ -302,15 +298,9 @@ export function findPlanAt(plans: readonly ProbePlan[], url: string): ProbePlan 
 }
 
 /** Operations as declared and as probed; other listings have only one address. */
-function addressesOf(plan: ProbePlan): string[] {
-  return operationsOf(plan).flatMap(({ request, operation }) =>
-    operation === undefined ? [request.url] : [request.url, operation.url],
-  )
-}
-
-function operationsOf({ handshake }: ProbePlan) {
-  if (handshake.kind !== 'payment' && handshake.kind !== 'http') return []
-  return [handshake, ...(handshake.others ?? [])]
+function addressesOf({ handshake }: ProbePlan): string[] {
+  const requests = 'requests' in handshake ? handshake.requests : []
+  return requests.flatMap(({ request, operation }) => [request.url, operation.url])
 }
 
 const { requests: MAX_REQUESTS, runMs: RUN_MS, retryAfterS: RETRY_S, perHost } = ANONYMOUS_PROBES

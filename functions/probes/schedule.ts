@@ -371,7 +371,7 @@ function createAddressGate(): (address: string | null) => Promise<() => void> {
 
 /** The address probed first; null without one. */
 export function addressOf(handshake: Handshake): string | null {
-  if ('request' in handshake) return handshake.request.url
+  if ('requests' in handshake) return handshake.requests[0].request.url
   if ('url' in handshake) return handshake.url
   return handshake.kind === 'a2a' ? (handshake.urls[0] ?? null) : null
 }

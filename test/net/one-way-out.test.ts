@@ -8,6 +8,7 @@ import { createJsonRpc } from '../../functions/trust/evm-chain.ts'
 import { createSellerReader } from '../../seeds/fetch/read-sellers.ts'
 import { fetchText } from '../../seeds/fetch/read-source.ts'
 import { createReviewClient, inspectService } from '../../seeds/review/reports.ts'
+import type { Handshake } from '../../src/domain/probe/plan.ts'
 import { readClaimHost } from '../../src/domain/sellers/claim-rules.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { findNetworkUse } from '../support/network-use.ts'
@@ -54,8 +55,11 @@ const CALLERS: [name: string, purpose: Purpose, dial: () => Promise<unknown>][] 
     async () => {
       const { config, resolver } = waypost.service.parts
       await using client = createHttpClient('probe', { config, resolver })
-      const request = { method: 'GET' as const, url: site.url, headers: {} }
-      await probeHandshake({ kind: 'http', request, expected: null }, client, Date.now)
+      const operation = { method: 'GET' as const, url: site.url }
+      const request = { ...operation, headers: {} }
+      const planned = { request, operation, is_paid: false, is_guess: false, expected: null }
+      const handshake: Handshake = { kind: 'http', rails: [], requests: [planned] }
+      await probeHandshake(handshake, client, Date.now)
     },
   ],
   ['lint', 'stranger', () => fetch(`${waypost.url}/api/v1/lint?as=http&url=${site.url}/`)],

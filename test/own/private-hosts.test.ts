@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createHttpClient } from '../../functions/net/http-client.ts'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import { createProver } from '../../functions/sellers/proofs.ts'
+import type { Handshake } from '../../src/domain/probe/plan.ts'
 import { readClaimHost } from '../../src/domain/sellers/claim-rules.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { liveListing } from '../support/live-listing.ts'
@@ -54,8 +55,11 @@ const call = async (id: string) => {
 const probe = async (host: string) => {
   const { config, resolver } = acme.service.parts
   await using client = createHttpClient('probe', { config, resolver })
-  const request = { method: 'GET' as const, url: urlOf(host), headers: {} }
-  const finding = await probeHandshake({ kind: 'http', request, expected: null }, client, Date.now)
+  const operation = { method: 'GET' as const, url: urlOf(host) }
+  const request = { ...operation, headers: {} }
+  const planned = { request, operation, is_paid: false, is_guess: false, expected: null }
+  const handshake: Handshake = { kind: 'http', rails: [], requests: [planned] }
+  const finding = await probeHandshake(handshake, client, Date.now)
   return finding.saw
 }
 /** As a stranger asks by the API: a check of an address, a report. */

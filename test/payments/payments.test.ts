@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Handshake } from '../../src/domain/probe/plan.ts'
 import { longTest } from '../support/long.ts'
 import { testPaidOnPage } from './paid-on-page.ts'
 import { preparePaymentPackages } from './prepare.ts'
@@ -145,13 +146,8 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
       const { probeHandshake } = await import('../../functions/probes/handshake.ts')
       const operation = { method: 'GET', url: `${running[slug].url}/paid` } as const
       const request = { ...operation, headers: {} }
-      const handshake = {
-        kind: 'payment',
-        request,
-        operation,
-        rails: [rail],
-        is_guess: false,
-      } as const
+      const planned = { request, operation, is_paid: true, is_guess: false, expected: null }
+      const handshake: Handshake = { kind: 'payment', rails: [rail], requests: [planned] }
       const client = createTestClient()
       const before = await chain.balanceOf(PAYOUTS[slug])
       const finding = await probeHandshake(handshake, client, Date.now)

@@ -6,7 +6,7 @@ import { createResolver } from '../../functions/net/resolver.ts'
 import { askOperations } from '../../functions/probes/handshake.ts'
 import { type EvidenceKeeper, probeContent } from '../../functions/probes/schedule.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
-import type { Handshake, ProbePlan } from '../../src/domain/probe/plan.ts'
+import type { ProbePlan } from '../../src/domain/probe/plan.ts'
 import { planProbe } from '../../src/domain/probe/plan.ts'
 import { type Evidence, EvidenceSchema } from '../../src/domain/trust/evidence.ts'
 import { createTestClient, type Site, startSite } from './probe-world.ts'
@@ -187,7 +187,7 @@ describe('a seller that hangs', () => {
   const handshakeOf = (urls: string[]) => {
     const { handshake } = planOf(urls)
     if (handshake.kind !== 'payment') throw new Error('no payment')
-    return handshake as Extract<Handshake, { kind: 'payment' }>
+    return handshake
   }
 
   test('is left when the handshake’s time is over, and what was cut off is held against nobody', async () => {

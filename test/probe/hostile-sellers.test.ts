@@ -16,11 +16,12 @@ afterEach(async () => {
 })
 
 function handshakesWith(url: string): Handshake[] {
-  const request = { method: 'GET', url, headers: {} } as const
   const operation = { method: 'GET', url } as const
+  const request = { ...operation, headers: {} }
+  const planned = { request, operation, is_guess: false, expected: null }
   return [
-    { kind: 'payment', request, operation, rails: ['x402', 'mpp'], is_guess: false },
-    { kind: 'http', request, expected: null },
+    { kind: 'payment', rails: ['x402', 'mpp'], requests: [{ ...planned, is_paid: true }] },
+    { kind: 'http', rails: [], requests: [{ ...planned, is_paid: false }] },
     { kind: 'mcp', url },
     { kind: 'mcp_sse', url },
     { kind: 'a2a', urls: [url] },

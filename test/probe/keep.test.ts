@@ -54,8 +54,13 @@ describe('a plan', () => {
     ]
     expect(handshakeOf({ ...PAID, http })).toMatchObject({
       kind: 'payment',
-      request: { method: 'POST', url: `${URL}/c`, body: '{"q":"cats"}' },
-      is_guess: false,
+      requests: [
+        {
+          request: { method: 'POST', url: `${URL}/c`, body: '{"q":"cats"}' },
+          is_guess: false,
+        },
+        {},
+      ],
     })
   })
 
@@ -78,13 +83,12 @@ describe('a plan', () => {
     expect(
       handshakeOf({ ...PAID, http: [{ method: 'GET', url: `${URL}/{id}`, params }] }),
     ).toMatchObject({
-      request: { url: `${URL}/a%20b?q=x` },
-      operation: { url: `${URL}/{id}` },
+      requests: [{ request: { url: `${URL}/a%20b?q=x` }, operation: { url: `${URL}/{id}` } }],
     })
   })
 
   test('guesses GET where a paid listing names no operation, and says it is a guess', () => {
-    expect(handshakeOf(PAID)).toMatchObject({ kind: 'payment', is_guess: true })
+    expect(handshakeOf(PAID)).toMatchObject({ kind: 'payment', requests: [{ is_guess: true }] })
   })
 
   test('calls an unpaid operation marked safe, whatever its method', () => {
@@ -93,8 +97,7 @@ describe('a plan', () => {
     ]
     expect(handshakeOf({ http })).toMatchObject({
       kind: 'http',
-      request: { method: 'POST', body: '{"a":1}' },
-      expected: 'application/json',
+      requests: [{ request: { method: 'POST', body: '{"a":1}' }, expected: 'application/json' }],
     })
   })
 

@@ -32,15 +32,14 @@ function planFor(id: string, [first = '', ...rest]: string[]): ProbePlan {
   const ask = (url: string) => ({
     request: { method: 'GET' as const, url, headers: {} },
     operation: { method: 'GET' as const, url: url.split('?')[0] ?? '' },
-    is_guess: false,
+    ...{ is_paid: true, is_guess: false, expected: null },
   })
   return {
     id,
     handshake: {
       kind: 'payment',
-      ...ask(first),
       rails: ['x402'],
-      others: rest.map((url) => ({ ...ask(url), is_paid: true, expected: null })),
+      requests: [ask(first), ...rest.map(ask)],
     },
     declared: {
       operations: [first, ...rest].map((url, index) => ({
@@ -110,10 +109,10 @@ describe('a declaration is judged as paid calls are', () => {
     const ask = {
       request: { method: 'GET' as const, url, headers: {} },
       operation: { method: 'GET' as const, url },
-      ...{ expected: content_type, shape: { schema } },
+      ...{ is_paid: false, is_guess: false, expected: content_type, shape: { schema } },
     }
     const declared = { operations: [], networks: [], payouts: [] }
-    return { id: 'x402.shop', handshake: { kind: 'http', ...ask }, declared }
+    return { id: 'x402.shop', handshake: { kind: 'http', rails: [], requests: [ask] }, declared }
   }
   async function lintFree(path: string) {
     const site = await startFree()

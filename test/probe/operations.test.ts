@@ -52,9 +52,8 @@ function planOf(http: unknown[], fields: object = PAID): ProbePlan {
 /** What is asked of a listing, in order: `GET /path`. */
 function requestedOf(http: unknown[], fields: object = PAID): string[] {
   const { handshake } = planOf(http, fields)
-  if (handshake.kind !== 'payment' && handshake.kind !== 'http') return []
-  const all = [handshake.request, ...(handshake.others ?? []).map(({ request }) => request)]
-  return all.map(({ method, url }) => `${method} ${url.replace(ORIGIN, '')}`)
+  const all = 'requests' in handshake ? handshake.requests : []
+  return all.map(({ request: { method, url } }) => `${method} ${url.replace(ORIGIN, '')}`)
 }
 
 describe('the operations of a plan', () => {

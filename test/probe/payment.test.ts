@@ -1,6 +1,7 @@
 import { declareDiscoveryExtension } from '@x402/extensions/bazaar'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
+import type { Handshake } from '../../src/domain/probe/plan.ts'
 import type { Rail } from '../../src/domain/wire/vocabulary.ts'
 import { createTestClient, startSite } from './probe-world.ts'
 
@@ -22,9 +23,10 @@ async function probe(
   const client = createTestClient()
   onTestFinished(site.close)
   onTestFinished(client.close)
-  const request = { method: 'GET', url: `${site.url}/paid`, headers: {} } as const
-  const operation = { method: 'GET', url: request.url } as const
-  const handshake = { kind: 'payment', request, operation, rails, is_guess } as const
+  const operation = { method: 'GET', url: `${site.url}/paid` } as const
+  const request = { ...operation, headers: {} }
+  const planned = { request, operation, is_paid: true, is_guess, expected: null }
+  const handshake: Handshake = { kind: 'payment', rails, requests: [planned] }
   const finding = await probeHandshake(handshake, client, Date.now)
   expect(sent).toHaveLength(1)
   expect(sent[0]).not.toContain('authorization')

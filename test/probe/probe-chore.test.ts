@@ -164,9 +164,10 @@ describeBothStores('servers that probe beside each other', ({ newStore }) => {
       Array.from({ length: 3 }, (_, m): ProbePlan => {
         const operation = { method: 'GET' as const, url: `http://${host}/${m}` }
         const request = { ...operation, headers: {} }
+        const planned = { request, operation, is_paid: true, is_guess: false, expected: null }
         return {
           id: `x402.shop-${n}-${m}`,
-          handshake: { kind: 'payment', request, operation, rails: ['x402'], is_guess: false },
+          handshake: { kind: 'payment', rails: ['x402'], requests: [planned] },
           declared: { operations: [], networks: [], payouts: [] },
         }
       }),

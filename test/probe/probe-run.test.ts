@@ -48,9 +48,10 @@ const DECLARED = { operations: [], networks: [], payouts: [] }
 function planFor(id: string, url: string): ProbePlan {
   const operation = { method: 'GET', url } as const
   const request = { ...operation, headers: {} }
+  const planned = { request, operation, is_paid: true, is_guess: false, expected: null }
   return {
     id,
-    handshake: { kind: 'payment', request, operation, rails: ['x402'], is_guess: false },
+    handshake: { kind: 'payment', rails: ['x402'], requests: [planned] },
     declared: DECLARED,
   }
 }

@@ -10,7 +10,7 @@ import { createHttpClient } from '../../functions/net/http-client.ts'
 import { probeAsChore } from '../../functions/probes/schedule.ts'
 import { createProbeSigner, createRequestSigner } from '../../functions/probes/sign.ts'
 import { rotateKeys } from '../../functions/receipts/receipts.ts'
-import type { OtherRequest, ProbePlan } from '../../src/domain/probe/plan.ts'
+import type { Handshake, ProbePlan } from '../../src/domain/probe/plan.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -75,18 +75,17 @@ const startSeller = () =>
   )
 
 const NOTHING = { operations: [], networks: [], payouts: [] }
+type Planned = Extract<Handshake, { kind: 'payment' | 'http' }>
 function planPaid(id: string, url: string): ProbePlan {
   const ask = (path: string, method: 'GET' | 'POST' = 'GET') => {
     const body = method === 'POST' && { body: '{"city":"Oslo"}' }
     const operation = { method, url: url + path }
-    return { operation, request: { ...operation, headers: {}, ...body } }
+    const request = { ...operation, headers: {}, ...body }
+    return { request, operation, is_paid: true, is_guess: false, expected: null }
   }
-  const others = ['/b?city=Oslo&day=1', '/c', '/d/%C3%A5?x=%20', '/e'].map(
-    (path): OtherRequest => ({ ...ask(path), is_paid: true, is_guess: false, expected: null }),
-  )
-  const posted = { ...ask('/f', 'POST'), is_paid: true, is_guess: false, expected: null }
-  const handshake = { ...ask('/a'), others: [...others, posted], is_guess: false }
-  return { id, handshake: { kind: 'payment', ...handshake, rails: ['x402'] }, declared: NOTHING }
+  const others = ['/b?city=Oslo&day=1', '/c', '/d/%C3%A5?x=%20', '/e'].map((path) => ask(path))
+  const requests: Planned['requests'] = [ask('/a'), ...others, ask('/f', 'POST')]
+  return { id, handshake: { kind: 'payment', rails: ['x402'], requests }, declared: NOTHING }
 }
 
 async function readKeys(url = service.url) {

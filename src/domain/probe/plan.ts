@@ -10,13 +10,12 @@ import { CARD_PATHS } from './a2a.ts'
 /** @returns null for kits, which have no endpoint, and where `probe: false` asks us to stay away */
 export function planProbe(id: string, facts: ListingFacts): ProbePlan | null {
   if (!facts.probe || facts.kind === 'kit' || facts.first_party) return null
-  const chosen = facts.kind === 'http_api' ? chooseOperations(facts) : NO_OPERATIONS
-  const first = chosen.first ?? (facts.kind === 'http_api' ? guessOperation(facts) : undefined)
+  const operations = facts.kind === 'http_api' ? chooseOperations(facts) : []
   return {
     id,
-    handshake: toHandshake(facts, chosen),
+    handshake: toHandshake(facts, operations),
     declared: {
-      operations: [...(first === undefined ? [] : [first]), ...chosen.others].map((operation) => ({
+      operations: operations.map((operation) => ({
         method: operation.method,
         url: operation.url,
         max_usd: toHighestPrice(facts, operation),
@@ -27,9 +26,7 @@ export function planProbe(id: string, facts: ListingFacts): ProbePlan | null {
   }
 }
 
-const NO_OPERATIONS: ChosenOperations = { first: undefined, others: [] }
-
-function toHandshake(facts: ListingFacts, chosen: ChosenOperations): Handshake {
+function toHandshake(facts: ListingFacts, operations: readonly Operation[]): Handshake {
   if (facts.kind === 'mcp_server') return toMcpHandshake(facts)
   if (facts.kind === 'a2a_agent') {
     const card = facts.discovery.agent_card
@@ -37,15 +34,20 @@ function toHandshake(facts: ListingFacts, chosen: ChosenOperations): Handshake {
     return { kind: 'a2a', urls: card === undefined ? places : [card] }
   }
   const rails = [...railsOf(facts.pricing)].sort((a, b) => (a < b ? 1 : -1))
-  if (rails.length > 0) return toPaymentHandshake(facts, rails, chosen)
-  const { first } = chosen
-  if (first === undefined) return none('http', 'no operation is declared that is safe to call')
-  const { is_paid: _, is_guess: _guess, ...requested } = toOther(first, facts)
-  return { kind: 'http', ...requested, ...toOthers(facts, chosen) }
-}
-
-function toOthers(facts: ListingFacts, { others }: ChosenOperations) {
-  return others.length > 0 && { others: others.map((operation) => toOther(operation, facts)) }
+  const [rail] = rails
+  const isGuess = facts.http.length === 0
+  const [first, ...others] = operations.map((operation) => toPlanned(operation, facts))
+  if (rail === undefined)
+    return first === undefined || isGuess
+      ? none('http', 'no operation is declared that is safe to call')
+      : { kind: 'http', rails, requests: [first, ...others] }
+  if (first === undefined)
+    return none(
+      rail,
+      'no operation can be asked: a POST needs an example of its body, every required parameter one of its own',
+    )
+  const paid = { ...first, is_paid: true, is_guess: first.is_guess || isGuess }
+  return { kind: 'payment', rails, requests: [paid, ...others] }
 }
 
 /** A remote endpoint where there is one: nothing has to be run to probe it. */
@@ -69,34 +71,6 @@ function toMcpHandshake(facts: ListingFacts): Handshake {
   )
 }
 
-function toPaymentHandshake(
-  facts: ListingFacts,
-  rails: ReturnType<typeof railsOf>,
-  chosen: ChosenOperations,
-): Handshake {
-  const guess = guessOperation(facts)
-  const requested = chosen.first ?? guess
-  if (requested === undefined)
-    return none(
-      rails[0] ?? 'x402',
-      'no operation can be asked: a POST needs an example of its body, every required parameter one of its own',
-    )
-  const { request, operation, is_guess } = toOther(requested, facts)
-  return {
-    kind: 'payment',
-    request,
-    operation,
-    rails: [...rails],
-    is_guess: is_guess || guess !== undefined,
-    ...toOthers(facts, chosen),
-  }
-}
-
-/** A listing without operations has only its address. */
-function guessOperation({ http, url }: ListingFacts): Operation | undefined {
-  return http.length === 0 ? { method: 'GET', url } : undefined
-}
-
 function none(
   protocol: Extract<Handshake, { kind: 'none' }>['protocol'],
   reason: string,
@@ -117,21 +91,18 @@ const DeclaredOperationSchema = v.strictObject({
   url: v.string(),
 })
 
-/** The declared answer in addition to its media type: for judging free operations. */
-const ShapeSchema = v.strictObject({
-  schema: v.optional(v.unknown()),
-  example: v.optional(v.unknown()),
-})
-
-/** Another operation to probe, once the first one succeeded. */
-const OtherRequestSchema = v.strictObject({
+/** An operation to probe; those after the first once that one succeeded. */
+const PlannedOperationSchema = v.strictObject({
   request: RequestSchema,
   operation: DeclaredOperationSchema,
   /** It must answer 402; one that is free or has no declared price may also answer 2xx. */
   is_paid: v.boolean(),
   /** Media type of the declared answer. */
   expected: v.nullable(v.string()),
-  shape: v.optional(ShapeSchema),
+  /** The declared answer in addition to its media type: for judging free operations. */
+  shape: v.optional(
+    v.strictObject({ schema: v.optional(v.unknown()), example: v.optional(v.unknown()) }),
+  ),
   is_guess: v.boolean(),
 })
 
@@ -141,27 +112,15 @@ const IS_PAID = v.optional(v.literal(true))
 /** How one listing is probed. `none` is a listing that no handshake fits, and why. */
 const HandshakeSchema = v.variant('kind', [
   v.strictObject({
-    kind: v.literal('payment'),
-    request: RequestSchema,
-    operation: DeclaredOperationSchema,
+    kind: v.picklist(['payment', 'http']),
     rails: v.array(v.picklist(RAILS)),
-    is_guess: v.boolean(),
-    // An older release may be read: it has neither these nor `operation` of `http`.
-    others: v.optional(v.array(OtherRequestSchema)),
+    /** The first decides what the listing is. */
+    requests: v.tupleWithRest([PlannedOperationSchema], PlannedOperationSchema),
   }),
   v.strictObject({ kind: v.literal('mcp'), url: v.string(), is_paid: IS_PAID }),
   v.strictObject({ kind: v.literal('mcp_sse'), url: v.string(), is_paid: IS_PAID }),
   /** Addresses of the card; the next one is tried where the first has none. */
   v.strictObject({ kind: v.literal('a2a'), urls: v.array(v.string()) }),
-  v.strictObject({
-    kind: v.literal('http'),
-    request: RequestSchema,
-    /** Media type of the declared answer. */
-    expected: v.nullable(v.string()),
-    shape: v.optional(ShapeSchema),
-    operation: v.optional(DeclaredOperationSchema),
-    others: v.optional(v.array(OtherRequestSchema)),
-  }),
   v.strictObject({
     kind: v.literal('none'),
     protocol: v.picklist(PROBE_PROTOCOLS),
@@ -187,33 +146,27 @@ export const ProbePlanSchema = v.strictObject({
 
 export type Handshake = v.InferOutput<typeof HandshakeSchema>
 type PlannedRequest = v.InferOutput<typeof RequestSchema>
-export type OtherRequest = v.InferOutput<typeof OtherRequestSchema>
+export type PlannedOperation = v.InferOutput<typeof PlannedOperationSchema>
 export type ProbePlan = v.InferOutput<typeof ProbePlanSchema>
 
-/** Operations probed after the first: enough to judge a seller, too few to be a burden. */
-const MAX_OTHERS = 5
-
-interface ChosenOperations {
-  /** The one a buyer most likely wants, among those that may be probed: it decides the outcome. */
-  first: Operation | undefined
-  /** In the order they are probed: priced ones, then the rest, as in the listing. */
-  others: Operation[]
-}
+/** Operations probed: enough to judge a seller, too few to be a burden. */
+const MOST_PROBED = 6
 
 /**
- * Which operations of a listing are probed. Only those that change nothing: GET, a paid POST with
- * its declared example (an unpaid call is answered with the price), and those marked `safe` by the
- * listing. The others are on the first one's own origin, and each is another request.
+ * Which operations of a listing are probed; of one without operations its address. Only those that
+ * change nothing: GET, a paid POST with its declared example (an unpaid call is answered with the
+ * price), and those marked `safe` by the listing. The first is the one a buyer most likely wants; the
+ * others, priced ones before the rest, are on its origin, and each is another request.
  */
-function chooseOperations(facts: ListingFacts): ChosenOperations {
+function chooseOperations(facts: ListingFacts): Operation[] {
+  if (facts.http.length === 0) return [{ method: 'GET', url: facts.url }]
   const askable = facts.http.filter((operation) => isAskable(operation, facts))
   const priced = askable.filter(({ price }) => price !== undefined)
   const first = priced.find(hasPriceAboveZero) ?? priced[0] ?? askable[0]
-  if (first === undefined) return { first, others: [] }
-  const requested = [first]
+  const chosen = first === undefined ? [] : [first]
   for (const operation of [...priced, ...askable])
-    if (requested.length <= MAX_OTHERS && isAnother(operation, requested)) requested.push(operation)
-  return { first, others: requested.slice(1) }
+    if (chosen.length < MOST_PROBED && isAnother(operation, chosen)) chosen.push(operation)
+  return chosen
 }
 
 /** Without credentials: an endpoint that requires them answers 401, which is recorded. */
@@ -223,7 +176,7 @@ function toRequest(operation: Operation): PlannedRequest {
   return { method, url, headers, ...(body !== undefined && { body: encodeBody(type, body) }) }
 }
 
-function toOther(operation: Operation, facts: ListingFacts): OtherRequest {
+function toPlanned(operation: Operation, facts: ListingFacts): PlannedOperation {
   const is_paid = isPaid(operation, facts)
   const { content_type = null, schema, example } = operation.response ?? {}
   const shape = present({ schema, example })
@@ -238,11 +191,7 @@ function toOther(operation: Operation, facts: ListingFacts): OtherRequest {
 }
 
 /** USD. Null where the listing names no price for one call: then none can have drifted. */
-function toHighestPrice(
-  { pricing }: ListingFacts,
-  operation: Operation | undefined,
-): number | null {
-  const { price } = operation ?? {}
+function toHighestPrice({ pricing }: ListingFacts, { price }: Operation): number | null {
   if (price !== undefined) return price.per === 'call' ? price.max_usd : null
   return pricing.model === 'per_call' ? pricing.max_usd : null
 }
