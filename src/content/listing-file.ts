@@ -105,10 +105,8 @@ function createWrittenParser(rules: UrlRules) {
   const schema = createWrittenFactsSchema(rules)
   return function parse(entry: { id: string; file: string }, text: string): Parsed<WrittenFile> {
     const parsed = parseFrontMatter(text)
-    if (!parsed.ok) {
-      const faults = parsed.faults.map((fault) => toFault(entry.file, fault))
-      return { listing: null, partial: null, faults }
-    }
+    if (!parsed.ok)
+      return { listing: null, partial: null, faults: [toFault(entry.file, parsed.fault)] }
     const { data, body, yaml } = parsed
     const inBody = findDescriptionFaults(text, body).map((fault) =>
       toFault(entry.file, fault, 'description'),
@@ -281,16 +279,16 @@ export function createListingParser(rules: UrlRules) {
  */
 export type FrontMatter =
   /** `yaml` starts with the opening line's own end, so its line numbers are the file's. */
-  { ok: true; data: unknown; yaml: string; body: string } | { ok: false; faults: YamlFault[] }
+  { ok: true; data: unknown; yaml: string; body: string } | { ok: false; fault: YamlFault }
 
 /** Bytes of a listing file, description included. */
 export const MAX_FILE_BYTES = 65_536
 
 export function parseFrontMatter(text: string): FrontMatter {
   const fault = findFileFault(text)
-  if (fault !== null) return { ok: false, faults: [fault] }
+  if (fault !== null) return { ok: false, fault }
   let yaml = ''
-  let faults: YamlFault[] = []
+  let inYaml: YamlFault | undefined
   const refuse = () => {
     throw new Error('expected YAML front matter')
   }
@@ -300,7 +298,7 @@ export function parseFrontMatter(text: string): FrontMatter {
       yaml: (source) => {
         yaml = source
         const result = parseYaml(source)
-        if (!result.ok) faults = result.faults
+        if (!result.ok) inYaml = result.fault
         // gray-matter needs an object; other content of the text is refused below.
         return result.ok && typeof result.value === 'object' && result.value !== null
           ? result.value
@@ -312,12 +310,11 @@ export function parseFrontMatter(text: string): FrontMatter {
       coffee: refuse,
     },
   })
-  if (faults.length > 0) return { ok: false, faults }
-  if (yaml.trim() === '')
-    return {
-      ok: false,
-      faults: [{ line: 1, message: 'expected front matter between two lines of ---' }],
-    }
+  if (inYaml !== undefined) return { ok: false, fault: inYaml }
+  if (yaml.trim() === '') {
+    const message = 'expected front matter between two lines of ---'
+    return { ok: false, fault: { line: 1, message } }
+  }
   return { ok: true, data: withAsciiHosts(file.data), yaml, body: file.content.trim() }
 }
 

@@ -118,8 +118,8 @@ export function readYamlFile<Schema extends v.GenericSchema>(
 function judgeYaml<Schema extends v.GenericSchema>(text: string, file: string, schema: Schema) {
   const parsed = parseYaml(text)
   if (!parsed.ok) {
-    const faults = parsed.faults.map(({ line, message }) => faultOf(file, message, { line }))
-    return { raw: null, value: null, faults }
+    const { line, message } = parsed.fault
+    return { raw: null, value: null, faults: [faultOf(file, message, { line })] }
   }
   const raw = parsed.value
   const result = v.safeParse(schema, raw)
