@@ -4,6 +4,7 @@ import { CompareFactsSchema } from '../domain/compare/compare-view.ts'
 import { TablesSchema } from '../domain/derived/tables.ts'
 import { createWrittenFactsSchema, type ListingFacts } from '../domain/listing/listing-facts.ts'
 import { EvidenceSchema } from '../domain/trust/evidence.ts'
+import { toTableFile } from './tables.ts'
 
 /** The help an editor shows for a field of a listing. */
 const LISTING_HELP: Record<keyof ListingFacts, string> = {
@@ -34,36 +35,20 @@ const LISTING_HELP: Record<keyof ListingFacts, string> = {
   added: 'The day this file was written.',
 }
 
-const { entries: tables } = TablesSchema
-
-/** The JSON Schema of each kind of content file, by its file name in `content/schema`. */
-const CONTENT_SCHEMAS = {
-  'listing.schema.json': () => toListingSchema(),
-  'evidence.schema.json': () => toContentSchema(EvidenceSchema),
-  'compare.schema.json': () => toContentSchema(CompareFactsSchema),
-  'categories.schema.json': () => toContentSchema(tables.categories),
-  'sources.schema.json': () => toContentSchema(tables.sources),
-  'also_search.schema.json': () => toContentSchema(tables.alsoSearch),
-  'roadmap.schema.json': () => toContentSchema(tables.roadmap),
-  'policies.schema.json': () => toContentSchema(tables.policies),
-  'tasks.schema.json': () => toContentSchema(tables.tasks),
-  'task-words.schema.json': () => toContentSchema(tables.taskWords),
-  'task-questions.schema.json': () => toContentSchema(tables.taskQuestions),
-  'not_listed.schema.json': () => toContentSchema(tables.notListed),
-  'market.schema.json': () => toContentSchema(tables.market),
-  'search-words.schema.json': () => toContentSchema(tables.searchWords),
-  'foreign-words.schema.json': () => toContentSchema(tables.foreignWords),
-  'marks.schema.json': () => toContentSchema(tables.marks),
-  'shared_hosts.schema.json': () => toContentSchema(tables.sharedHosts),
-  'independent_operators.schema.json': () => toContentSchema(tables.independentOperators),
-  'site.schema.json': () => toContentSchema(tables.site),
-}
-
-/** @returns the text of each schema file, as it is committed. */
+/** @returns the text of each schema file of `content/schema`, as it is committed. */
 export function toSchemaFiles(): { name: string; text: string }[] {
-  return Object.entries(CONTENT_SCHEMAS).map(([name, toSchema]) => ({
-    name,
-    text: `${JSON.stringify(toSchema(), null, 2)}\n`,
+  const tables = Object.entries(TablesSchema.entries).map(
+    ([table, schema]) => [toTableFile(table), toContentSchema(schema)] as const,
+  )
+  const schemas = Object.entries({
+    listing: toListingSchema(),
+    evidence: toContentSchema(EvidenceSchema),
+    compare: toContentSchema(CompareFactsSchema),
+    ...Object.fromEntries(tables),
+  })
+  return schemas.map(([name, schema]) => ({
+    name: `${name}.schema.json`,
+    text: `${JSON.stringify(schema, null, 2)}\n`,
   }))
 }
 

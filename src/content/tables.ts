@@ -31,7 +31,7 @@ export type PartialTables = { [Name in keyof Tables]?: Tables[Name] | undefined 
 /** Reads `tables/*.yaml`. What editors wrote for one directory is never another's: a missing table has no rows. */
 export function readTables(contentDir: string) {
   const files = Object.entries(TablesSchema.entries).map(([table, schema]) => {
-    const name = FILES[table] ?? table.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    const name = toTableFile(table)
     const file = `tables/${name}.yaml`
     if (existsSync(join(contentDir, file)))
       return { table, ...readYamlFile(join(contentDir, file), { file, schema }) }
@@ -51,6 +51,11 @@ export function readTables(contentDir: string) {
   const faults = [...files, mark].flatMap((file) => file.faults)
   // Null when a table has errors; `partial` are those that have none.
   return { tables: isComplete(partial) ? partial : null, partial, mark: mark.svg, faults }
+}
+
+/** @example toTableFile('notListed') → 'not_listed' */
+export function toTableFile(table: string): string {
+  return FILES[table] ?? table.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
 /** Only one table is required for a build: the directory's name. */
