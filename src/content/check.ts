@@ -16,6 +16,7 @@ import {
   ownerAt,
   type SharedHosts,
 } from '../domain/sellers/claim-rules.ts'
+import { marksOf } from '../domain/sources/place-rows.ts'
 import { findMapFaults } from '../domain/tasks/map-faults.ts'
 import { toTask } from '../domain/tasks/task.ts'
 import type { Evidence } from '../domain/trust/evidence.ts'
@@ -263,43 +264,46 @@ type Path = (string | number)[]
 export function findDuplicates(listings: readonly PartialListing[]): Fault[] {
   const first = new Map<string, PartialListing>()
   const toWarning = createWarner()
-  return listings.flatMap((listing) =>
-    keysOf(listing).flatMap(({ key, what, path }) => {
-      const other = first.get(key)
-      if (other === undefined) first.set(key, listing)
-      if (other === undefined || other.id === listing.id) return []
-      const message = `the same ${what} as ${other.id}; one thing a buyer chooses is one listing`
-      return [toWarning(listing, path, message)]
-    }),
-  )
+  return listings.flatMap((listing) => {
+    const { id, facts } = listing
+    if (facts.first_party === true) return []
+    const marks = [`url ${toPlain(facts.url ?? id)}`, ...marksOf(facts)]
+    const mark = marks.find((each) => (first.get(each)?.id ?? id) !== id)
+    const other = first.get(mark ?? '')
+    for (const each of marks) if (!first.has(each)) first.set(each, listing)
+    if (mark === undefined || other === undefined) return []
+    const message = `the same ${mark} as ${other.id}; one thing a buyer chooses is one listing`
+    return [toWarning(listing, [FIELDS[mark.split(' ')[0] ?? ''] ?? 'url'], message)]
+  })
 }
 
-const STALE_DAYS = 365
+/** Fields that other marks than an address of its own come from. */
+const FIELDS: Readonly<Record<string, string>> = {
+  operation: 'http',
+  remote: 'invoke',
+  package: 'invoke',
+}
 
-/**
- * Listings that no person or machine has looked at for a year, and those dated in the future; and
- * measures that count no longer, or soon.
- *
- * @param today `AS_OF`, such as 2026-11-26
- */
+/** @example toPlain('https://www.x.example/a/') → 'x.example/a' */
+function toPlain(url: string): string {
+  return url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/+(?=$|[?#])/, '')
+}
+
+/** Listings dated in the future, and measures that count no longer, or soon. @param today `AS_OF` */
 export function findStale(
   listings: readonly PartialListing[],
   evidence: ReadonlyMap<string, Evidence>,
   today: string,
 ): Fault[] {
   const toWarning = createWarner()
-  const limit = new Date(Date.parse(today) - STALE_DAYS * DAY_MS).toISOString().slice(0, 10)
   return listings.flatMap((listing) => {
-    const { added } = listing.facts
-    const known = evidence.get(listing.id)
-    const measure = toOldMeasure(known?.measured, today)
-    const old = measure === null ? [] : [toWarning(listing, [], measure)]
-    if (added === undefined) return old
-    if (added > today)
-      return [...old, toWarning(listing, ['added'], `a day to come; expected ${today} or earlier`)]
-    const seen = lastSeen(added, known)
-    const unseen = `last looked at on ${seen}, over ${STALE_DAYS} days ago`
-    return seen < limit ? [...old, toWarning(listing, ['added'], unseen)] : old
+    const { added = today } = listing.facts
+    const measure = toOldMeasure(evidence.get(listing.id)?.measured, today)
+    const coming = `a day to come; expected ${today} or earlier`
+    return [
+      ...(measure === null ? [] : [toWarning(listing, [], measure)]),
+      ...(added > today ? [toWarning(listing, ['added'], coming)] : []),
+    ]
   })
 }
 
@@ -312,52 +316,6 @@ function toOldMeasure(measured: Evidence['measured'], today: string): string | n
   const last = new Date(Date.parse(end) + AGE_LIMITS.measured * DAY_MS).toISOString().slice(0, 10)
   const counts = last < today ? `counts no longer since ${last}` : `counts until ${last}`
   return `the window that ${measured.source} measured ended on ${end} and ${counts}; expected a newer measure`
-}
-
-function lastSeen(
-  added: string,
-  { probes = [], measured, interface: read, package_run: run }: Evidence = {},
-): string {
-  const times = [...probes.map(({ at }) => at), measured?.as_of, read?.at, run?.at]
-  return [added, ...times.flatMap((time) => time?.slice(0, 10) ?? [])].sort().at(-1) ?? added
-}
-
-interface Key {
-  key: string
-  what: string
-  path: Path
-}
-
-function keysOf({ facts }: PartialListing): Key[] {
-  if (facts.first_party === true) return []
-  const { url, http = [], invoke = [] } = facts
-  return [
-    ...(url === undefined ? [] : [{ key: `url ${toPlain(url)}`, what: 'url', path: ['url'] }]),
-    ...http.map((operation, i) => ({
-      key: `endpoint ${operation.method} ${toPlain(operation.url)}`,
-      what: 'endpoint',
-      path: ['http', i, 'url'],
-    })),
-    ...invoke.map((entry, i) =>
-      entry.kind === 'mcp'
-        ? { key: `endpoint ${toPlain(entry.url)}`, what: 'endpoint', path: ['invoke', i, 'url'] }
-        : {
-            key: `package ${entry.registry} ${toPackage(entry.identifier)}`,
-            what: 'package',
-            path: ['invoke', i, 'identifier'],
-          },
-    ),
-  ]
-}
-
-/** @example toPlain('https://www.x.example/a/') → 'x.example/a' */
-function toPlain(url: string): string {
-  return url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/+(?=$|[?#])/, '')
-}
-
-/** Names compare without case, images without their tag. */
-function toPackage(identifier: string): string {
-  return identifier.toLowerCase().replace(/(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?$/, '')
 }
 
 /** A listing may be warned of thousands of times: its text is read once. */

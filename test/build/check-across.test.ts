@@ -37,7 +37,7 @@ describe('duplicates are warned about, on the later listing', () => {
       'a url in two spellings',
       listingText({ url: 'https://www.api.seller.dev/now/' }),
       listingText({ url: 'https://api.seller.dev/now' }),
-      'content/listings/x402/b.md:4 url: warning, the same url as x402.a; one thing a buyer chooses is one listing',
+      'content/listings/x402/b.md:4 url: warning, the same url api.seller.dev/now as x402.a; one thing a buyer chooses is one listing',
     ],
     [
       'an operation',
@@ -46,7 +46,7 @@ describe('duplicates are warned about, on the later listing', () => {
         url: 'https://b.seller.dev/',
         http: '[{ method: GET, url: "https://api.seller.dev/x" }]',
       }),
-      'http[0].url: warning, the same endpoint as x402.a',
+      'http: warning, the same operation api.seller.dev/x as x402.a',
     ],
   ])('%s', (_, a, b, message) => {
     const faults = check({ 'listings/x402/a.md': a, 'listings/x402/b.md': b })
@@ -63,7 +63,7 @@ describe('duplicates are warned about, on the later listing', () => {
         'listings/mcp/a.md': server({ invoke: image(':1.0') }),
         'listings/mcp/b.md': server({ url: 'https://x.seller.dev/b', invoke: image('') }),
       }),
-    ).toEqual([expect.stringContaining('the same package as mcp.a')])
+    ).toEqual([expect.stringContaining('the same package oci mcp/weather as mcp.a')])
   })
 
   test('one endpoint named twice in one listing is not a duplicate of another', () => {
@@ -113,15 +113,6 @@ describe('independent faults of one run', () => {
     ])
   })
 
-  test('an error hides no listing that nobody has looked at for long', () => {
-    folder = createContentFolder({
-      'listings/x402/a.md': listingText({ added: '2020-01-01', kind: 'nothing' }),
-    })
-    const { content, seen } = readContent(folder.dir, { allowPrivate: false })
-    expect(content).toBeNull()
-    expect(findStale(seen.listings, seen.evidence, '2026-11-22')).toHaveLength(1)
-  })
-
   test('a broken table hides no fault of a listing, and blames none for its own', () => {
     const faults = check({
       'listings/x402/a.md': listingText({ sources: '[{ source: nobody, ref: "https://x.dev/" }]' }),
@@ -133,7 +124,7 @@ describe('independent faults of one run', () => {
   })
 })
 
-describe('what nobody has looked at for a year', () => {
+describe('what is of another time', () => {
   const stale = (added: string, evidence: string | null = null) => {
     folder = createContentFolder({
       'listings/x402/a.md': listingText({ added, url: 'https://api.seller.dev/' }),
@@ -143,16 +134,12 @@ describe('what nobody has looked at for a year', () => {
     if (content === null) throw new Error('the content is sound')
     return findStale(content.listings, content.evidence, '2026-11-22').map(({ message }) => message)
   }
-  const PROBED = '{"probes":[{"at":"2026-11-01T00:00:00Z","protocol":"x402","outcome":"dead"}]}'
-
   test.each([
-    ['2026-11-22', null, []],
-    ['2025-11-22', null, []],
-    ['2025-11-21', null, ['last looked at on 2025-11-21, over 365 days ago']],
-    ['2024-01-01', PROBED, []],
-    ['2026-11-23', null, ['a day to come; expected 2026-11-22 or earlier']],
-  ])('added %s, evidence %j', (added, evidence, messages) => {
-    expect(stale(added, evidence)).toEqual(messages)
+    ['2026-11-22', []],
+    ['2024-01-01', []],
+    ['2026-11-23', ['a day to come; expected 2026-11-22 or earlier']],
+  ])('added %s', (added, messages) => {
+    expect(stale(added)).toEqual(messages)
   })
 
   test.each([
@@ -190,7 +177,9 @@ describe('check --changed-from', () => {
     rmSync(join(dir, 'listings/x402/gone.md'))
     folder.write('listings/x402/new.md', listingText({ url: 'https://kept.seller.dev' }))
     const { code, output } = await run(dir, '--changed-from', 'HEAD')
-    expect(output).toContain('x402/new.md:4 url: warning, the same url as x402.kept')
+    expect(output).toContain(
+      'x402/new.md:4 url: warning, the same url kept.seller.dev as x402.kept',
+    )
     expect(output).not.toContain('old-fault.md')
     expect(output).toContain('added: x402.new')
     expect(output).toContain('removed: x402.gone')

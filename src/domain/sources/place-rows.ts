@@ -230,9 +230,14 @@ export function endpointsOf(invoke: unknown): ListingMark[] {
     if (url !== undefined) return [`remote ${addressOf(url)}${URL.parse(url)?.search ?? ''}`]
     const [registry] = textsOf([entry], 'registry')
     return textsOf([entry], 'identifier').map(
-      (identifier) => `package ${registry} ${identifier.toLowerCase()}`,
+      (identifier) => `package ${registry} ${toPackage(identifier)}`,
     )
   })
+}
+
+/** Names compare without case, images without their tag. */
+function toPackage(identifier: string): string {
+  return identifier.toLowerCase().replace(/(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?$/, '')
 }
 
 /** The method doesn't count: catalogues omit it, and one address is one service. */
