@@ -8,6 +8,7 @@ import {
   CompactKitSchema,
   toCompactKit,
 } from '../../src/domain/kit/found-operations.ts'
+import { mapSchema } from '../../src/domain/listing/json-schema.ts'
 import { MAX_ID_LENGTH } from '../../src/domain/listing/listing-text.ts'
 import { MAX_PLAN_ROWS, PLAN_ROWS, TaskPlanSchema } from '../../src/domain/plans/task-plan.ts'
 import {
@@ -377,23 +378,13 @@ function withoutBounds({ input, output }: WrittenSchema): WrittenSchema {
 }
 
 function toListed(schema: Record<string, unknown>): Record<string, unknown> {
-  const members = Object.entries(schema).flatMap(([name, member]) => {
-    const isEmpty = isJsonObject(member)
-      ? name === 'additionalProperties' && Object.keys(member).length === 0
-      : name === 'required' && Array.isArray(member) && member.length === 0
+  return mapSchema(schema, (name, value, { enum: choices }) => {
+    const isEmpty =
+      (name === 'additionalProperties' || name === 'required') && JSON.stringify(value).length === 2
     // Listed values say their type.
-    const isStated = name === 'type' && Array.isArray(schema.enum)
-    if (UNLISTED.has(name) || isEmpty || isStated) return []
-    const inner = isJsonObject(member) ? toListed(member) : member
-    if (name !== 'properties' || !isJsonObject(member))
-      return [[name, name === 'anyOf' && Array.isArray(member) ? member.map(toListed) : inner]]
-    const own = Object.entries(member).map(([key, each]) => [
-      key,
-      isJsonObject(each) ? toListed(each) : each,
-    ])
-    return [[name, Object.fromEntries(own)]]
+    const isStated = name === 'type' && Array.isArray(choices)
+    return UNLISTED.has(name) || isEmpty || isStated ? undefined : value
   })
-  return Object.fromEntries(members)
 }
 
 /** The members of an answer; the answer itself is checked as a whole. */

@@ -88,6 +88,30 @@ function childrenOf(schema: object): unknown[] {
   })
 }
 
+/**
+ * A schema with its keywords written anew, and so with every schema inside it.
+ *
+ * @param write the value to put, from one whose own schemas are written; undefined leaves it out
+ */
+export function mapSchema(
+  schema: Record<string, unknown>,
+  write: (keyword: string, value: unknown, schema: Record<string, unknown>) => unknown,
+): Record<string, unknown> {
+  const inside = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inside)
+    return isJsonObject(value) ? mapSchema(value, write) : value
+  }
+  const named = (value: object) =>
+    Object.fromEntries(Object.entries(value).map(([name, each]) => [name, inside(each)]))
+  const entries = Object.entries(schema).flatMap(([keyword, value]) => {
+    const isNamed = MAPS.includes(keyword) && isJsonObject(value)
+    const own = ONE.includes(keyword) || LISTS.includes(keyword) ? inside(value) : value
+    const written = write(keyword, isNamed ? named(value) : own, schema)
+    return written === undefined ? [] : [[keyword, written]]
+  })
+  return Object.fromEntries(entries)
+}
+
 function countNodes(value: unknown, depth: number): number {
   if (depth > MAX_DEPTH) return MAX_NODES + 1
   if (typeof value !== 'object' || value === null) return 1

@@ -1,4 +1,4 @@
-import { exampleOf, isWithin } from '../listing/json-schema.ts'
+import { exampleOf, isWithin, mapSchema } from '../listing/json-schema.ts'
 import type { Skill, Tool } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
 import { toOffer, toPrice } from '../listing/operation.ts'
@@ -353,25 +353,12 @@ function readSchema(value: unknown): { value: Record<string, unknown>; isCut: bo
 
 /** Keys are names a caller must send; the texts next to them are documentation. */
 function inertStrings(schema: Record<string, unknown>): Record<string, unknown> {
-  const clean = (value: unknown, key: string): unknown => {
-    if (typeof value === 'string')
-      return key === 'description' || key === 'title'
-        ? toInertLine(value, SEEN.descriptionLength)
-        : value
-    if (Array.isArray(value)) return value.map((each) => clean(each, ''))
-    return isJsonObject(value) ? inertStrings(value) : value
-  }
-  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, clean(value, key)]))
+  return mapSchema(schema, (keyword, value) =>
+    typeof value === 'string' && (keyword === 'description' || keyword === 'title')
+      ? toInertLine(value, SEEN.descriptionLength)
+      : value,
+  )
 }
-
-/** Members of a schema that hold further schemas under names of the seller's own choice. */
-const NAMED = new Set([
-  'properties',
-  '$defs',
-  'definitions',
-  'patternProperties',
-  'dependentSchemas',
-])
 
 /** Keywords a call must satisfy. The rest of a schema is documentation. */
 const FACTS = new Set(
@@ -400,28 +387,10 @@ export function toToolFacts({ title: _, ...tool }: Tool): Tool {
 
 /** A JSON Schema without its texts; it accepts the same values. */
 function toSchemaFacts(schema: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(schema).flatMap(([key, value]) => {
-      if (!FACTS.has(key) || (key === 'default' && JSON.stringify(value).length > MAX_VALUE))
-        return []
-      return [[key, NAMED.has(key) && isJsonObject(value) ? toNamed(value) : toValue(key, value)]]
-    }),
-  )
-}
-
-function toNamed(schemas: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(schemas).map(([name, value]) => [
-      name,
-      isJsonObject(value) ? toSchemaFacts(value) : value,
-    ]),
-  )
-}
-
-function toValue(key: string, value: unknown): unknown {
-  if (key === 'default' || key === 'const' || key === 'enum') return value
-  if (Array.isArray(value)) return value.map((each) => toValue(key, each))
-  return isJsonObject(value) ? toSchemaFacts(value) : value
+  return mapSchema(schema, (keyword, value) => {
+    const isProse = keyword === 'default' && JSON.stringify(value).length > MAX_VALUE
+    return FACTS.has(keyword) && !isProse ? value : undefined
+  })
 }
 
 /**
