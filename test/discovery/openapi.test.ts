@@ -254,57 +254,6 @@ test('a price in members of the writer’s own prices its operation', () => {
   expect(read?.payees).toEqual([`eip155:8453:0x${'11'.repeat(20)}`])
 })
 
-describe('a price in a sentence', () => {
-  const read = (description: string, more: object = {}) => {
-    const responses = { '200': { description: 'ok' }, '402': { description: 'Pay' }, ...more }
-    const document = { openapi: '3.0.0', paths: { '/a': get({ description, responses }) } }
-    return readOpenApi(document, 'https://api.shop.example/openapi.json')?.operations[0]
-  }
-
-  test.each([
-    ['Requires an x402 payment of $0.018 USDC on Base mainnet.', 0.018],
-    ['Checks a number. Costs 0.005 USDC via x402.', 0.005],
-    ['Costs $0.002 per call.', 0.002],
-    ['Weather (0.02 USDC). Weather of a city. Costs 0.02 USDC.', 0.02],
-    ['Depths at sizes of $10k to $500k.\n**Cost: $0.015 USDC per query.**', 0.015],
-    ['Many harbours in one call (cheaper than /api/harbour). Flat $0.10/call for up to 20.', 0.1],
-  ])('%s is a guess at the price', (stated, usd) => {
-    expect(read(stated)).toMatchObject({
-      price: { min_usd: usd, max_usd: usd, per: 'call' },
-      assumed: ['price'],
-    })
-  })
-
-  test.each([
-    'Costs $0.002 USDC per IBAN via x402.',
-    'Costs $0.002 for ten, $0.02 for a hundred.',
-    'Finds goods above $5.',
-    'Pay what you like.',
-  ])('%s is none', (stated) => {
-    expect(read(stated)?.price).toBeUndefined()
-  })
-
-  test('may stand behind the summary, or in the 402 itself', () => {
-    const pay = { responses: { '200': { description: 'ok' }, '402': { $ref: '#/components/pay' } } }
-    const document = {
-      components: { pay: { description: 'Pay by x402: exact, eip155:8453, USDC, $0.03.' } },
-      paths: {
-        '/named': get({ summary: 'Who moors there ($0.02)', ...pay }),
-        '/watched': get({ summary: 'Watch a berth ($0.05, 7 days)', ...pay }),
-        '/plain': get({ summary: 'A berth', ...pay }),
-      },
-    }
-    const prices = readOpenApi({ openapi: '3.1.0', ...document }, ADDRESS)?.operations.map(
-      ({ price }) => price?.max_usd,
-    )
-    expect(prices).toEqual([0.02, 0.05, 0.03])
-  })
-
-  test('is none where the document knows no 402', () => {
-    expect(read('Costs $0.002 per call.', { '402': undefined })?.price).toBeUndefined()
-  })
-})
-
 test('no other document is one', () => {
   for (const document of [
     null,

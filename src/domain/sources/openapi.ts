@@ -15,8 +15,6 @@ import {
   firstSound,
   lineOf,
   readPaymentInfo,
-  toCallPrice,
-  toCosts,
   toDescribedApi,
 } from './payment-info.ts'
 
@@ -78,12 +76,9 @@ function readPath(path: string, item: Record<string, unknown>, source: Source): 
     const body = method === 'GET' ? undefined : readBody(reported.requestBody, document)
     const payment = readPaymentInfo(paymentInfoOf(reported, `${method} ${path}`, document))
     const { offers, price } = payment
-    const guess = price === undefined ? readSentence(reported, document) : undefined
     const response = readResponse(reported, source)
     const shapes = { ...withPlaces(url, params), ...present({ body, response }) }
-    const sold = present({ description, price: price ?? guess, offers })
-    const assumed = guess === undefined ? {} : { assumed: ['price' as const] }
-    const operation = { method, url, ...sold, ...shapes, ...assumed }
+    const operation = { method, url, ...present({ description, price, offers }), ...shapes }
     return [{ operation, payment }]
   })
 }
@@ -102,32 +97,6 @@ function paymentInfoOf(
   if (own !== undefined) return dereference(own, document)
   return memberOf(table, name) ?? readOwnMembers(operation, document)
 }
-
-/**
- * A paid operation may state its price in words alone: one amount for one call, in its own sentences,
- * behind its summary, or else in its 402.
- */
-function readSentence(
-  { summary, description, responses }: Record<string, unknown>,
-  document: unknown,
-) {
-  const paid = memberOf(responses, '402') ?? null
-  if (paid === null) return undefined
-  const [named, stated, ofAnswer] = [
-    summary,
-    description,
-    dereference(paid, document).description,
-  ].map((text) => (typeof text === 'string' ? text.slice(0, MAX_STATED) : ''))
-  const behind = (named ?? '').match(/\(\$\d[^()]*\)/g) ?? []
-  const sentences = `${named}\n${stated}`.split(/(?<=[.!?])\s+|\n+/)
-  const costs = [...sentences.filter((each) => OF_COST.test(each)), ...behind]
-  const reported = costs.flatMap(toCosts)
-  return toCallPrice(reported.length > 0 ? reported : toCosts(ofAnswer ?? ''))
-}
-
-const MAX_STATED = 5000
-const OF_COST =
-  /\b(?:costs?|price[ds]?|pay(?:ment|s)?|charge[ds]?|fee|flat)\b|\$\d[\d.]*(?: USDC)? ?\/ ?(?:call|request|query)\b/i
 
 function readOwnMembers(operation: Record<string, unknown>, document: Record<string, unknown>) {
   const named = Object.entries(operation).filter(([name]) => /^x-.*(?:x402|mpp|price)/i.test(name))

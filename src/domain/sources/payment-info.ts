@@ -216,7 +216,7 @@ function readUsd(value: unknown): number | null {
  * A price in words with both ends given: "$0.01 – $2.00" and "$0.006" are bounds, "$0.04+" and
  * "$0.12/hr" do not limit what a call costs.
  */
-export function readPriceWords(text: string) {
+function readPriceWords(text: string) {
   const amounts = [...text.slice(0, 200).matchAll(/\$(\d{1,6}(?:\.\d{1,8})?)/g)].map(([, digits]) =>
     Number(digits),
   )
@@ -507,25 +507,6 @@ export function firstSound(readings: readonly Operation[]): Operation | null {
 export interface Described {
   operation: Operation
   payment: StatedPayment
-}
-
-/** Amounts in dollars, each with the words up to the next full stop. */
-export function toCosts(sentence: string): string[] {
-  return sentence.match(/(?:\$ ?\d+(?:\.\d+)?|\b\d+\.\d+ ?USDC?\b)(?:[^.]|\.\d)*/g) ?? []
-}
-
-/** One amount for one call; undefined for several, or where they count something else. */
-export function toCallPrice(costs: readonly string[]) {
-  const amounts = new Set(
-    costs.flatMap((cost) => cost.match(/\d+(?:\.\d+)?(?= ?USDC?\b)|(?<=\$ ?)\d+(?:\.\d+)?/g) ?? []),
-  )
-  const isMetered = costs.some((cost) =>
-    /(?:\bper |\/)(?! ?(?:call|request|query|lookup)\b)|\+/.test(cost),
-  )
-  const [amount] = amounts
-  if (amount === undefined || amounts.size > 1 || isMetered) return undefined
-  const read = readPriceWords(`$${amount}`)
-  return read === null ? undefined : { ...read.bounds, per: 'call' as const }
 }
 
 /** One line of a seller's words, cut. */

@@ -13,8 +13,6 @@ import {
   payeesOf,
   readPaymentInfo,
   type StatedPayment,
-  toCallPrice,
-  toCosts,
   toDescribedApi,
 } from './payment-info.ts'
 
@@ -44,7 +42,6 @@ export function readX402Manifest(document: unknown, address: string): DescribedA
     .slice(0, MAX_ENTRIES)
     .flatMap((entry) => readPaidEntry(entry, { base, ref: address, shared }) ?? [])
     .filter(({ operation }) => URL.parse(operation.url)?.origin === origin)
-    .map((each) => withStatedPrice(each, document.instructions))
   const once = eachOnce(read, ({ operation }) => toOperationKey(operation))
   const payments = [readPayment({}, shared), ...read.map(({ payment }) => payment)]
   const about = [document, document.service, document.publisher].filter(isJsonObject)
@@ -52,30 +49,6 @@ export function readX402Manifest(document: unknown, address: string): DescribedA
   const titled = { title: first('name') ?? first('serviceName'), description: first('description') }
   const api = toDescribedApi(titled, once, payments)
   return { ...api, truncated: api.truncated || entries.length > MAX_ENTRIES }
-}
-
-/** Documents of addresses alone state method and price of each in words: in a section, or a line. */
-function withStatedPrice(read: Described, instructions: unknown): Described {
-  const { operation } = read
-  const path = new URL(operation.url).pathname
-  if (operation.price !== undefined || typeof instructions !== 'string' || path === '/') return read
-  const stated = instructions.slice(0, MAX_STATED)
-  const sections = stated.split(/\n(?=#)/).filter((part) => part.startsWith('#'))
-  const [own] = [sections, stated.split('\n')]
-    .map((parts) => parts.filter((part) => wordsOfHead(part).includes(path)))
-    .filter((parts) => parts.length === 1)
-  const price = toCallPrice(toCosts(own?.[0] ?? ''))
-  if (own?.[0] === undefined || price === undefined) return read
-  const isGuess = operation.assumed?.includes('method')
-  const method = HTTP_METHODS.find((each) => isGuess && wordsOfHead(own[0]).includes(each))
-  const assumed = [...(operation.assumed ?? []), 'price' as const]
-  return { ...read, operation: { ...operation, ...present({ method }), price, assumed } }
-}
-
-const MAX_STATED = 50_000
-
-function wordsOfHead(text = ''): string[] {
-  return text.split('\n', 1)[0]?.split(/[`\s?]+/) ?? []
 }
 
 const FREE: StatedPayment = { payees: [] }
