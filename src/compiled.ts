@@ -11,7 +11,6 @@ import type { NotListed } from './domain/sellers/not-listed.ts'
 import type { Ages } from './domain/trust/age.ts'
 import type { Day, Drift, Interface, Probe } from './domain/trust/evidence.ts'
 import type { LedgerPayment } from './domain/trust/ledger-facts.ts'
-import type { HandshakesView } from './domain/views/known-view.ts'
 import type { ListingBrief, ListingView } from './domain/views/listing-view.ts'
 import type {
   BusinessModelView,
@@ -51,8 +50,6 @@ export interface CompiledListing {
   changed: string
   /** Why the relay does not forward to it; null when it does. */
   relay_reason: string | null
-  /** Results of our probes; null where nothing was probed yet. */
-  handshakes: HandshakesView | null
   /** Ids of similar listings, best first. */
   similar: string[]
   history: ListingHistory
@@ -248,42 +245,25 @@ function createRowReader(folder: string, path: string, all: RowLengths['lengths'
 
 /** Listings whose rest is in memory: of all at once, 100,000 would take gigabytes. */
 const MAX_HELD = 64
-const held = new Map<CompiledHead, Rest>()
+const held = new Map<StoredListing, Rest>()
 type Rest = CompiledRest & Pick<CompiledListing, 'view'>
 
 /** Lists read the head alone: the rest is read when a page asks for it. */
 class StoredListing implements CompiledListing {
-  readonly #head: CompiledHead
+  declare readonly key: string
+  declare readonly id: string
+  declare readonly brief: ListingBrief
+  declare readonly home: HomeFacts
+  declare readonly added: string
+  declare readonly changed: string
+  declare readonly relay_reason: string | null
+  declare readonly similar: string[]
   readonly #read: () => Rest
   constructor(head: CompiledHead, read: () => Rest) {
-    this.#head = head
+    Object.assign(this, head)
     this.#read = read
   }
 
-  get key() {
-    return this.#head.key
-  }
-  get id() {
-    return this.#head.id
-  }
-  get brief() {
-    return this.#head.brief
-  }
-  get home() {
-    return this.#head.home
-  }
-  get added() {
-    return this.#head.added
-  }
-  get changed() {
-    return this.#head.changed
-  }
-  get relay_reason() {
-    return this.#head.relay_reason
-  }
-  get similar() {
-    return this.#head.similar
-  }
   get view() {
     return this.#rest.view
   }
@@ -293,9 +273,6 @@ class StoredListing implements CompiledListing {
   get description_html() {
     return this.#rest.description_html
   }
-  get handshakes() {
-    return this.#rest.handshakes
-  }
   get history() {
     return this.#rest.history
   }
@@ -304,10 +281,10 @@ class StoredListing implements CompiledListing {
   }
 
   get #rest(): Rest {
-    const known = held.get(this.#head)
+    const known = held.get(this)
     if (known !== undefined) return known
     const rest = this.#read()
-    held.set(this.#head, rest)
+    held.set(this, rest)
     const [oldest] = held.keys()
     if (held.size > MAX_HELD && oldest !== undefined) held.delete(oldest)
     return rest

@@ -29,7 +29,7 @@ import { toRegistryRows, toResourceRows } from '../domain/protocols/registry-ent
 import type { ContentHash } from '../domain/sellers/change-log.ts'
 import { toTask } from '../domain/tasks/task.ts'
 import type { LedgerPayment } from '../domain/trust/ledger-facts.ts'
-import { newestOutcome, toHandshakesView, toKnownSentence } from '../domain/views/known-view.ts'
+import { newestOutcome, toKnownSentence } from '../domain/views/known-view.ts'
 import {
   toBadgeEndpoint,
   toBadgeView,
@@ -279,7 +279,6 @@ export function toCompiled(
     added: listing.facts.added,
     changed: toChanged(listing.facts.added, history),
     relay_reason: listing.buy.reason,
-    handshakes: toHandshakesView(listing.probes),
     similar,
     history,
     score_parts: toScoreParts(listing.trust),
@@ -293,8 +292,8 @@ function toHead(compiled: CompiledListing): CompiledHead {
 }
 
 function toRestLine({ compiled, kit }: Made): string {
-  const { description_html, handshakes, history, score_parts } = compiled
-  const rest: Omit<CompiledRest, 'kit'> = { description_html, handshakes, history, score_parts }
+  const { description_html, history, score_parts } = compiled
+  const rest: Omit<CompiledRest, 'kit'> = { description_html, history, score_parts }
   return `{"kit":${kit},${JSON.stringify(rest).slice(1)}\n`
 }
 
@@ -359,23 +358,24 @@ export function toLiveListing(listing: DerivedListing): LiveListing {
 const [WHOLE, SIMILAR] = [32, 12]
 
 /** Of a listing's JSON, as it is served, and of its members: which of them differ is only a hint. */
-function toContentHash({ compiled, members, view }: Made): ContentHash {
-  const facts = toFacts(compiled)
+function toContentHash({ listing, compiled, members, view }: Made): ContentHash {
+  const facts = toFacts(listing, compiled)
   const digest = hash('sha256', `${view}${JSON.stringify(facts)}`).slice(0, WHOLE)
   const fields = members.map(([name, json]) => [name, crc32(json).toString(16)])
   return { id: compiled.id, hash: digest, fields: Object.fromEntries(fields), facts }
 }
 
 /** Facts that the log of changes describes in words. */
-function toFacts({ view, kit, handshakes }: CompiledListing): Record<string, string> {
-  const probe = handshakes?.recent.find(
-    ({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable',
-  )
+function toFacts(
+  { probes }: DerivedListing,
+  { view, kit }: CompiledListing,
+): Record<string, string> {
+  const probe = newestOutcome(probes)
   const { score, evidence } = view.trust
   return {
     url: view.url,
     price: toPriceText(view.pricing),
-    ...(probe !== undefined && { probe: probe.outcome }),
+    ...(probe !== undefined && { probe }),
     trust: score === null ? evidence : String(score),
     payees: kit.payees.join(' '),
     digest: view.digest,

@@ -8,7 +8,6 @@ import type { Finding, PaymentTerm } from '../../src/domain/probe/finding.ts'
 import { combineEvidence, mergeFinding, toDriftNotices } from '../../src/domain/probe/merge.ts'
 import { type ProbePlan, planProbe } from '../../src/domain/probe/plan.ts'
 import { type Evidence, EvidenceSchema, type Probe } from '../../src/domain/trust/evidence.ts'
-import { toHandshakesView } from '../../src/domain/views/known-view.ts'
 import { PROBE_OUTCOMES } from '../../src/domain/wire/vocabulary.ts'
 
 const PAYEE = `eip155:8453:0x${'11'.repeat(20)}`
@@ -323,26 +322,6 @@ describe('the order', () => {
     expect(orderByNeed([busy('2026-11-20T11:00:01Z')], { now, staleMs: 0 })).toEqual([])
     expect(orderByNeed([busy('2026-11-20T11:00:00Z')], { now, staleMs: 0 })).toHaveLength(1)
   })
-})
-
-test('a page gets the last ten probes and a strip of thirty days that ends with the newest', () => {
-  const day = (at: string, outcome: Probe['outcome']): Probe => ({ at, protocol: 'mcp', outcome })
-  const probes = [
-    day('2026-10-01T10:00:00Z', 'dead'),
-    day('2026-10-31T09:00:00Z', 'gated'),
-    day('2026-10-31T10:00:00Z', 'dead'),
-    day('2026-11-01T01:00:00Z', 'spoke'),
-    day('2026-11-01T02:00:00Z', 'unknown'),
-  ]
-  const view = toHandshakesView(probes)
-  expect(view?.recent.map(({ at }) => at)).toEqual(probes.map(({ at }) => at).toReversed())
-  expect(view?.days).toHaveLength(30)
-  expect(view?.days[0]).toEqual({ date: '2026-10-03', probes: 0, up: 0 })
-  expect(view?.days.slice(-2)).toEqual([
-    { date: '2026-10-31', probes: 2, up: 1 },
-    { date: '2026-11-01', probes: 1, up: 1 },
-  ])
-  expect(toHandshakesView([])).toBeNull()
 })
 
 describe('signals from our own probes', () => {

@@ -111,18 +111,17 @@ describeBothStores('a server that probes', ({ newStore }) => {
     requested = 0
   })
 
-  test('shows what it saw in the next build: handshakes, tools, drift, and the badge', async () => {
-    expect((await build()).get('x402.shop')?.handshakes).toBeNull()
+  test('shows what it saw in the next build: probes, tools, drift, and the badge', async () => {
+    expect((await build()).get('x402.shop')?.history.probes).toEqual([])
     for (const hours of [0, 25, 50]) await chore(START + hours * 3_600_000)
     expect(requested).toBe(3)
     const pages = await build()
     const shop = pages.get('x402.shop')
-    expect(shop?.handshakes?.recent).toMatchObject([
+    expect(shop?.history.probes).toMatchObject([
       { protocol: 'x402', outcome: 'spoke' },
       { outcome: 'spoke' },
       { outcome: 'spoke' },
     ])
-    expect(shop?.handshakes?.days.reduce((sum, { up }) => sum + up, 0)).toBe(3)
     expect(shop?.view.badges).toContain('live_tested')
     expect(shop?.view.signals).toMatchObject({ service_verified_status: 'online' })
     expect(shop?.view.notices.map(({ id }) => id).sort()).toEqual([

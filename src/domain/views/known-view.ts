@@ -4,8 +4,7 @@ import type { SourceRow, Switches } from '../derived/tables.ts'
 import { toSumText } from '../listing/price-text.ts'
 import { toShownHost } from '../listing/target-url.ts'
 import { dayOfUse, OWN_EVIDENCE, type Probe, type ReportedUse } from '../trust/evidence.ts'
-import { DAY_MS } from '../wire/shapes.ts'
-import { isUp, runsLocallyOnly } from '../wire/vocabulary.ts'
+import { runsLocallyOnly } from '../wire/vocabulary.ts'
 
 /** What is known on one question about a listing, or that it is not known: never an empty line. */
 const KnownFactSchema = v.object({
@@ -414,38 +413,9 @@ function toSpan(from: string, to: string, month: keyof typeof FORMATS = 'long'):
   return span
 }
 
-const RECENT = 10
-const STRIP_DAYS = 30
-
-export type HandshakesView = NonNullable<ReturnType<typeof toHandshakesView>>
-
-/**
- * The last ones, newest first; and 30 days, oldest first, up to the newest probe's. `up` counts
- * answers of the service, including requests for credentials; failures of nobody's fault don't.
- */
-export function toHandshakesView(probes: readonly Probe[]) {
-  const sorted = probes.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
-  const [newest] = sorted
-  if (newest === undefined) return null
-  const counted = sorted.filter(isTelling)
-  const byDay = Map.groupBy(counted, ({ at }) => at.slice(0, 10))
-  const days = Array.from({ length: STRIP_DAYS }, (_, at) => {
-    const moment = Date.parse(newest.at) - (STRIP_DAYS - 1 - at) * DAY_MS
-    const date = new Date(moment).toISOString().slice(0, 10)
-    const there = byDay.get(date) ?? []
-    const up = there.filter(isUp)
-    return { date, probes: there.length, up: up.length }
-  })
-  return { recent: sorted.slice(0, RECENT), days }
-}
-
 /** The outcome of the newest probe that says something about the service. */
 export function newestOutcome(probes: readonly Probe[]): Probe['outcome'] | undefined {
-  const sorted = probes.filter(isTelling).sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
-  return sorted[0]?.outcome
-}
-
-/** Failures of nobody's fault say nothing. */
-function isTelling({ outcome }: Probe): boolean {
-  return outcome !== 'unknown' && outcome !== 'unprobeable'
+  // Failures of nobody's fault say nothing.
+  const telling = probes.filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
+  return telling.sort((a, b) => Date.parse(b.at) - Date.parse(a.at))[0]?.outcome
 }
