@@ -1,19 +1,17 @@
 import { expect, test } from 'vitest'
 import { toSurface } from '../../src/domain/derived/surface.ts'
 import type { Evidence } from '../../src/domain/trust/evidence.ts'
-import { countQuality, judgeQuality } from '../../src/domain/views/reference-views.ts'
+import { countQuality } from '../../src/domain/views/reference-views.ts'
 import { SAMPLE_FACTS, toFacts } from './listing-samples.ts'
 
 const url = 'https://api.harbour.example/ships'
 const PAID = { model: 'per_call', min_usd: 0.1, max_usd: 0.1, rails: ['x402'], networks: [] }
 const body = { content_type: 'application/json', schema: { type: 'object' }, example: {} }
 
-type Facts = Parameters<typeof judgeQuality>[0]['facts']
-const judge = (facts: Facts, evidence: Evidence) =>
-  judgeQuality({
-    ...{ facts, evidence },
-    surface: toSurface(facts, evidence.interface, { allowPrivate: true }),
-  })
+const toJudged = (facts: ReturnType<typeof toFacts>, evidence: Evidence) => ({
+  ...{ facts, evidence },
+  surface: toSurface(facts, evidence.interface, { allowPrivate: true }),
+})
 
 test.each([
   ['a price', { pricing: PAID }, 'price', true],
@@ -39,7 +37,9 @@ test.each([
   ['no tools, as an API', {}, 'tools', undefined],
 ] as const)('%s is judged', (_, more, name, expected) => {
   const facts = toFacts({ ...SAMPLE_FACTS, payout: [], ...more })
-  expect(judge(facts, {})[name]).toBe(expected)
+  const [counted] = countQuality([toJudged(facts, {})])
+  const count = expected === undefined ? undefined : { has: Number(expected), of: 1 }
+  expect(counted?.have[name]).toEqual(count)
 })
 
 test('what a machine saw counts as well', () => {
@@ -48,13 +48,8 @@ test('what a machine saw counts as well', () => {
     ...{ pricing: { model: 'unknown' }, auth: { type: 'none' } },
   })
   const tools = [{ name: 'dock', description: 'Docks.', input_schema: {} }]
-  const rich = judge(facts, {
-    interface: { at: '2026-11-22T12:00:00Z', from: 'mcp', tools },
-  })
-  const judged = [
-    { kind: facts.kind, quality: rich },
-    { kind: facts.kind, quality: judge(facts, {}) },
-  ]
+  const rich: Evidence = { interface: { at: '2026-11-22T12:00:00Z', from: 'mcp', tools } }
+  const judged = [toJudged(facts, rich), toJudged(facts, {})]
   expect(countQuality(judged)).toEqual([
     {
       kind: 'mcp_server',

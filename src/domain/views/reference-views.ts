@@ -28,7 +28,7 @@ import {
 } from '../wire/links.ts'
 import { DOCS_GROUPS, docsPath, PROTOCOL_ENDPOINTS, ROUTES } from '../wire/routes.ts'
 import { count, described } from '../wire/shapes.ts'
-import { KINDS, type Kind, RAILS, type Rail } from '../wire/vocabulary.ts'
+import { KINDS, RAILS, type Rail } from '../wire/vocabulary.ts'
 import { sourceIdsOf } from './listing-view.ts'
 
 const FEATURE_STATUSES = ['live', 'stub', 'planned'] as const
@@ -306,9 +306,7 @@ export function toStatsView(
       relayable: many(({ buy }) => buy.buy === 'relay_x402'),
       with_trust: many(({ trust }) => trustScoreOf(trust) !== null),
     },
-    quality: countQuality(
-      listings.map((listing) => ({ kind: listing.facts.kind, quality: judgeQuality(listing) })),
-    ),
+    quality: countQuality(listings),
     dump: {
       ...dump,
       licenses: Object.entries(bySource).map(([source, many]) => ({
@@ -368,60 +366,54 @@ export function countBy(
   return new Map([...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/**
- * In the order in which people look for them. `no_guess`: nothing about its operations is assumed;
- * `response`: each of them describes its answer.
- */
-const QUALITIES = [
-  'price',
-  'payout',
-  'operations',
-  'no_guess',
-  'response',
-  'tools',
-  'skills',
-  'auth_docs',
-  'evidence',
-] as const
-
-type Quality = (typeof QUALITIES)[number]
-
-/** Which of them a listing has; those that do not apply to it are absent. */
-type ListingQuality = Partial<Record<Quality, boolean>>
-
-interface Judged {
-  kind: Kind
-  quality: ListingQuality
-}
+type Judged = Pick<DerivedListing, 'facts' | 'evidence' | 'surface'>
+type Judge = (listing: Judged) => boolean
 
 /** A key, an account or a token: it must be documented where to get one. */
 const NEEDS_DOCS = new Set(['api_key', 'bearer', 'oauth', 'other'])
 
-export function judgeQuality({
-  facts,
-  evidence,
-  surface: { operations, tools, skills },
-}: Pick<DerivedListing, 'facts' | 'evidence' | 'surface'>): ListingQuality {
-  const { interface: seen } = evidence
-  const isPaid = facts.pricing.model === 'per_call'
-  return {
-    ...(facts.kind === 'http_api' && {
-      price: facts.pricing.model !== 'unknown',
-      ...(isPaid && { payout: facts.payout.length > 0 || (seen?.payouts ?? []).length > 0 }),
-      operations: operations.length > 0 && operations.every(isDescribed),
-      ...(operations.length > 0 && {
-        response: operations.every(({ response }) => response !== undefined && isShaped(response)),
-        no_guess: operations.every(({ assumed = [] }) => assumed.length === 0),
-      }),
-    }),
-    ...(facts.kind === 'mcp_server' && { tools: tools.length > 0 }),
-    ...(facts.kind === 'a2a_agent' && { skills: skills.length > 0 }),
-    ...(NEEDS_DOCS.has(facts.auth.type) && {
-      auth_docs: 'docs' in facts.auth && facts.auth.docs !== undefined,
-    }),
-    ...(facts.kind !== 'kit' && { evidence: Object.keys(evidence).length > 0 }),
-  }
-}
+const isHttp: Judge = ({ facts }) => facts.kind === 'http_api'
+const hasOperations: Judge = ({ surface }) => surface.operations.length > 0
+
+/** What a listing may have, and of which it is counted; in the order in which people look for it. */
+const QUALITIES: readonly (readonly [name: string, concerns: Judge, has: Judge])[] = [
+  ['price', isHttp, ({ facts }) => facts.pricing.model !== 'unknown'],
+  [
+    'payout',
+    (listing) => isHttp(listing) && listing.facts.pricing.model === 'per_call',
+    ({ facts, evidence: { interface: seen } }) =>
+      facts.payout.length > 0 || (seen?.payouts ?? []).length > 0,
+  ],
+  [
+    'operations',
+    isHttp,
+    (listing) => hasOperations(listing) && listing.surface.operations.every(isDescribed),
+  ],
+  // Nothing about its operations is assumed.
+  [
+    'no_guess',
+    (listing) => isHttp(listing) && hasOperations(listing),
+    ({ surface }) => surface.operations.every(({ assumed = [] }) => assumed.length === 0),
+  ],
+  // Each of its operations describes its answer.
+  [
+    'response',
+    (listing) => isHttp(listing) && hasOperations(listing),
+    ({ surface }) => surface.operations.every(isAnswerDescribed),
+  ],
+  ['tools', ({ facts }) => facts.kind === 'mcp_server', ({ surface }) => surface.tools.length > 0],
+  ['skills', ({ facts }) => facts.kind === 'a2a_agent', ({ surface }) => surface.skills.length > 0],
+  [
+    'auth_docs',
+    ({ facts }) => NEEDS_DOCS.has(facts.auth.type),
+    ({ facts }) => 'docs' in facts.auth && facts.auth.docs !== undefined,
+  ],
+  [
+    'evidence',
+    ({ facts }) => facts.kind !== 'kit',
+    ({ evidence }) => Object.keys(evidence).length > 0,
+  ],
+]
 
 /** Its input has a schema, and required values have an example. */
 function isDescribed({ method, params = [], body }: Operation): boolean {
@@ -433,25 +425,26 @@ function isDescribed({ method, params = [], body }: Operation): boolean {
   return isFilled && body?.schema !== undefined && body.example !== undefined
 }
 
-/** @example countQuality([…]) → [{ kind: 'mcp_server', listings: 380, have: { tools: { has: 261, of: 380 }, … } }] */
-export function countQuality(judged: readonly Judged[]) {
-  const kinds = [...new Set(judged.map(({ kind }) => kind))].sort()
-  return kinds.map((kind) => {
-    const own = judged.filter((each) => each.kind === kind)
-    const have = QUALITIES.flatMap((name) => {
-      const stated = own.flatMap(({ quality }) => quality[name] ?? [])
-      return stated.length === 0
-        ? []
-        : [[name, { has: stated.filter(Boolean).length, of: stated.length }] as const]
-    })
-    return { kind, listings: own.length, have: Object.fromEntries(have) }
-  })
-}
-
 /** For anything but JSON the media type is the shape. */
-function isShaped(response: NonNullable<Operation['response']>): boolean {
+function isAnswerDescribed({ response }: Operation): boolean {
+  if (response === undefined) return false
   const { schema, example } = response
   return schema !== undefined || example !== undefined || !isJsonPayload(response)
+}
+
+/** @example countQuality([…]) → [{ kind: 'mcp_server', listings: 380, have: { tools: { has: 261, of: 380 }, … } }] */
+export function countQuality(listings: readonly Judged[]): StatsView['quality'] {
+  const byKind = [...Map.groupBy(listings, ({ facts }) => facts.kind)]
+  return byKind
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([kind, own]) => {
+      const have = QUALITIES.flatMap(([name, concerns, has]) => {
+        const concerned = own.filter(concerns)
+        const counts = { has: concerned.filter(has).length, of: concerned.length }
+        return counts.of === 0 ? [] : [[name, counts] as const]
+      })
+      return { kind, listings: own.length, have: Object.fromEntries(have) }
+    })
 }
 
 /** Pages with an address of their own that are offered to search engines. */
