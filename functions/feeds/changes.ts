@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path'
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import { type Feed, renderAtomFeed, toJsonFeed } from '../../src/components/feeds/atom-feed.ts'
+import type { SearchQuery } from '../../src/domain/search/search-parameters.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
-import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import {
   type Change,
   ChangeSchema,

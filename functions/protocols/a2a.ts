@@ -14,7 +14,7 @@ import {
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import { type Answer, toAgentCard, toAnswerText } from '../../src/domain/protocols/cards.ts'
-import { MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-query.ts'
+import { MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-parameters.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
 import { publicJson } from '../http/answers.ts'
 import {

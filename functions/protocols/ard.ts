@@ -9,7 +9,7 @@ import {
   toServerCard,
   toUrnPrefix,
 } from '../../src/domain/protocols/cards.ts'
-import { MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-query.ts'
+import { MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-parameters.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import { isJsonObject } from '../../src/domain/wire/json.ts'
 import { kitPath } from '../../src/domain/wire/links.ts'

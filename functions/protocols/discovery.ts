@@ -1,5 +1,5 @@
 import type { ResourceRow } from '../../src/domain/protocols/registry-entry.ts'
-import { MAX_OFFSET, MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-query.ts'
+import { MAX_OFFSET, MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-parameters.ts'
 import { toCaip2 } from '../../src/domain/trust/usd-assets.ts'
 import { type DirectoryParts, findIds } from './directory.ts'
 import {

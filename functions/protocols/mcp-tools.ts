@@ -18,10 +18,12 @@ import {
   toListingCard,
 } from '../../src/domain/protocols/cards.ts'
 import { fitRows, sizeOf } from '../../src/domain/search/fitted-lists.ts'
-import { isOffered } from '../../src/domain/search/offered-words.ts'
-import { FILTERS, MAX_TRUST } from '../../src/domain/search/search-filters.ts'
-import { toUnknown } from '../../src/domain/search/search-parameters.ts'
-import { MAX_QUERY_CHARACTERS, OPERATIONS_ENDPOINT } from '../../src/domain/search/search-query.ts'
+import { FILTERS, isOffered, MAX_TRUST } from '../../src/domain/search/search-filters.ts'
+import {
+  MAX_QUERY_CHARACTERS,
+  OPERATIONS_ENDPOINT,
+  toUnknown,
+} from '../../src/domain/search/search-parameters.ts'
 import {
   CompactRowSchema,
   OperationsAnswerSchema,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import { MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-query.ts'
+import { MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-parameters.ts'
 import {
   createJsonMeasure,
   type JsonShape,

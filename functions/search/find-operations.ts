@@ -2,10 +2,11 @@ import { readQuestionFacts } from '../../src/domain/arguments/question-facts.ts'
 import { MAX_OFFERS } from '../../src/domain/kit/found-operations.ts'
 import { BYTES_A_CALL, fitCalls, sizeOf } from '../../src/domain/search/fitted-lists.ts'
 import {
+  OPERATIONS_ENDPOINT,
   type ParameterProblem,
   parseSearchParameters,
+  type SearchQuery,
 } from '../../src/domain/search/search-parameters.ts'
-import { OPERATIONS_ENDPOINT, type SearchQuery } from '../../src/domain/search/search-query.ts'
 import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
 import { cutText } from '../../src/domain/wire/text.ts'

@@ -1,5 +1,5 @@
 import type { FoundOperation } from '../../src/domain/kit/found-operations.ts'
-import type { SearchQuery } from '../../src/domain/search/search-query.ts'
+import type { SearchQuery } from '../../src/domain/search/search-parameters.ts'
 import type { PageResponse } from '../../src/domain/search/search-response.ts'
 import { findHostOwner, hostOf, type SharedHosts } from '../../src/domain/sellers/claim-rules.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'

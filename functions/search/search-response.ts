@@ -1,4 +1,4 @@
-import type { SearchQuery } from '../../src/domain/search/search-query.ts'
+import type { SearchQuery } from '../../src/domain/search/search-parameters.ts'
 import { AUTH_TYPES, type ClickSource, RAILS } from '../../src/domain/wire/vocabulary.ts'
 import { NO_TRUST, trustOf, valueAt } from '../../src/search/index/columns.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'

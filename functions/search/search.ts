@@ -1,8 +1,8 @@
+import type { SearchQuery } from '../../src/domain/search/search-parameters.ts'
 import {
   type ParameterProblem,
   parseSearchParameters,
 } from '../../src/domain/search/search-parameters.ts'
-import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import type { SearchIndex } from '../../src/search/index/index-shape.ts'
 import { hashText } from '../../src/search/index/terms.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'

@@ -8,8 +8,8 @@ import {
   LISTING_FILTERS,
   SEARCH_FACETS,
 } from '../../src/domain/search/search-filters.ts'
+import type { SearchQuery } from '../../src/domain/search/search-parameters.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
-import type { SearchQuery } from '../../src/domain/search/search-query.ts'
 import { readId } from '../../src/search/index/load-index.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'

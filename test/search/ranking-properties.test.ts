@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { NO_SEARCH_WORDS } from '../../src/domain/derived/tables.ts'
-import type { SearchQuery } from '../../src/domain/search/search-query.ts'
+import type { SearchQuery } from '../../src/domain/search/search-parameters.ts'
 import {
   compareBrowsing,
   compareTies,

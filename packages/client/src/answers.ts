@@ -1,7 +1,7 @@
 import type { InferInput, InferOutput } from 'valibot'
 import type { SCHEMAS, SHARED_SCHEMAS } from '../../../src/build/openapi/schemas.ts'
 import type { ProbeProtocol } from '../../../src/domain/probe/finding.ts'
-import type { SearchQuery } from '../../../src/domain/search/search-query.ts'
+import type { SearchQuery } from '../../../src/domain/search/search-parameters.ts'
 
 /**
  * What the interface sends and takes, from the schemas that its document is generated from. The

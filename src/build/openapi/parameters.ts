@@ -1,12 +1,11 @@
 import type { Switches } from '../../domain/derived/tables.ts'
-import { isOffered } from '../../domain/search/offered-words.ts'
-import { FILTER_ROWS, type FilterName } from '../../domain/search/search-filters.ts'
+import { FILTER_ROWS, type FilterName, isOffered } from '../../domain/search/search-filters.ts'
 import {
   LISTINGS_ENDPOINT,
   OPERATIONS_ENDPOINT,
   type SearchQuery,
   SearchQuerySchema,
-} from '../../domain/search/search-query.ts'
+} from '../../domain/search/search-parameters.ts'
 import { ROUTES, type RouteId } from '../../domain/wire/routes.ts'
 import { type OperationFacts, readOperations } from './operations.ts'
 import { toOpenApiSchema } from './schemas.ts'

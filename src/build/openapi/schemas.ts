@@ -17,7 +17,7 @@ import {
   ReceiptKeysSchema,
   ReceiptViewSchema,
 } from '../../domain/relay/receipt.ts'
-import { SearchQuerySchema } from '../../domain/search/search-query.ts'
+import { SearchQuerySchema } from '../../domain/search/search-parameters.ts'
 import * as search from '../../domain/search/search-response.ts'
 import { ChangesSchema } from '../../domain/sellers/change-log.ts'
 import { LintReportSchema } from '../../domain/sellers/lint.ts'

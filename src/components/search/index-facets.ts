@@ -1,4 +1,4 @@
-import { toFilterWords } from '../../domain/search/filter-words.ts'
+import { toFilterWords } from '../../domain/search/search-filters.ts'
 import { KIND_LABELS, KINDS } from '../../domain/wire/vocabulary.ts'
 
 /**

@@ -1,10 +1,11 @@
 import { toCountText } from '../../domain/listing/price-text.ts'
-import { toFilterValue, toFilterWords } from '../../domain/search/filter-words.ts'
 import { NOTE_PHRASES } from '../../domain/search/note-phrases.ts'
 import {
   type FilterName,
   LISTED_FILTERS,
   LISTING_FILTERS,
+  toFilterValue,
+  toFilterWords,
 } from '../../domain/search/search-filters.ts'
 import type { PageAnswer, PageResponse } from '../../domain/search/search-response.ts'
 import { reportPath } from '../../domain/sellers/report.ts'

@@ -1,4 +1,4 @@
-import type { DirectoryPart } from '../derived/tables.ts'
+import type { DirectoryPart, Switches } from '../derived/tables.ts'
 import { toNetworkId, toNetworkName, toNetworkWord } from '../listing/networks.ts'
 import { toPriceLimit } from '../listing/price-text.ts'
 import {
@@ -281,4 +281,36 @@ function hasList(
   { list }: Filter,
 ): name is Exclude<SearchFacet, 'price'> & FilterName {
   return list !== undefined && name in FILTERS
+}
+
+/** A value as written in a parameter: by its name where it has one. */
+export function toFilterValue(name: string, value: string): string {
+  const [, filter] = FILTER_ROWS.find(([known]) => known === name) ?? []
+  return filter !== undefined && 'of' in filter ? (filter.named?.write(value) ?? value) : value
+}
+
+/** Words for a value of a filter; names and unknown values stay unchanged. */
+export function toFilterWords(name: FilterName, value: string): string {
+  const { words }: Filter = FILTERS[name]
+  if (typeof words === 'function') return words(value)
+  return words !== undefined && Object.hasOwn(words, value) ? (words[value] ?? value) : value
+}
+
+const PAYMENT_WORDS = [
+  'paid',
+  ...['expect', 'price', 'calls', 'payment', 'pay', 'x402', 'mpp'],
+  ...['Call-Expect', 'X-PAYMENT', 'PAYMENT-SIGNATURE'],
+]
+
+/** Names of arguments, and values of closed lists, by the part of a directory they concern. */
+const PART_OF = new Map<string, DirectoryPart>([
+  ...FILTER_ROWS.flatMap(([name, { part }]) => (part === undefined ? [] : [[name, part] as const])),
+  ...PAYMENT_WORDS.map((word) => [word, 'payments'] as const),
+  ['trust', 'trust'],
+])
+
+/** Whether a directory without some parts offers an argument or one of its values. */
+export function isOffered(word: string, switches: Partial<Switches> = {}): boolean {
+  const part = PART_OF.get(word)
+  return part === undefined || switches[part] !== false
 }

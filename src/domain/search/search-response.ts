@@ -6,7 +6,7 @@ import { SellerTextsSchema } from '../wire/shapes.ts'
 import { AUTH_TYPES, KINDS, RAILS } from '../wire/vocabulary.ts'
 import { SEARCH_FACETS } from './search-filters.ts'
 import type { ParameterProblem } from './search-parameters.ts'
-import { SearchQuerySchema } from './search-query.ts'
+import { SearchQuerySchema } from './search-parameters.ts'
 import { SEARCH_FIELDS } from './search-rank.ts'
 
 const ExplanationSchema = v.object({

@@ -1,6 +1,6 @@
-import { toFilterValue } from '../../domain/search/filter-words.ts'
 import { NOTE_PHRASES } from '../../domain/search/note-phrases.ts'
-import type { SearchQuery } from '../../domain/search/search-query.ts'
+import { toFilterValue } from '../../domain/search/search-filters.ts'
+import type { SearchQuery } from '../../domain/search/search-parameters.ts'
 import type { SearchIndex } from '../index/index-shape.ts'
 import type { FilterPhrase } from '../words/word-sets.ts'
 import {

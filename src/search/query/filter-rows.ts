@@ -1,6 +1,11 @@
-import { toFilterValue, toFilterWords } from '../../domain/search/filter-words.ts'
-import { FILTER_ROWS, filterOf, type SearchFacet } from '../../domain/search/search-filters.ts'
-import type { SearchQuery } from '../../domain/search/search-query.ts'
+import {
+  FILTER_ROWS,
+  filterOf,
+  type SearchFacet,
+  toFilterValue,
+  toFilterWords,
+} from '../../domain/search/search-filters.ts'
+import type { SearchQuery } from '../../domain/search/search-parameters.ts'
 import type { Facets } from '../../domain/search/search-response.ts'
 import { FACET_STEPS } from '../../domain/wire/vocabulary.ts'
 import {

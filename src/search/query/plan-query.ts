@@ -1,4 +1,4 @@
-import { MAX_QUERY_CHARACTERS } from '../../domain/search/search-query.ts'
+import { MAX_QUERY_CHARACTERS } from '../../domain/search/search-parameters.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
 import type { IndexNoun, KnownTerm, SearchIndex } from '../index/index-shape.ts'
 import { taskTerm } from '../index/search-document.ts'

@@ -10,7 +10,7 @@ import {
   type TokenScore,
 } from '@orama/orama'
 import { NOTE_PHRASES } from '../../domain/search/note-phrases.ts'
-import type { SearchQuery } from '../../domain/search/search-query.ts'
+import type { SearchQuery } from '../../domain/search/search-parameters.ts'
 import { RELEVANCE_STEPS } from '../../domain/search/search-rank.ts'
 import type { Explanation, Facets } from '../../domain/search/search-response.ts'
 import { EFFECTS, SEARCH_SORTS, type SearchSort } from '../../domain/wire/vocabulary.ts'
