@@ -20,7 +20,7 @@ import {
 } from '../trust/trust.ts'
 import { BRIDGED_COINS } from '../trust/usd-assets.ts'
 import { WASH, WASH_FLAGS, type WashFlagId } from '../trust/wash.ts'
-import { count, MINUTE_MS, toWireNames } from '../wire/shapes.ts'
+import { count, MINUTE_MS } from '../wire/shapes.ts'
 
 const EVIDENCE = [
   'verified_non_wash_payments',
@@ -157,83 +157,42 @@ const MICRO = 1_000_000
 
 const { roundTripShare, hopDays, burst } = WASH
 
-/** `GET /api/v1/trust/method`: the constants that compute the score, and what they mean. */
+const texts = v.array(v.string())
+const rows = v.array(v.looseObject({}))
+
+/**
+ * `GET /api/v1/trust/method`: the constants that compute the score, and what they mean. The document
+ * of the interface has its outline: the answer itself shows the rest.
+ */
 export const TrustMethodSchema = v.object({
   method: v.literal(TRUST_METHOD),
   summary: v.string(),
   /** The current state, what is counted, what a score is worth. */
-  in_short: v.array(v.string()),
+  in_short: texts,
   formula: v.record(v.string(), v.string()),
-  constants: v.object({
-    window_days: v.number(),
-    weights: v.object({ buyers: v.number(), settlements: v.number(), volume: v.number() }),
-    saturation: v.object({ buyers: v.number(), settlements: v.number(), volume_usd: v.number() }),
-    concentration_penalty: v.number(),
-    recency: v.object({ fresh_days: v.number(), floor: v.number() }),
-    shrink_buyers: v.number(),
-    a_payer: v.object({ settlements: v.number(), volume_usd: v.number() }),
-    sample_gate: v.object({ buyers: v.number(), settlements: v.number() }),
-    live_tested: v.object({ probes: v.number(), span_hours: v.number() }),
-    wash: v.object({
-      round_trip_share: v.number(),
-      hop_days: v.number(),
-      burst: v.object({
-        payers: v.number(),
-        share: v.number(),
-        minutes: v.number(),
-        funder_share: v.number(),
-      }),
-    }),
-  }),
-  evidence: v.array(v.object({ id: v.picklist(EVIDENCE), meaning: v.string() })),
-  sources: v.array(v.string()),
-  never: v.array(v.string()),
-  excluded: v.array(v.object({ flag: v.picklist(WASH_FLAGS), rule: v.string() })),
+  constants: v.looseObject({}),
+  evidence: rows,
+  sources: texts,
+  never: texts,
+  excluded: rows,
   /** Everything known to get past the rules. */
-  gets_past: v.array(v.string()),
+  gets_past: texts,
   /** How anybody computes the scores from the published rows, step by step. */
-  recompute: v.array(v.string()),
+  recompute: texts,
   /** Coins redeemed by a bridge, not their issuer, and whether payments in them count. */
-  bridged: v.array(
-    v.object({
-      network: v.string(),
-      name: v.string(),
-      address: v.string(),
-      counts: v.boolean(),
-      reason: v.string(),
-    }),
-  ),
+  bridged: rows,
   /** Ways of paying whose payments are counted, as `paid_by` of a listing names them, and why that is safe. */
-  seen: v.array(v.object({ id: v.string(), name: v.string(), reason: v.string() })),
+  seen: rows,
   /** Those whose payments are not counted, and why. */
-  not_seen: v.array(v.object({ id: v.string(), name: v.string(), reason: v.string() })),
-  vouching: v.object({
-    /** Dollars to known sellers for each listing where a buyer counts in full. */
-    usd_a_listing: v.number(),
-    custom_a_day_usd: v.number(),
-    most_custom_usd: v.number(),
-    /** Dollars that buyers must have paid a known operator for it to be measured. */
-    usd_a_measured: v.number(),
-    /** Known operators that must be measured for the rule to apply, and those that are. */
-    needed: v.number(),
-    measured: v.number(),
-    rules: v.array(v.string()),
-    reasons: v.array(v.string()),
-    independent_operators: v.array(
-      v.object({ domain: v.string(), name: v.string(), why: v.string() }),
-    ),
-  }),
+  not_seen: rows,
+  vouching: v.looseObject({}),
   /** No way found to invent buyers for this score costs less, in dollars a listing. */
-  cost_of_cheating: v.object({
-    score: v.number(),
-    usd: v.number(),
-    sentences: v.array(v.string()),
-  }),
+  cost_of_cheating: v.looseObject({}),
   page: v.string(),
 })
-export type TrustMethodView = v.InferOutput<typeof TrustMethodSchema>
+export type TrustMethodView = ReturnType<typeof toTrustMethodView>
 
-function listSchemes(isCounted: boolean): TrustMethodView['seen'] {
+function listSchemes(isCounted: boolean) {
   return SCHEMES.filter(({ counted }) => counted === isCounted).map(
     ({ counted: _, ...scheme }) => scheme,
   )
@@ -243,7 +202,7 @@ function listSchemes(isCounted: boolean): TrustMethodView['seen'] {
 export function toTrustMethodView(
   { independentOperators }: Pick<Tables, 'independentOperators'>,
   measuredOperators: number,
-): TrustMethodView {
+) {
   return {
     method: TRUST_METHOD,
     summary:
@@ -263,19 +222,26 @@ export function toTrustMethodView(
     bridged: [...BRIDGED_COINS],
     seen: listSchemes(true),
     not_seen: listSchemes(false),
-    vouching: {
-      usd_a_listing: VOUCHING.microsAListing / MICRO,
-      custom_a_day_usd: VOUCHING.customADay / MICRO,
-      most_custom_usd: VOUCHING.mostCustom / MICRO,
-      usd_a_measured: VOUCHING.microsAMeasuredSeed / MICRO,
-      needed: VOUCHING.measuredSeeds,
-      measured: measuredOperators,
-      rules: RULE,
-      reasons: RULE_REASONS,
-      independent_operators: independentOperators.map((row) => ({ ...row })),
-    },
+    vouching: toVouching(independentOperators, measuredOperators),
     cost_of_cheating: { ...CHEATING, sentences: CHEATING_COSTS },
     page: '/trust',
+  }
+}
+
+function toVouching(operators: Tables['independentOperators'], measured: number) {
+  return {
+    // Dollars to known sellers for each listing where a buyer counts in full.
+    usd_a_listing: VOUCHING.microsAListing / MICRO,
+    custom_a_day_usd: VOUCHING.customADay / MICRO,
+    most_custom_usd: VOUCHING.mostCustom / MICRO,
+    // Dollars that buyers must have paid a known operator for it to be measured.
+    usd_a_measured: VOUCHING.microsAMeasuredSeed / MICRO,
+    // Known operators that must be measured for the rule to apply, and those that are.
+    needed: VOUCHING.measuredSeeds,
+    measured,
+    rules: RULE,
+    reasons: RULE_REASONS,
+    independent_operators: operators.map((row) => ({ ...row })),
   }
 }
 
@@ -292,16 +258,30 @@ function toFormula(): Record<string, string> {
   }
 }
 
-function toConstants(): TrustMethodView['constants'] {
-  const { perPayer, ...constants } = TRUST
-  const { cohort: payers, windowMs, ...shares } = burst
-  const wash = {
-    roundTripShare,
-    hopDays,
-    burst: { payers, minutes: windowMs / MINUTE_MS, ...shares },
+function toConstants() {
+  const { weights, saturation, recency, perPayer } = TRUST
+  const { buyers, settlements, volumeUsd: volume_usd } = saturation
+  return {
+    window_days: TRUST.windowDays,
+    weights,
+    saturation: { buyers, settlements, volume_usd },
+    concentration_penalty: TRUST.concentrationPenalty,
+    recency: { fresh_days: recency.freshDays, floor: recency.floor },
+    shrink_buyers: TRUST.shrinkBuyers,
+    a_payer: { settlements: perPayer.settlements, volume_usd: perPayer.volumeUsd },
+    sample_gate: TRUST.sampleGate,
+    live_tested: { probes: LIVE_TESTED.probes, span_hours: LIVE_TESTED.spanHours },
+    wash: {
+      round_trip_share: roundTripShare,
+      hop_days: hopDays,
+      burst: {
+        payers: burst.cohort,
+        share: burst.share,
+        minutes: burst.windowMs / MINUTE_MS,
+        funder_share: burst.funderShare,
+      },
+    },
   }
-  const named = toWireNames({ ...constants, aPayer: perPayer, liveTested: LIVE_TESTED, wash })
-  return v.parse(TrustMethodSchema.entries.constants, named)
 }
 
 const { microsAListing, customADay, mostCustom, measuredSeeds, microsAMeasuredSeed } = VOUCHING
