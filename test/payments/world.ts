@@ -1,16 +1,9 @@
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  cpSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { readChains } from '../../functions/commands/evidence/measure.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
@@ -18,6 +11,7 @@ import { createService, type Service } from '../../functions/service/service.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 import { buildData } from '../support/data-build.ts'
 import { findFreePort } from '../support/free-port.ts'
+import { IS_LONG } from '../support/long.ts'
 import { runHere } from '../support/run-here.ts'
 
 /** The whole product over a release of its own: built, served, and built again from its ledger. */
@@ -30,10 +24,8 @@ export interface World {
   measure(args?: readonly string[]): Promise<string>
   /** Ends the server, lets something be done to its state, and starts it again. */
   whileDown<T>(act: () => Promise<T>): Promise<T>
-  /** Builds again, as an operator would, and lets the server pick it up. */
+  /** Builds again, and lets the server pick it up. */
   rebuild(): Promise<void>
-  /** All of a build but the pages, which stay as they were. */
-  rebuildData(): Promise<void>
   close(): Promise<void>
 }
 
@@ -85,7 +77,7 @@ export async function startWorld(
   }
   const log: string[] = []
   const start = () => startService(env, log)
-  build(env)
+  await build(env)
   let service = await start()
   return {
     url: env.BASE_URL,
@@ -101,18 +93,7 @@ export async function startWorld(
       }
     },
     async rebuild() {
-      build(env)
-      await service.refresh()
-    },
-    async rebuildData() {
-      const current = join(env.OUT_DIR, 'current')
-      const before = realpathSync(current)
-      await buildData(env)
-      cpSync(join(before, 'public'), join(current, 'public'), {
-        recursive: true,
-        // Compressed copies of data are of the data before.
-        filter: (from) => statSync(from).isDirectory() || /\.html$|\/_astro\//.test(from),
-      })
+      await build(env)
       await service.refresh()
     },
     async close() {
@@ -140,12 +121,12 @@ async function end(service: Service): Promise<void> {
   await service.close()
 }
 
-function build(env: Environment): void {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['functions/commands/build.ts'], {
+/** With pages, as an operator would, in `npm run test:long`: they are a third of all that this takes. */
+async function build(env: Environment): Promise<void> {
+  if (!IS_LONG) return buildData(env)
+  await promisify(execFile)(process.execPath, ['functions/commands/build.ts'], {
     env: { ...process.env, ...env },
-    encoding: 'utf8',
   })
-  if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`)
 }
 
 async function measure(args: readonly string[], env: Environment): Promise<string> {
