@@ -85,16 +85,10 @@ async function dropExpired({ db, dialect }: Store, now: number): Promise<void> {
 }
 
 async function dropIdleSellers({ db }: Store, now: number): Promise<void> {
-  await db
-    .deleteFrom('seller')
-    .where('created_at', '<', now - RETENTION.idle_seller_days * DAY_MS)
-    .where(({ not, exists, selectFrom }) =>
-      not(exists(selectFrom('session').select('id_hash').whereRef('seller_id', '=', 'seller.id'))),
-    )
-    .where(({ not, exists, selectFrom }) =>
-      not(exists(selectFrom('claim').select('claim.id').whereRef('seller_id', '=', 'seller.id'))),
-    )
-    .execute()
+  const limit = now - RETENTION.idle_seller_days * DAY_MS
+  await sql`delete from seller where created_at < ${limit}
+    and not exists (select 1 from session where seller_id = seller.id)
+    and not exists (select 1 from claim where seller_id = seller.id)`.execute(db)
 }
 
 /** Rows of which one listing may have several. */

@@ -7,7 +7,6 @@ import { HOURS_A_DAY, inPieces, type Store, type Tables, toDay } from '../store/
 
 type UsageDayTable = Tables['usage_day']
 
-const FLUSH_EVERY_MS = 5_000
 /** Distinct (day, kind, listing, source) counts held at most; beyond it new ones are dropped. */
 const MAX_COUNTS = 100_000
 
@@ -16,17 +15,10 @@ const MAX_COUNTS = 100_000
  * relayed calls. Counted in memory, written every few seconds; a crash may lose the last seconds of
  * counts, never a click. Only day, listing and source are kept: nothing about who asked.
  */
-export function createUsage(
-  store: Store,
-  clock: Clock,
-  log: Log,
-): Usage & { close(): Promise<void> } {
+export function createUsage(store: Store, clock: Clock, log: Log): Usage {
   let counts = createCounts()
   const reports: (() => void)[] = []
   let writing: Promise<void> = Promise.resolve()
-  const timer = setInterval(() => void flush(), FLUSH_EVERY_MS)
-  timer.unref()
-
   return {
     searched(listingIds: readonly string[], src: ClickSource | null, times?: number): void {
       counts.add({ day: toDay(clock.now()), kind: 'impression', src: src ?? '' }, listingIds, times)
@@ -37,10 +29,6 @@ export function createUsage(
       reports.push(report)
     },
     flush,
-    close: () => {
-      clearInterval(timer)
-      return flush()
-    },
   }
 
   function flush(): Promise<void> {
@@ -107,12 +95,7 @@ function sortKey({ listing_id, kind, day, src }: UsageDayTable): string {
 }
 
 /** Counted clicks (no bots) of a listing on a day from a source; '' where the click named none. */
-export interface ClickCount {
-  listing_id: string
-  day: number
-  src: ClickSource | ''
-  clicks: number
-}
+export type ClickCount = Tables['click_day']
 
 /** Single clicks as counts: columns in the order of `click_day`. */
 export function countClicks(db: Kysely<Tables>) {
@@ -152,12 +135,7 @@ export async function readClickCounts(
     .execute()
 }
 
-export interface UsageCount {
-  listing_id: string
-  kind: UsageDayTable['kind']
-  src: ClickSource | ''
-  uses: number
-}
+export type UsageCount = Omit<UsageDayTable, 'day'>
 
 export async function readUsageCounts(
   { db }: Store,

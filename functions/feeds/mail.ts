@@ -20,7 +20,6 @@ const KEPT_MS = RETENTION.mail_hours * HOUR_MS
 const AT_ONCE = 20
 /** Longer than the mail server may take: a server that died while it sent holds its mails so long. */
 const LEASE_MS = 5 * 60_000
-const LOOK_EVERY_MS = 10_000
 const FIRST_RETRY_MS = 5_000
 const LAST_RETRY_MS = 10 * 60_000
 /** Anybody can have a sign-in mail sent: more than this are not sent in the time their reader waits. */
@@ -59,8 +58,6 @@ export function createMailQueue(
   const sendSoon = () => {
     loop.run().catch((error) => log.error('mail.queue_unreadable', { reason: String(error) }))
   }
-  const timer = setInterval(sendSoon, LOOK_EVERY_MS)
-  timer.unref()
   return {
     /** An address for which a sign-in mail waits gets no second one: that one is tried at once. */
     async add(trx: Kysely<Tables>, address: string, task: MailTask): Promise<void> {
@@ -88,7 +85,6 @@ export function createMailQueue(
     send: loop.run,
     sendSoon,
     async close(): Promise<void> {
-      clearInterval(timer)
       // A mail server that hangs must not delay a stop: its mails are held, and sent later.
       await Promise.race([
         Promise.allSettled([freed, loop.idle()]),

@@ -151,7 +151,7 @@ async function isFromOwner(
 ): Promise<boolean> {
   if (receipt === null) return false
   const seller = await createSessions(parts).read(cookie)
-  return isOwner(parts.ledger.store, listing_id, seller?.sellerId)
+  return isOwner(parts.ledger.store, listing_id, seller?.id)
 }
 
 function refuseWrong(parts: Parts, { kind, about, text, email }: ReportBody): void {

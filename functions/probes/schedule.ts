@@ -7,7 +7,7 @@ import { type Evidence, EvidenceSchema, type Probe } from '../../src/domain/trus
 import { largestOf, parseJson } from '../../src/domain/wire/json.ts'
 import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
 import type { Parts } from '../features/feature.ts'
-import { createHttpClient, type Fetcher, type HttpClient } from '../net/http-client.ts'
+import { createHttpClient, type Fetcher } from '../net/http-client.ts'
 import type { Resolver } from '../net/resolver.ts'
 import { createJobQueue, HOLD_MS, type JobQueue } from '../store/jobs.ts'
 import type { Store } from '../store/store.ts'
@@ -55,18 +55,16 @@ export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal):
   }
 }
 
-interface HostsProbe {
+interface HostsRun extends Pick<ProbeContentOptions, 'plans' | 'client'> {
   queue: JobQueue
   hosts: readonly string[]
-  plans: readonly ProbePlan[]
-  client: HttpClient
   signal: AbortSignal
 }
 
 /** @returns when the hosts are due again */
 async function probeHosts(
   { ledger, resolver, clock, log, holdMs = HOLD_MS }: ProbeChoreParts,
-  { queue, hosts, plans, client, signal }: HostsProbe,
+  { queue, hosts, signal, ...run }: HostsRun,
 ): Promise<number> {
   const now = () => clock.now()
   const lost = new AbortController()
@@ -77,16 +75,13 @@ async function probeHosts(
   }, holdMs / 5)
   const either = AbortSignal.any([signal, lost.signal])
   const { probed, held_back, outcomes, is_offline } = await probeContent({
+    ...run,
     evidence: createEvidenceRows(ledger.store, now, STALE_MS),
-    plans,
     staleMs: STALE_MS,
-    limit: Number.POSITIVE_INFINITY,
     concurrency: AT_ONCE,
-    client,
     resolver,
     now,
     signal: either,
-    onProbe: () => {},
   }).finally(() => clearInterval(holding))
   if (probed > 0) log.info('probe.done', { probed, held_back, is_offline, ...outcomes })
   // The next process that leases the host does the rest.
@@ -111,15 +106,24 @@ export interface EvidenceKeeper {
   begin?(id: string): Promise<boolean>
 }
 
-export interface ProbeContentOptions extends Omit<ProbeRunOptions, 'begin' | 'onResult'> {
+export interface ProbeContentOptions {
+  plans: readonly ProbePlan[]
+  client: Fetcher
+  resolver: Pick<Resolver, 'addresses'>
+  /** Concurrent probes, over all hosts. */
+  concurrency: number
+  /** Milliseconds since the epoch. */
+  now: () => number
+  /** Ends the run early: running probes finish, no new ones begin. */
+  signal?: AbortSignal
   /** Leaves out listings probed less than this long ago (milliseconds). */
   staleMs: number
-  limit: number
+  limit?: number
   /** Keeps no sellers' texts: for content that is published as one's own. */
   factsOnly?: boolean
   evidence: EvidenceKeeper
   /** Called with each result after it is written. */
-  onProbe: (id: string, finding: Finding, at: string) => void
+  onProbe?: (id: string, finding: Finding, at: string) => void
 }
 
 /** Probes listings and writes their evidence, one by one, as results come in. */
@@ -130,18 +134,13 @@ export async function probeContent(options: ProbeContentOptions) {
   for (const plan of plans) candidates.push(toCandidate(plan, await keeper.read(plan.id)))
   const due = orderByNeed(candidates, { now: started, staleMs })
   const outcomes: Partial<Record<ProbeOutcome, number>> = {}
-  const tally = await runProbes({
-    ...options,
-    plans: due.slice(0, limit),
-    begin: async ({ id }) => (await keeper.begin?.(id)) ?? true,
-    onResult: async (plan, finding, moment) => {
-      const at = toInstant(moment)
-      const evidence = await keeper.read(plan.id)
-      const kept = options.factsOnly === true ? toFacts(finding) : finding
-      await keeper.write(plan.id, mergeFinding(evidence, kept, plan, at))
-      outcomes[finding.outcome] = (outcomes[finding.outcome] ?? 0) + 1
-      onProbe(plan.id, finding, at)
-    },
+  const tally = await runProbes(options, due.slice(0, limit), async (plan, finding, moment) => {
+    const at = toInstant(moment)
+    const evidence = await keeper.read(plan.id)
+    const kept = options.factsOnly === true ? toFacts(finding) : finding
+    await keeper.write(plan.id, mergeFinding(evidence, kept, plan, at))
+    outcomes[finding.outcome] = (outcomes[finding.outcome] ?? 0) + 1
+    onProbe?.(plan.id, finding, at)
   })
   return {
     listings: plans.length,
@@ -231,40 +230,30 @@ const ALL_SILENT = 3
 /** The signs of our own network being down: nobody answers, no name resolves. */
 const SILENT = new Set(['timeout', 'no_such_host', 'own_network', 'dns'])
 
-interface ProbeRunOptions {
-  /** In the order they should be probed. */
-  plans: readonly ProbePlan[]
-  client: Fetcher
-  resolver: Pick<Resolver, 'addresses'>
-  /** Concurrent probes, over all hosts. */
-  concurrency: number
-  /** Milliseconds since the epoch. */
-  now: () => number
-  /** Called before a listing is probed; false leaves it out. */
-  begin: (plan: ProbePlan) => Promise<boolean>
-  /** Stores one result, before the run goes on. */
-  onResult: (plan: ProbePlan, finding: Finding, at: number) => Promise<void>
-  /** Ends the run early: running probes finish, no new ones begin. */
-  signal?: AbortSignal
-}
+/** Stores one result, before the run goes on. */
+type KeepResult = (plan: ProbePlan, finding: Finding, at: number) => Promise<void>
 
 /**
  * Probes the listings: one at a time per host (name and port), at most four per address, each
  * result stored as soon as it is known, so that a killed run resumes where it was.
+ *
+ * @param plans in the order they should be probed
  */
-async function runProbes(options: ProbeRunOptions) {
-  const { plans, concurrency, onResult, signal } = options
+async function runProbes(
+  { client, resolver, concurrency, now, signal, evidence }: ProbeContentOptions,
+  plans: readonly ProbePlan[],
+  keep: KeepResult,
+) {
   // A host's plans run one after another, in turns with those of other hosts.
   const lanes = [...Map.groupBy(plans, hostOf).values()]
   const enterAddress = createAddressGate()
-  const buffer = createSilenceBuffer<ProbePlan>(onResult)
+  const buffer = createSilenceBuffer(keep)
   /** `heldBack` were left out because their host wants to be left alone. */
   const tally = { probed: 0, heldBack: 0 }
   let isOver = false
   const ask = async (lane: ProbePlan[], plan: ProbePlan) => {
-    const leave = await enterAddress(await addressKeyOf(plan, options.resolver))
-    const { client, now, begin } = options
-    if (await begin(plan)) {
+    const leave = await enterAddress(await addressKeyOf(plan, resolver))
+    if ((await evidence.begin?.(plan.id)) ?? true) {
       const finding = await probeHandshake(plan.handshake, client, now).finally(leave)
       tally.probed += 1
       await buffer.hear(plan, finding, now())
@@ -292,7 +281,7 @@ async function runProbes(options: ProbeRunOptions) {
 }
 
 /** The guard resolves names and judges addresses itself, at each connection; this only counts. */
-async function addressKeyOf(plan: ProbePlan, resolver: ProbeRunOptions['resolver']) {
+async function addressKeyOf(plan: ProbePlan, resolver: Pick<Resolver, 'addresses'>) {
   const host = urlOf(plan)?.hostname.replace(/^\[(.*)\]$/, '$1')
   if (host === undefined) return null
   try {
@@ -313,16 +302,14 @@ function urlOf({ handshake }: ProbePlan): URL | null {
 }
 
 /** Holds silent results back until somebody answers: without a network all sellers seem dead. */
-function createSilenceBuffer<Plan>(
-  keep: (plan: Plan, finding: Finding, at: number) => Promise<void>,
-) {
-  let held: { plan: Plan; finding: Finding; at: number }[] = []
+function createSilenceBuffer(keep: KeepResult) {
+  let held: { plan: ProbePlan; finding: Finding; at: number }[] = []
   let hasHeard = false
   const release = async (toBelieved: (finding: Finding) => Finding) => {
     for (const { plan, finding, at } of held.splice(0)) await keep(plan, toBelieved(finding), at)
   }
   return {
-    async hear(plan: Plan, finding: Finding, at: number): Promise<void> {
+    async hear(plan: ProbePlan, finding: Finding, at: number): Promise<void> {
       held.push({ plan, finding, at })
       if (finding.failure !== undefined && SILENT.has(finding.failure)) return
       // A listing that was not probed says nothing about the network.

@@ -63,12 +63,17 @@ export function createArdEndpoints(parts: ArdParts) {
 /** `POST /ard/search`: a page of our listings. */
 function createSearch(parts: ArdParts, directory: Directory) {
   const baseUrl = parts.config.BASE_URL
-  const findRows = createFinder(parts)
+  const terms = createOwnTerms(baseUrl)
   return async function search(requested: v.InferOutput<typeof ArdSearchSchema>) {
     const { pageSize, pageToken, query } = requested
     const start = Number(readPageToken(pageToken, JSON.stringify(query), BAD_TOKEN) ?? 0)
     const constraints = readConstraints(query, baseUrl)
-    const found = await findRows(query, constraints, start + pageSize + 1)
+    const rows = await parts.release().protocolData.ardRows()
+    // With a filter any of them may fit.
+    const ranked = constraints.length === 0 ? start + pageSize + 1 : Number.POSITIVE_INFINITY
+    const found = findIds(parts.release(), query.text, ranked)
+      .flatMap((id) => rows.get(id) ?? [])
+      .filter((row) => fitsFilter(row, constraints, terms))
     const shown = found.slice(start, start + pageSize).map(({ id }) => id)
     parts.ledger.usage.searched(shown, 'api')
     const results = await Promise.all(
@@ -98,18 +103,6 @@ function readConstraints({ '@context': context, filter }: ArdQuery, baseUrl: str
     if (iri === null) throw new QueryFault(`query.filter.${key}: ${UNBOUND}`)
     return { iri, values: typeof given === 'string' ? [given] : given }
   })
-}
-
-/** Our listings that fit, the best first. Without a filter only the first `most` are ranked. */
-function createFinder({ release, config }: Pick<ArdParts, 'release' | 'config'>) {
-  const terms = createOwnTerms(config.BASE_URL)
-  return async ({ text }: ArdQuery, constraints: readonly Constraint[], most: number) => {
-    const rows = await release().protocolData.ardRows()
-    const ranked = constraints.length === 0 ? most : Number.POSITIVE_INFINITY
-    return findIds(release(), text, ranked)
-      .flatMap((id) => rows.get(id) ?? [])
-      .filter((row) => fitsFilter(row, constraints, terms))
-  }
 }
 
 /** `GET /ard/agents/{urn}`: one complete entry. */
@@ -258,16 +251,15 @@ interface Constraint {
   values: readonly string[]
 }
 
-type Reader<Entry> = (entry: Entry) => readonly string[]
-
 /** The values of an entry, by the IRI of a term. */
-type Terms<Entry> = ReadonlyMap<string, Reader<Entry>>
+type Reader = (entry: ArdRow) => readonly string[]
+type Terms = ReadonlyMap<string, Reader>
 
 /** Terms of our own entries, and how their rows are read for them. */
-function createOwnTerms(baseUrl: string): Terms<ArdRow> {
+function createOwnTerms(baseUrl: string): Terms {
   const own = toOwnNamespace(baseUrl)
   const publisher = [new URL(baseUrl).hostname]
-  return new Map<string, Reader<ArdRow>>([
+  return new Map<string, Reader>([
     [`${ARD_NAMESPACE}identifier`, ({ id, kind }) => [toUrn(id, kind, baseUrl)]],
     [`${ARD_NAMESPACE}type`, ({ type }) => [type]],
     [`${ARD_NAMESPACE}tags`, ({ tags }) => tags],
@@ -310,11 +302,7 @@ function readBindings(context: ArdQuery['@context']): (readonly [string, string]
 }
 
 /** AND across the keys of a filter, OR among the values of one. */
-function fitsFilter<Entry>(
-  entry: Entry,
-  constraints: readonly Constraint[],
-  terms: Terms<Entry>,
-): boolean {
+function fitsFilter(entry: ArdRow, constraints: readonly Constraint[], terms: Terms): boolean {
   return constraints.every(({ iri, values }) =>
     terms
       .get(iri)?.(entry)

@@ -33,7 +33,6 @@ import { namesIn, PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { callPath } from '../../src/domain/wire/links.ts'
 import {
-  optionally as described,
   optionally as optional,
   SELLER_TEXTS,
   SellerTextsSchema,
@@ -51,6 +50,7 @@ import {
   type OfferedTool,
   toolInput,
 } from './mcp-tools.ts'
+import type { ProtocolRequest } from './requests.ts'
 
 type CallListing = (request: CallRequest) => Promise<CallAnswer>
 
@@ -69,14 +69,14 @@ const CHANGES_THINGS = {
  * every structured result against it, errors too, and all accept one that may have both.
  */
 const output = v.looseObject({
-  status: described(v.number(), 'Of an answer: its HTTP status.'),
-  headers: described(v.record(v.string(), v.string()), 'Of an answer: the fields a caller needs.'),
-  body: described(v.unknown(), 'Of an answer: JSON as a value, anything else as text.'),
-  truncated: described(v.boolean(), 'The answer is longer than what is shown here.'),
-  texts: described(SellerTextsSchema, 'Of an answer: whose words it carries.'),
-  x402Version: described(v.number(), 'Of a 402: the version its terms are written in.'),
-  accepts: described(v.array(v.looseObject({})), 'Of a 402: what the seller takes.'),
-  error: described(v.unknown(), 'Of a 402: why it was not paid.'),
+  status: optional(v.number(), 'Of an answer: its HTTP status.'),
+  headers: optional(v.record(v.string(), v.string()), 'Of an answer: the fields a caller needs.'),
+  body: optional(v.unknown(), 'Of an answer: JSON as a value, anything else as text.'),
+  truncated: optional(v.boolean(), 'The answer is longer than what is shown here.'),
+  texts: optional(SellerTextsSchema, 'Of an answer: whose words it carries.'),
+  x402Version: optional(v.number(), 'Of a 402: the version its terms are written in.'),
+  accepts: optional(v.array(v.looseObject({})), 'Of a 402: what the seller takes.'),
+  error: optional(v.unknown(), 'Of a 402: why it was not paid.'),
 })
 
 /** `call_listing`: x402 and MPP over MCP; what the client signs is passed on unchanged. */
@@ -228,14 +228,8 @@ function toAnswer(answer: CallAnswer): CallToolResult {
   }
 }
 
-/** The caller as the relay must see it: its limits and its guard against loops use these. */
-export interface Caller {
-  remoteAddress?: string | undefined
-  forwardedFor?: string | undefined
-  localAddress?: string | undefined
-  localPort?: number | undefined
-  signal?: AbortSignal | undefined
-}
+/** What the relay sees of a caller: its limits and its guard against loops use these. */
+type Caller = Pick<ProtocolRequest, 'ip' | 'headers' | 'signal' | 'runtime'>
 
 export interface CallRequest {
   id: string
@@ -261,28 +255,30 @@ export interface CallAnswer {
  */
 export async function callThroughRelay(
   relay: Relay,
-  caller: Caller,
+  caller: Caller | undefined,
   { id, method, endpoint, headers, body }: CallRequest,
   maxBytes: number,
 ): Promise<CallAnswer> {
+  const forwarded = caller?.headers.get('x-forwarded-for') ?? null
   const query = endpoint === undefined ? '' : `?endpoint=${encodeURIComponent(endpoint)}`
   const response = await inject(
     (req, res) => {
       // The guard against loops compares the port this service was reached on.
-      Object.assign(req.socket, { localAddress: caller.localAddress, localPort: caller.localPort })
+      const { localAddress, localPort } = caller?.runtime?.node?.req.socket ?? {}
+      Object.assign(req.socket, { localAddress, localPort })
       void relay(req, res)
       // The relay sees a caller that left, as on a socket.
       const leave = () => void res.destroy()
-      if (caller.signal?.aborted === true) leave()
-      else caller.signal?.addEventListener('abort', leave, { once: true })
+      if (caller?.signal.aborted === true) leave()
+      else caller?.signal.addEventListener('abort', leave, { once: true })
     },
     {
       method,
       url: `${callPath(encodeURIComponent(id))}${query}`,
-      remoteAddress: caller.remoteAddress ?? '',
+      remoteAddress: caller?.ip ?? '',
       headers: {
         ...headers,
-        ...(caller.forwardedFor !== undefined && { 'x-forwarded-for': caller.forwardedFor }),
+        ...(forwarded !== null && { 'x-forwarded-for': forwarded }),
       },
       ...(body !== undefined && { payload: body }),
       payloadAsStream: true,

@@ -1,5 +1,5 @@
 import type { CallToolResult, McpServer, ToolAnnotations } from '@modelcontextprotocol/server'
-import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { CompareRowSchema } from '../../src/domain/compare/compare-view.ts'
 import type { Switches } from '../../src/domain/derived/tables.ts'
@@ -251,8 +251,7 @@ export function createReadingTools(directory: Directory): OfferedTool[] {
     }),
     createTool('compare_listings', reads(CompareToolInput, ComparedSchema), async ({ ids }) => {
       const reply = await directory.compare(ids)
-      if ('problems' in reply)
-        return failWith(reply.problems.map(({ name, detail }) => `${name}: ${detail}`).join('; '))
+      if ('problems' in reply) return failWith(toText(reply.problems))
       const { sections, first_party, ranking, url } = reply.view
       const rows = [...sections.flatMap((section) => section.rows), ...first_party]
       return answerWith({ rows, ranking, url, texts: SELLER_TEXTS })
@@ -334,20 +333,12 @@ export function createTool<const Input extends ToolInput>(
 ): OfferedTool {
   return (switches) => {
     const offered = toOfferedInput(input, switches)
-    const { validate, ...listed } = toStandardJsonSchema(offered)['~standard']
-    const inputSchema = {
-      '~standard': {
-        ...listed,
-        jsonSchema: withoutBounds(listed.jsonSchema),
-        validate: (given: unknown) =>
-          validate(isJsonObject(given) ? withOwnNames(offered, given) : given),
-      },
-    }
+    const toNamed = (given: unknown) => (isJsonObject(given) ? withOwnNames(offered, given) : given)
     const config = {
       ...toToolTexts(switches)[name],
       annotations,
-      inputSchema,
-      outputSchema: toOutline(output),
+      inputSchema: toStandard(offered, toListed(offered), toNamed),
+      outputSchema: toStandard(output, toOutline(output)),
     }
     return {
       name,
@@ -364,45 +355,46 @@ export function createTool<const Input extends ToolInput>(
   }
 }
 
-type WrittenSchema = ReturnType<typeof toStandardJsonSchema>['~standard']['jsonSchema']
-
 /** Bounds that a refusal names when they are passed: in the list of tools every client would pay for them. */
 const UNLISTED = new Set(
   '$schema pattern maxLength minItems maxItems minimum maximum propertyNames'.split(' '),
 )
 
-/** What a client needs of a schema to fill it in; the protocol names the dialect. */
-function withoutBounds({ input, output }: WrittenSchema): WrittenSchema {
-  return {
-    input: (options) => toListed(input(options)),
-    output: (options) => toListed(output(options)),
-  }
-}
-
-function toListed(schema: Record<string, unknown>): Record<string, unknown> {
-  return mapSchema(schema, (name, value, { enum: choices }) => {
-    const isEmpty =
-      (name === 'additionalProperties' || name === 'required') && JSON.stringify(value).length === 2
-    // Listed values say their type.
-    const isStated = name === 'type' && Array.isArray(choices)
-    return UNLISTED.has(name) || isEmpty || isStated ? undefined : value
-  })
+/** A schema as clients need it to fill it in; the protocol names the dialect. */
+function toListed(schema: v.GenericSchema) {
+  return mapSchema(
+    { ...toJsonSchema(schema, { errorMode: 'ignore' }) },
+    (name, value, { enum: choices }) => {
+      const isEmpty =
+        (name === 'additionalProperties' || name === 'required') &&
+        JSON.stringify(value).length === 2
+      // Listed values say their type.
+      const isStated = name === 'type' && Array.isArray(choices)
+      return UNLISTED.has(name) || isEmpty || isStated ? undefined : value
+    },
+  )
 }
 
 /** The members of an answer; the answer itself is checked as a whole. */
 function toOutline(output: v.GenericSchema) {
-  const { jsonSchema, ...standard } = toStandardJsonSchema(output)['~standard']
-  const written = withoutBounds(jsonSchema)
-  const outline = (schema: Record<string, unknown>) => {
-    if (!isJsonObject(schema.properties)) return schema
-    const members = Object.keys(schema.properties).map((name) => [name, {}])
-    return { type: schema.type, properties: Object.fromEntries(members) }
-  }
+  const { type, properties } = toListed(output)
+  const names = Object.keys(Object(properties))
+  return { type, properties: Object.fromEntries(names.map((name) => [name, {}])) }
+}
+
+/** How the official package reads a schema: what is shown of it, and how a value is checked. */
+function toStandard(
+  { '~standard': standard }: v.GenericSchema,
+  shown: Record<string, unknown>,
+  toChecked = (given: unknown) => given,
+) {
+  const write = () => ({ ...shown })
   return {
     '~standard': {
       ...standard,
-      jsonSchema: { ...written, output: (options) => outline(written.output(options)) },
-    } satisfies ReturnType<typeof toStandardJsonSchema>['~standard'],
+      validate: (given: unknown) => standard.validate(toChecked(given)),
+      jsonSchema: { input: write, output: write },
+    },
   }
 }
 

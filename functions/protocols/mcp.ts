@@ -25,7 +25,7 @@ import { optionally } from '../../src/domain/wire/shapes.ts'
 import type { Relay } from '../relay/relay.ts'
 import { createBatches } from '../server/batches.ts'
 import { createDirectory, type Directory, type DirectoryParts } from './directory.ts'
-import { type Caller, type CallRequest, callThroughRelay, createCallTool } from './mcp-call-tool.ts'
+import { type CallRequest, callThroughRelay, createCallTool } from './mcp-call-tool.ts'
 import { createReadingTools, failWith, type Tool } from './mcp-tools.ts'
 import {
   type BodyBudgets,
@@ -53,8 +53,7 @@ export function createMcpEndpoint(
   const directory = createDirectory(parts, 'mcp')
   const call = (request: CallRequest) => {
     const caller = callers.getStore()
-    const who = caller === undefined ? {} : toCaller(caller.req)
-    const answer = callThroughRelay(relay, who, request, MAX_ANSWER_BYTES)
+    const answer = callThroughRelay(relay, caller?.req, request, MAX_ANSWER_BYTES)
     // Its output is part of the body, even if nobody listens any more.
     caller?.holdUntil(answer)
     return answer
@@ -142,17 +141,6 @@ function toRpcError(
     { jsonrpc: '2.0', id, error: { code, message } },
     { status, headers: { 'Cache-Control': 'no-store', ...headers } },
   )
-}
-
-function toCaller(req: H3Event['req']): Caller {
-  const socket = req.runtime?.node?.req.socket
-  return {
-    remoteAddress: req.ip,
-    forwardedFor: req.headers.get('x-forwarded-for') ?? undefined,
-    localAddress: socket?.localAddress,
-    localPort: socket?.localPort,
-    signal: req.signal,
-  }
 }
 
 /** Lists change only with the code. */

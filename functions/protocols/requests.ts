@@ -30,20 +30,8 @@ export function createBodyBudgets(): BodyBudgets {
   return { bodies: createBudget(BODY_LIMITS) }
 }
 
-type NodeStream = NodeJS.EventEmitter & { destroyed: boolean }
-
 /** The request as h3 hands it on: with the peer's address and the connection's own fields. */
-type ProtocolRequest = Request & {
-  ip?: string | undefined
-  runtime?:
-    | {
-        node?: {
-          req?: NodeStream & { pause(): unknown }
-          res?: NodeStream | undefined
-        }
-      }
-    | undefined
-}
+export type ProtocolRequest = H3Event['req']
 
 /**
  * Counts `times` requests of the caller against a limit of our API that endpoints share.

@@ -67,7 +67,7 @@ function createClaimCheck(parts: Parts): SellerRoute<ClaimChecked> {
       })
     return { claim: toClaimView(after), result: toCheckResult(after.method, proof, checkedAt) }
   }
-  const bySeller = createSignedInRoute(parts, async ({ params }, { sellerId, email }) => {
+  const bySeller = createSignedInRoute(parts, async ({ params }, { id: sellerId, email }) => {
     await expireClaims(db, sellerId, clock.now())
     // Another seller's claim does not exist here: the query only reads the caller's.
     const claim = await findClaim({ id: params.claim_id ?? '', seller_id: sellerId })
@@ -135,16 +135,10 @@ function proveAgain(
   return prove({ host: claimHost, method, token, email, idToken })
 }
 
-const CLOSED_REASONS = {
-  expired: 'claim_expired',
-  superseded: 'claim_superseded',
-  lapsed: 'claim_lapsed',
-} as const
-
 function closed(state: ClaimState): Proof {
   const ended = state === 'superseded' || state === 'lapsed' ? state : 'expired'
   const next = 'This claim has ended and its token is void. Start a new claim; it gets a new token.'
-  return toProof('An open claim.', missed(CLOSED_REASONS[ended], ended, next))
+  return toProof('An open claim.', missed(`claim_${ended}`, ended, next))
 }
 
 const LAPSE_AFTER_MS = 7 * 86_400_000
@@ -183,11 +177,10 @@ async function recordProof(
 
 function toCheckResult(
   method: ClaimMethod,
-  { verified, expected, observed, reason, next }: Proof,
+  { verified, ...seen }: Proof,
   checkedAt: number,
 ): ClaimCheckResult {
-  const checked_at = new Date(checkedAt).toISOString()
-  return { verified, method, checked_at, expected, observed, reason, next }
+  return { verified, method, checked_at: new Date(checkedAt).toISOString(), ...seen }
 }
 
 /** Records one check, in one transaction. */

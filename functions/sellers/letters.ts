@@ -5,7 +5,7 @@ import { toPriceText } from '../../src/domain/listing/price-text.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { HOUR_MS, MINUTE_MS } from '../../src/domain/wire/shapes.ts'
 import { CLAIM_METHODS, isUp, RETENTION } from '../../src/domain/wire/vocabulary.ts'
-import type { Letter, MailQueue, MailTask, Parts } from '../features/feature.ts'
+import type { Letter, MailQueue, Parts, WriteLetter } from '../features/feature.ts'
 import type { ClaimTable, Tables } from '../store/store.ts'
 import { isOwned } from './claims.ts'
 import { createSecret, hashSecret } from './sign-in.ts'
@@ -27,20 +27,18 @@ export function createLettersFeature(parts: Parts) {
   }
 }
 
-const ofClaim = { listing_id: v.string(), host: v.string(), method: v.picklist(CLAIM_METHODS) }
-const reason = v.string()
+/** A mail about a claim, as it waits. */
+const ClaimMailSchema = v.object({
+  listing_id: v.string(),
+  host: v.string(),
+  method: v.picklist(CLAIM_METHODS),
+  /** Why, where it has a reason. */
+  reason: v.string(),
+})
+type ClaimMail = v.InferOutput<typeof ClaimMailSchema>
 
-/** Mails about a listing, as they wait. */
-const ListingMailSchema = v.variant('kind', [
-  v.object({ kind: v.literal('claim_verified'), ...ofClaim }),
-  v.object({ kind: v.literal('claim_superseded'), ...ofClaim }),
-  v.object({ kind: v.literal('claim_failing'), ...ofClaim, reason }),
-  v.object({ kind: v.literal('claim_lapsed'), ...ofClaim, reason }),
-  v.object({ kind: v.literal('payout_ended'), ...ofClaim, reason }),
-  /** What changed in the directory about an owned listing, a sentence each. */
-  v.object({ kind: v.literal('listing_news'), listing_id: v.string(), news: v.array(v.string()) }),
-])
-type ListingMail = v.InferOutput<typeof ListingMailSchema>
+/** What changed in the directory about an owned listing, a sentence each. */
+const NewsSchema = v.object({ listing_id: v.string(), news: v.array(v.string()) })
 
 /**
  * The token is made here, at the moment of sending, so that no table ever holds it; every try makes
@@ -48,17 +46,27 @@ type ListingMail = v.InferOutput<typeof ListingMailSchema>
  */
 function createLetters({ ledger, clock, config, release }: Parts) {
   const baseUrl = config.BASE_URL
-  const aboutListing = async (_: string, task: MailTask): Promise<Letter | null> => {
-    const parsed = v.safeParse(ListingMailSchema, task)
-    return parsed.success ? writeListingMail(baseUrl, parsed.output) : null
+  const about = <Task extends { listing_id: string }>(
+    schema: v.GenericSchema<unknown, Task>,
+    write: (task: Task) => Letter,
+  ): WriteLetter => {
+    return async (_, task) => {
+      const parsed = v.safeParse(schema, task)
+      if (!parsed.success) return null
+      const { subject, body } = write(parsed.output)
+      const links = `Your claims: ${baseUrl}/sellers/dashboard\nThe listing: ${baseUrl}/listing/${parsed.output.listing_id}`
+      return { subject, body: `${body}\n\n${links}` }
+    }
   }
-  const kinds = ListingMailSchema.options.map(({ entries }) => entries.kind.literal)
   return {
     async sign_in(email: string): Promise<Letter> {
       const token = await issueLoginToken(ledger.store.db, email, clock.now())
       return writeSignInMail(release().site.name, `${baseUrl}/sellers/sign-in?token=${token}`)
     },
-    ...Object.fromEntries(kinds.map((kind) => [kind, aboutListing])),
+    listing_news: about(NewsSchema, writeNews),
+    ...Object.fromEntries(
+      Object.entries(OF_CLAIM).map(([kind, write]) => [kind, about(ClaimMailSchema, write)]),
+    ),
   }
 }
 
@@ -76,16 +84,7 @@ If this was not you, ignore this mail. Nobody can sign in without the link.`,
   }
 }
 
-function writeListingMail(baseUrl: string, task: ListingMail): Letter {
-  const { subject, body } = task.kind === 'listing_news' ? describeNews(task) : describe(task)
-  const links = `Your claims: ${baseUrl}/sellers/dashboard\nThe listing: ${baseUrl}/listing/${task.listing_id}`
-  return { subject, body: `${body}\n\n${links}` }
-}
-
-function describeNews({
-  listing_id,
-  news,
-}: Extract<ListingMail, { kind: 'listing_news' }>): Letter {
+function writeNews({ listing_id, news }: v.InferOutput<typeof NewsSchema>): Letter {
   const [first = ''] = news
   return {
     subject:
@@ -94,53 +93,36 @@ function describeNews({
   }
 }
 
-function describe(task: Exclude<ListingMail, { kind: 'listing_news' }>): Letter {
-  const { listing_id, host } = task
-  const upkeep =
-    task.method === 'oidc'
-      ? 'Please let the workflow run each week: every run proves it anew.'
-      : 'Please leave the proof in place: we check it every day.'
-  switch (task.kind) {
-    case 'claim_verified':
-      return {
-        subject: `You own the listing ${listing_id}`,
-        body: `we found your proof for ${host}. The listing ${listing_id} is yours.\nIt shows as claimed after the next build of the directory.\n${upkeep}`,
-      }
-    case 'claim_superseded':
-      return {
-        subject: `Somebody else now owns the listing ${listing_id}`,
-        body: `another seller proved control of ${host} after you did. The listing ${listing_id} is theirs now, and your claim has ended.\nIf this is a surprise, check who can publish files or DNS records for that host, then claim the listing again.`,
-      }
-    case 'claim_failing':
-      return {
-        subject: `We could not find your proof for ${listing_id}`,
-        body: `the daily check of your claim on ${listing_id} failed:\n${task.reason}\nPut the proof back within 7 days, or the claim ends and the listing is unclaimed again. You can check it now on your dashboard.`,
-      }
-    case 'claim_lapsed':
-      return {
-        subject: `Your claim on ${listing_id} has lapsed`,
-        body: `${whyLapsed(task)}\nThe listing ${listing_id} becomes unclaimed at the next build. You can claim it again at any time, with a new token.`,
-      }
-    case 'payout_ended':
-      return {
-        subject: `A payout of ${listing_id} has lost its proof`,
-        body: `${task.reason}\nFrom the next build on, payments to it count as those to any published payout. You can prove it again on your dashboard.`,
-      }
-  }
-}
-
-function whyLapsed({ host, reason }: Extract<ListingMail, { kind: 'claim_lapsed' }>): string {
-  return reason === 'host_changed'
-    ? `the listing has moved away from ${host}, and your proof covers that host alone.`
-    : `we could not find your proof for ${host} for 7 days:\n${reason}`
-}
+/** The mails about a claim, by kind. */
+const OF_CLAIM = {
+  claim_verified: ({ listing_id, host, method }) => ({
+    subject: `You own the listing ${listing_id}`,
+    body: `we found your proof for ${host}. The listing ${listing_id} is yours.\nIt shows as claimed after the next build of the directory.\n${method === 'oidc' ? 'Please let the workflow run each week: every run proves it anew.' : 'Please leave the proof in place: we check it every day.'}`,
+  }),
+  claim_superseded: ({ listing_id, host }) => ({
+    subject: `Somebody else now owns the listing ${listing_id}`,
+    body: `another seller proved control of ${host} after you did. The listing ${listing_id} is theirs now, and your claim has ended.\nIf this is a surprise, check who can publish files or DNS records for that host, then claim the listing again.`,
+  }),
+  claim_failing: ({ listing_id, reason }) => ({
+    subject: `We could not find your proof for ${listing_id}`,
+    body: `the daily check of your claim on ${listing_id} failed:\n${reason}\nPut the proof back within 7 days, or the claim ends and the listing is unclaimed again. You can check it now on your dashboard.`,
+  }),
+  claim_lapsed: ({ listing_id, host, reason }) => ({
+    subject: `Your claim on ${listing_id} has lapsed`,
+    body: `${reason === 'host_changed' ? `the listing has moved away from ${host}, and your proof covers that host alone.` : `we could not find your proof for ${host} for 7 days:\n${reason}`}\nThe listing ${listing_id} becomes unclaimed at the next build. You can claim it again at any time, with a new token.`,
+  }),
+  payout_ended: ({ listing_id, reason }) => ({
+    subject: `A payout of ${listing_id} has lost its proof`,
+    body: `${reason}\nFrom the next build on, payments to it count as those to any published payout. You can prove it again on your dashboard.`,
+  }),
+} satisfies Record<string, (claim: ClaimMail) => Letter>
 
 /** Queues the mail in the transaction that changes the claim. */
 export async function notifySeller(
   trx: Kysely<Tables>,
   mails: MailQueue,
   claim: Pick<ClaimTable, 'seller_id' | 'listing_id' | 'host' | 'method'>,
-  kind: Exclude<ListingMail['kind'], 'listing_news'>,
+  kind: keyof typeof OF_CLAIM,
   reason = '',
 ): Promise<void> {
   const { seller_id, listing_id, host, method } = claim

@@ -18,13 +18,12 @@ import { orRefused, readSent, withStore } from '../features/routes.ts'
 import { refuse } from '../http/answers.ts'
 import { type Release, readBuilt } from '../release/release.ts'
 import { nodeClientOf } from '../server/rate-limits.ts'
-import { createAccountFeature } from './account.ts'
 import { createClaimChecksFeature } from './claim-checks.ts'
-import { createClaimsFeature } from './claims.ts'
+import { createClaimRoutes } from './claims.ts'
 import { createLettersFeature } from './letters.ts'
 import { createPayoutsFeature } from './payouts.ts'
 import {
-  createSignInFeature,
+  createSignInRoutes,
   isSecure,
   readCookie,
   type SellerCall,
@@ -61,11 +60,10 @@ function createEndpoints(parts: Parts) {
   const checks = createClaimChecksFeature(parts)
   const payouts = createPayoutsFeature(parts)
   const routes = {
-    ...createClaimsFeature(parts).routes,
+    ...createClaimRoutes(parts),
     ...checks.routes,
     ...payouts.routes,
-    ...createAccountFeature(parts).routes,
-    ...createSignInFeature(parts).routes,
+    ...createSignInRoutes(parts),
   }
   return { routes, checks, payouts }
 }

@@ -15,7 +15,7 @@ import {
 import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
 import type { Parts } from '../features/feature.ts'
 import type { ClaimTable, Tables } from '../store/store.ts'
-import { createJsonRpc, createNodes, type JsonRpc, RpcError } from '../trust/evm-chain.ts'
+import { createJsonRpc, type JsonRpc, RpcError } from '../trust/evm-chain.ts'
 import { createOwnerRoute } from './claims.ts'
 import { notifySeller } from './letters.ts'
 import { showObserved } from './proofs.ts'
@@ -319,7 +319,9 @@ export async function recheckContracts({
   config,
 }: Pick<Parts, 'ledger' | 'clock' | 'config'>): Promise<{ checked: number; ended: number }> {
   const { db } = ledger.store
-  const nodeOf = createNodes(config.RPC_URLS)
+  const nodes = new Map(
+    Object.entries(config.RPC_URLS).map(([network, url]) => [network, createJsonRpc(url)]),
+  )
   const tally = { checked: 0, ended: 0 }
   const due = await db
     .selectFrom('payout_proof')
@@ -334,8 +336,8 @@ export async function recheckContracts({
     .execute()
   for (const { claim_id, payout, proven_at, challenge, signature, ...claim } of due) {
     const [family = '', chain = '', address = ''] = payout.split(':')
-    const node = nodeOf(`${family}:${chain}`)
-    if (node === null || challenge === null || signature === null) continue
+    const node = nodes.get(`${family}:${chain}`)
+    if (node === undefined || challenge === null || signature === null) continue
     const hash = hashPersonalText(challenge)
     const verdict = await isSignedByContract(node, address, hash, signature)
     if (verdict !== 'yes' && verdict !== 'no') continue

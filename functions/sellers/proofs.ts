@@ -6,7 +6,7 @@ import {
   ownerDomainOf,
   type SharedHosts,
 } from '../../src/domain/sellers/claim-rules.ts'
-import type { ClaimStarted } from '../../src/domain/views/seller-views.ts'
+import type { ClaimCheckResult, ClaimStarted } from '../../src/domain/views/seller-views.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { cutAt } from '../../src/domain/wire/text.ts'
 import type { ClaimMethod } from '../../src/domain/wire/vocabulary.ts'
@@ -91,48 +91,14 @@ const proveByEmail: Prove = async ({ host, email }) => {
 }
 
 /** What a proof looked for, what it saw, and what the seller can do about the difference. */
-export interface Proof {
-  verified: boolean
-  expected: string
-  /** Exactly what was seen, truncated; null when there was nothing. */
-  observed: string | null
-  /** Null when verified. */
-  reason: ProofReason | null
-  next: string
-}
-
-type ProofReason =
-  | 'http_status'
-  | 'redirected_elsewhere'
-  | 'not_text'
-  | 'too_large'
-  | 'token_missing'
-  | 'timeout'
-  | 'unreachable'
-  | 'address_refused'
-  | 'record_missing'
-  | 'record_differs'
-  | 'resolvers_disagree'
-  | 'dns_failed'
-  | 'address_elsewhere'
-  | 'claim_expired'
-  | 'claim_superseded'
-  | 'claim_lapsed'
-  | 'listing_gone'
-  | 'host_changed'
-  | 'method_unavailable'
-  | 'token_absent'
-  | 'token_refused'
-  | 'issuer_failed'
-  | 'repository_differs'
-  | 'event_refused'
+export type Proof = Omit<ClaimCheckResult, 'method' | 'checked_at'>
 
 /** What was seen, before it is compared with what was expected. */
 type ProofCheck = Pick<Proof, 'observed' | 'reason' | 'next'>
 
 /** Not proved: what was seen, and what to do about it. */
-export function missed(reason: ProofReason, observed: string | null, next: string): ProofCheck {
-  return { reason, observed, next }
+export function missed(reason: string, observed: string | null, next: string): ProofCheck {
+  return { observed, reason, next }
 }
 
 export function toProof(expected: string, sight: ProofCheck): Proof {
@@ -244,7 +210,7 @@ function judgeAnswer(answer: ProbeAnswer, token: string): ProofCheck {
       'Put the token of this claim on a line of its own, with nothing else on that line.',
     )
   const next = 'Nothing: the listing is yours. Leave the file in place.'
-  return { reason: null, observed: token, next }
+  return { observed: token, reason: null, next }
 }
 
 function isCoded(answer: ProbeAnswer): boolean {

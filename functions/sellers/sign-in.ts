@@ -15,13 +15,11 @@ import { clientOf, type LimitName, refuseTaken } from '../server/rate-limits.ts'
 import type { Tables } from '../store/store.ts'
 
 /** Signing in by a mailed link, and out. */
-export function createSignInFeature(parts: Parts) {
+export function createSignInRoutes(parts: Parts) {
   return {
-    routes: {
-      login: createLogin(parts),
-      session_start: createSessionStart(parts),
-      session_end: createSessionEnd(parts),
-    },
+    login: createLogin(parts),
+    session_start: createSessionStart(parts),
+    session_end: createSessionEnd(parts),
   }
 }
 
@@ -231,12 +229,8 @@ export function hashSecret(secret: string): string {
   return hash('sha256', secret)
 }
 
-interface SignedIn {
-  sellerId: string
-  email: string
-  createdAt: number
-  /** About changes of their listings. */
-  wantsMails: boolean
+interface SignedIn extends SellerAttributes {
+  id: string
   /** `Set-Cookie` of a session whose time was extended; else null. */
   renewed: string | null
 }
@@ -280,9 +274,7 @@ export function createSessions(
       if (id === null) return null
       const { session, user } = await lucia.validateSession(id)
       if (session === null) return null
-      const renewed = session.fresh ? cookieOf(id) : null
-      const { id: sellerId, email, createdAt, wantsMails } = user
-      return { sellerId, email, createdAt, wantsMails, renewed }
+      return { ...user, renewed: session.fresh ? cookieOf(id) : null }
     },
     end: async (header: string | null) => {
       const id = readId(header)
@@ -344,6 +336,7 @@ function createAdapter(db: Kysely<Tables>, clock: Clock): Adapter {
 interface SellerAttributes {
   email: string
   createdAt: number
+  /** About changes of their listings. */
   wantsMails: boolean
 }
 

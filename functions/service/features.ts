@@ -54,7 +54,7 @@ export function createFeatures(parts: Parts, metrics: Metrics | null): readonly 
 export function createLedgerFeatures(parts: Parts) {
   return [
     { routes: { go: createGo(parts) } },
-    createRetentionFeature(parts),
+    createUpkeepFeature(parts),
     createSellersFeature(parts),
     createReportsFeature(parts),
     createReceiptsFeature(parts),
@@ -62,9 +62,20 @@ export function createLedgerFeatures(parts: Parts) {
   ] as const
 }
 
-function createRetentionFeature({ ledger, clock }: Parts) {
-  const run = () => applyRetention(ledger.store, clock.now())
-  return { chores: [{ name: 'retention', everyMs: HOUR_MS, run }] }
+/** Work on the ledger that no feature of its own asks for. */
+function createUpkeepFeature({ ledger, clock }: Parts) {
+  return {
+    chores: [
+      { name: 'counts', everyMs: 5_000, run: () => ledger.usage.flush() },
+      // Nothing waits for a mail server that hangs.
+      { name: 'mails', everyMs: 10_000, run: async () => ledger.mails.sendSoon() },
+      {
+        name: 'retention',
+        everyMs: HOUR_MS,
+        run: () => applyRetention(ledger.store, clock.now()),
+      },
+    ],
+  }
 }
 
 function createSearchFeature(parts: Parts) {

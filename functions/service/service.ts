@@ -19,7 +19,7 @@ import { createRateLimits } from '../server/rate-limits.ts'
 import { lockState, StateError, unusable } from '../store/lock.ts'
 import { openStore } from '../store/open-store.ts'
 import { createSharedCounters, isStoreUnavailable } from '../store/store.ts'
-import { createHints } from '../trust/hints.ts'
+import { createHints } from '../trust/measure.ts'
 import { createFeatures } from './features.ts'
 import type { Metrics } from './prometheus.ts'
 import { createWaypostServer } from './server.ts'
@@ -195,7 +195,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     mails,
     hints,
     close: async () => {
-      await Promise.all([clicks, usage, mails].map((part) => part.close()))
+      await Promise.all([clicks.close(), usage.flush(), mails.close()])
       await hints.written()
       mailer.close()
       await store.close()

@@ -111,7 +111,7 @@ export async function needBlock(chain: EvmChain, number: number): Promise<Block>
   return block
 }
 
-/** By block; a log's own time is taken where the node writes one. */
+/** The time of each of these logs: its own where the node writes one, else its block's. */
 export async function readTimes(chain: EvmChain, logs: readonly TimedLog[], edge: Block) {
   const times = new Map([[edge.number, edge.at]])
   for (const log of logs) {
@@ -125,11 +125,7 @@ export async function readTimes(chain: EvmChain, logs: readonly TimedLog[], edge
   }
   if ([...times.values()].some((at) => at > edge.at))
     throw new RpcError('eth_getLogs: a block with a time after that of a later one')
-  return times
-}
-
-export function timeOf({ blockNumber }: TimedLog, times: ReadonlyMap<number, number>): number {
-  return times.get(blockNumber) ?? 0
+  return ({ blockNumber }: TimedLog) => times.get(blockNumber) ?? 0
 }
 
 export function toTransfer(log: TimedLog, network: string, at: number): Transfer {
@@ -246,21 +242,6 @@ export const createJsonRpc: CreateJsonRpc = (url) => {
       if (!result.success) throw new RpcError(`${method}: the node's result has another shape`)
       return result.output
     },
-  }
-}
-
-/** Clients of the configured nodes, made on first use. */
-export function createNodes(
-  urls: Readonly<Record<string, string>>,
-  createRpc: CreateJsonRpc = createJsonRpc,
-) {
-  const nodes = new Map<string, JsonRpc>()
-  return (network: string): JsonRpc | null => {
-    const url = urls[network]
-    if (url === undefined) return null
-    const node = nodes.get(network) ?? createRpc(url)
-    nodes.set(network, node)
-    return node
   }
 }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { authorizationMarkOf } from '../../src/domain/relay/delivered.ts'
 import {
   AUTHORIZATION_USED_TOPIC,
@@ -16,7 +17,7 @@ import {
   toAddress,
   toTopic,
 } from '../../src/domain/trust/evm-payments.ts'
-import type { Settlement, Transfer } from '../../src/domain/trust/payments.ts'
+import type { Transfer } from '../../src/domain/trust/payments.ts'
 import type { UsdAsset } from '../../src/domain/trust/usd-assets.ts'
 import type { MeterCursorTable } from '../store/store.ts'
 import {
@@ -27,10 +28,9 @@ import {
   readTimes,
   type TimedLog,
   type Topics,
-  timeOf,
   toTransfer,
 } from './evm-chain.ts'
-import type { ChainWork } from './meter-rows.ts'
+import type { ChainWork, SettlementTable } from './meter-rows.ts'
 
 type Payment = ShownPayment<TimedLog>
 
@@ -198,7 +198,7 @@ export interface SeenRange {
   from: number
   /** Its last block. */
   edge: Block
-  payments: Settlement[]
+  payments: SettlementTable[]
   /** What the payouts sent on. */
   sent: Transfer[]
   /** By wallet, the first block where it paid somebody else by the same means. */
@@ -235,14 +235,14 @@ export async function readRange(
   const { paid, paidOthers } = await readPaidLogs({ work, chain, ranges }, wallets, range)
   const gone = await ranges.logsOf(wallets, range, (some) => [TRANSFER_TOPIC, some, null])
   const sent = gone.filter(isMoney)
-  const times = await readTimes(chain, [...paid.map(({ log }) => log), ...sent], edge)
+  const timeOf = await readTimes(chain, [...paid.map(({ log }) => log), ...sent], edge)
   if ((await needBlock(chain, range.to)).hash !== edge.hash)
     throw new RpcError('the chain was reorganised while it was read')
   return {
     from: range.from,
     edge,
-    payments: paid.map((payment) => toSettlement(payment, work, times)),
-    sent: sent.map((log) => toTransfer(log, work.network, timeOf(log, times))),
+    payments: paid.map((payment) => toSettlement(payment, work, timeOf)),
+    sent: sent.map((log) => toTransfer(log, work.network, timeOf(log))),
     paidOthers,
   }
 }
@@ -275,14 +275,19 @@ export function isMoney(log: TimedLog): boolean {
 function toSettlement(
   { log, payer, scheme, consent }: ShownPayment<TimedLog>,
   { network, asset }: ChainWork,
-  times: ReadonlyMap<number, number>,
-): Settlement {
-  const { from: _, to, from_contract, ...moved } = toTransfer(log, network, timeOf(log, times))
-  const usd = toUsd(amountOf(log), asset)
+  timeOf: (log: TimedLog) => number,
+): SettlementTable {
+  const payee = toAddress(log.topics[2])
   const nonce = scheme === 'eip3009' ? consent.topics[2] : undefined
-  const authorization =
-    nonce === undefined ? null : authorizationMarkOf({ network, payee: to, payer }, nonce)
-  return { ...moved, payer, payee: to, usd, listing_id: '', scheme, authorization }
+  const mark = nonce && authorizationMarkOf({ network, payee, payer }, nonce)
+  return {
+    ...{ network, transaction_id: log.transactionHash, log_index: log.logIndex, listing_id: '' },
+    ...{ payer, payee, amount: amountOf(log).toString(), scheme },
+    micro_usd: Math.round(toUsd(amountOf(log), asset) * 1_000_000),
+    settled_at: timeOf(log),
+    block_number: log.blockNumber,
+    authorization_hash: mark ? hash('sha256', mark) : null,
+  }
 }
 
 /** Most blocks requested at once; a range that a node refuses is requested in smaller ones. */
@@ -308,13 +313,32 @@ interface Range {
 }
 
 export function createLogRanges(chain: EvmChain) {
-  const span = createSpan()
-  const list = createList()
+  let span = createSpan()
+  /** Wallets in one list at most, and in the longest one requested in the range at hand. */
+  let most = MOST_WALLETS
+  let longest = 0
+  let tried: 'nothing' | 'shorter' | 'both' = 'nothing'
   /** @returns false when nothing less can be requested */
   const askForLess = (blocks: number): boolean => {
-    if (list.tryShorter() || span.tryNarrower(blocks)) return true
-    if (!list.mustBeShorter()) return false
-    span.forget()
+    // A node that refuses a long list over many blocks may mind either: a shorter list is tried once;
+    // if that is refused too it was the blocks, and the list may be long again.
+    if (tried === 'nothing' && longest > USUAL_WALLETS) {
+      tried = 'shorter'
+      most = USUAL_WALLETS
+      return true
+    }
+    if (tried === 'shorter') {
+      tried = 'both'
+      most = MOST_WALLETS
+    }
+    if (blocks > 1) {
+      span.refuse(blocks)
+      return true
+    }
+    // Not even one block is accepted: then it is the list.
+    if (longest <= FEWEST_WALLETS) return false
+    most = Math.min(USUAL_WALLETS, Math.ceil(longest / 2))
+    span = createSpan()
     return true
   }
   return {
@@ -323,7 +347,7 @@ export function createLogRanges(chain: EvmChain) {
       for (let at = from; at <= to; ) {
         const end = Math.min(to, at + span.blocks - 1)
         const blocks = end - at + 1
-        list.widest = 0
+        longest = 0
         try {
           await read(at, end)
         } catch (error) {
@@ -331,7 +355,7 @@ export function createLogRanges(chain: EvmChain) {
           if (isRefusal && askForLess(blocks)) continue
           throw error
         }
-        span.went(blocks)
+        span.accept(blocks)
         at = end + 1
       }
     },
@@ -348,8 +372,8 @@ export function createLogRanges(chain: EvmChain) {
     ) {
       const logs: TimedLog[] = []
       for (let at = 0; at < wallets.length; ) {
-        const some = wallets.slice(at, at + list.most).map(toTopic)
-        list.widest = Math.max(list.widest, some.length)
+        const some = wallets.slice(at, at + most).map(toTopic)
+        longest = Math.max(longest, some.length)
         for (const log of await chain.logs(toTopics(some), from, to, address)) logs.push(log)
         at += some.length
       }
@@ -365,7 +389,7 @@ function createSpan() {
   let inARow = 0
   const span = {
     blocks: MOST_BLOCKS,
-    went(blocks: number) {
+    accept(blocks: number) {
       inARow += 1
       if (inARow % FORGET_AFTER === 0) refused = Number.POSITIVE_INFINITY
       // The remainder at the end of a chain says nothing about how wide a range may be.
@@ -375,54 +399,15 @@ function createSpan() {
       else if (refused - blocks > blocks * CLOSE_ENOUGH)
         span.blocks = Math.floor((blocks + refused) / 2)
     },
-    tryNarrower(blocks: number): boolean {
-      if (blocks <= 1) return false
+    refuse(blocks: number) {
       refused = blocks
       inARow = 0
       span.blocks = good > 0 && good < blocks ? good : Math.ceil(blocks / 2)
       // A width that was accepted before is refused now: this stretch is busier.
       if (good >= blocks) good = 0
-      return true
-    },
-    forget() {
-      good = 0
-      refused = Number.POSITIVE_INFINITY
-      span.blocks = MOST_BLOCKS
     },
   }
   return span
-}
-
-/**
- * The length of a list. A node that refuses a long list over many blocks may mind either: a shorter
- * list is tried once; if that is refused too it was the blocks, and the list may be long again.
- */
-function createList() {
-  let tries: 'none' | 'shorter' | 'long' = 'none'
-  const list = {
-    most: MOST_WALLETS,
-    /** Longest list requested in the range at hand. */
-    widest: 0,
-    tryShorter(): boolean {
-      if (tries === 'none' && list.widest > USUAL_WALLETS) {
-        tries = 'shorter'
-        list.most = USUAL_WALLETS
-        return true
-      }
-      if (tries === 'shorter') {
-        tries = 'long'
-        list.most = MOST_WALLETS
-      }
-      return false
-    },
-    /** Not even one block is accepted: then it is the list. */
-    mustBeShorter(): boolean {
-      if (list.widest <= FEWEST_WALLETS) return false
-      list.most = Math.min(USUAL_WALLETS, Math.ceil(list.widest / 2))
-      return true
-    },
-  }
-  return list
 }
 
 /** More than any of the coins has in circulation. */

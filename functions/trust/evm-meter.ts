@@ -1,11 +1,12 @@
 import type { Transaction } from 'kysely'
 import { amountOf, TRANSFER_TOPIC, toAddress } from '../../src/domain/trust/evm-payments.ts'
-import type { Settlement, Transfer } from '../../src/domain/trust/payments.ts'
+import type { Transfer } from '../../src/domain/trust/payments.ts'
 import { WASH } from '../../src/domain/trust/wash.ts'
 import { largestOf, smallestOf } from '../../src/domain/wire/json.ts'
 import { DAY_MS } from '../../src/domain/wire/shapes.ts'
 import {
   inPieces,
+  insertTogether,
   type MeterCursorTable,
   type MeterPayerTable,
   type Tables,
@@ -18,7 +19,6 @@ import {
   openEvmChain,
   readTimes,
   type TimedLog,
-  timeOf,
   toTransfer,
 } from './evm-chain.ts'
 import {
@@ -34,13 +34,13 @@ import {
   type ChainTally,
   type ChainWork,
   FIRST_READ_MS,
-  insertCursors,
   insertPayers,
   insertPayments,
   insertTransfers,
   MeterStopped,
   type Payer,
   readCursors,
+  type SettlementTable,
 } from './meter-rows.ts'
 
 /**
@@ -114,7 +114,8 @@ async function startCursors(work: ChainWork, chain: EvmChain, head: number): Pro
     const block = await findBlockAt(chain, start, head)
     const row = { network, first_block: block, next_block: block, read_until: 0, mark: null }
     const rows = fresh.map(({ payout }) => ({ ...row, payout }))
-    await work.write((trx) => insertCursors(trx, rows))
+    const { dialect } = store
+    await work.write((trx) => insertTogether({ db: trx, dialect }, 'meter_cursor', rows))
   }
   if (since === null) return
   const again = await findBlockAt(chain, since, head)
@@ -166,15 +167,12 @@ async function writeRange(
 ): Promise<void> {
   const { write, network } = work
   await write(async (trx) => {
-    await insertPayments(trx, work.payouts, payments)
+    await insertPayments(trx, work, payments)
     await insertTransfers(trx, sent)
     await insertPayers(trx, toPayers(payments), { isTraced: false })
     await notePaidOthers(trx, network, paidOthers)
-    await trx
-      .insertInto('meter_block')
-      .values({ network, number: edge.number, hash: edge.hash })
-      .onConflict((conflict) => conflict.columns(['network', 'number']).doNothing())
-      .execute()
+    const block = { network, number: edge.number, hash: edge.hash }
+    await insertTogether({ db: trx, dialect: work.store.dialect }, 'meter_block', [block])
     for (const some of inPieces(group.map(({ payout }) => payout))) {
       const moved = await trx
         .updateTable('meter_cursor')
@@ -190,9 +188,9 @@ async function writeRange(
 }
 
 /** Each payer with its first payment of the range. */
-function toPayers(payments: readonly Settlement[]): Payer[] {
+function toPayers(payments: readonly SettlementTable[]): Payer[] {
   const first = new Map<string, Payer>()
-  for (const { network, payer, block, at } of payments) {
+  for (const { network, payer, block_number: block, settled_at: at } of payments) {
     const known = first.get(payer)
     if (block !== null && (known === undefined || block < known.first_block))
       first.set(payer, { network, payer, first_block: block, first_paid_at: at })
@@ -235,6 +233,7 @@ async function rollBack(work: ChainWork, chain: EvmChain, head: number) {
 }
 
 const READ_BY_BLOCK = [
+  ['settlement', 'block_number'],
   ['wallet_transfer', 'block_number'],
   ['meter_payer', 'first_block'],
   ['meter_block', 'number'],
@@ -244,11 +243,6 @@ const READ_BY_BLOCK = [
 async function takeBack(work: ChainWork, ancestor: number): Promise<void> {
   const { network } = work
   await work.write(async (trx) => {
-    await trx
-      .deleteFrom('settlement')
-      .where('network', '=', network)
-      .where('block_number', '>', ancestor)
-      .execute()
     for (const [table, column] of READ_BY_BLOCK)
       await trx
         .deleteFrom(table)
@@ -396,9 +390,9 @@ async function toFundingTransfers(
     if (paidBySeller.has(wallet) || manyHanded.has(wallet))
       codes.set(wallet, await chain.hasCode(wallet))
   const last = largestOf(kept.map(({ blockNumber }) => blockNumber))
-  const times = await readTimes(chain, kept, await needBlock(chain, last))
+  const timeOf = await readTimes(chain, kept, await needBlock(chain, last))
   return kept.map((log) => {
-    const transfer = toTransfer(log, work.network, timeOf(log, times))
+    const transfer = toTransfer(log, work.network, timeOf(log))
     return { ...transfer, from_contract: codes.get(transfer.from) ?? null }
   })
 }

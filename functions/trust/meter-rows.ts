@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto'
-import type { Kysely, Selectable, Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import { normalizePayout } from '../../src/domain/listing/networks.ts'
 import {
   createPayeeLookup,
@@ -10,7 +9,7 @@ import {
   type Verdict,
   windowOf,
 } from '../../src/domain/trust/ledger-facts.ts'
-import type { CountedScheme, Settlement, Transfer } from '../../src/domain/trust/payments.ts'
+import { COUNTED_SCHEMES, type Transfer } from '../../src/domain/trust/payments.ts'
 import { HISTORY_MS } from '../../src/domain/trust/score-listings.ts'
 import { windowEnd } from '../../src/domain/trust/trust.ts'
 import { type UsdAsset, usdAssetOf } from '../../src/domain/trust/usd-assets.ts'
@@ -27,12 +26,15 @@ import type { Log } from '../ports/log.ts'
 import {
   inPages,
   inPieces,
+  insertTogether,
   type MeterCursorTable,
   type MeterPayerTable,
   type Store,
   type Tables,
 } from '../store/store.ts'
 import type { JsonRpc } from './evm-chain.ts'
+
+export type SettlementTable = Tables['settlement']
 
 /** One chain to be metered, and everything needed for it. */
 export interface ChainWork {
@@ -108,33 +110,15 @@ export async function readCursors(
   return rows.filter(({ payout }) => metered.has(payout))
 }
 
-export async function insertCursors(trx: Transaction<Tables>, rows: readonly MeterCursorTable[]) {
-  for (const some of inPieces(rows))
-    await trx
-      .insertInto('meter_cursor')
-      .values(some)
-      .onConflict((conflict) => conflict.columns(['network', 'payout']).doNothing())
-      .execute()
-}
-
 /** Payments of one range; a known payment stays as it is. */
 export async function insertPayments(
   trx: Transaction<Tables>,
-  payouts: readonly MeteredPayout[],
-  settlements: readonly Settlement[],
+  { payouts, store }: ChainWork,
+  settlements: readonly SettlementTable[],
 ) {
   const called = await findCalled(trx, payouts, settlements)
-  const rows = settlements.map((one) =>
-    toSettlementRow({ ...one, listing_id: called.get(one) ?? '' }),
-  )
-  for (const some of inPieces(rows))
-    await trx
-      .insertInto('settlement')
-      .values(some)
-      .onConflict((conflict) =>
-        conflict.columns(['network', 'transaction_id', 'log_index']).doNothing(),
-      )
-      .execute()
+  const rows = settlements.map((one) => ({ ...one, listing_id: called.get(one) ?? '' }))
+  await insertTogether({ db: trx, dialect: store.dialect }, 'settlement', rows)
 }
 
 /**
@@ -144,11 +128,11 @@ export async function insertPayments(
 async function findCalled(
   trx: Transaction<Tables>,
   payouts: readonly MeteredPayout[],
-  settlements: readonly Settlement[],
-): Promise<Map<Settlement, string>> {
+  settlements: readonly SettlementTable[],
+): Promise<Map<SettlementTable, string>> {
   const listingsOf = new Map(payouts.map(({ payout, listings }) => [payout, listings]))
   const shared = settlements.filter(({ payee }) => (listingsOf.get(payee)?.length ?? 0) > 1)
-  const called = new Map<Settlement, string>()
+  const called = new Map<SettlementTable, string>()
   for (const some of inPieces(shared)) {
     const hints = await trx
       .selectFrom('payment_hint')
@@ -156,13 +140,13 @@ async function findCalled(
       .where(
         'transaction_id',
         'in',
-        some.map(({ transaction }) => transaction),
+        some.map(({ transaction_id }) => transaction_id),
       )
       .orderBy('listing_id')
       .execute()
     const byTransaction = Map.groupBy(hints, ({ transaction_id }) => transaction_id)
     for (const one of some) {
-      const stated = byTransaction.get(one.transaction) ?? []
+      const stated = byTransaction.get(one.transaction_id) ?? []
       const own = stated.find(({ listing_id }) => listingsOf.get(one.payee)?.includes(listing_id))
       if (own !== undefined) called.set(one, own.listing_id)
     }
@@ -206,52 +190,12 @@ export async function insertPayers(
  */
 const ROWS_A_PAGE = 1_000
 
-/** Payments after a time, by time, in pages. */
-async function* readSettlements(
-  { db }: Store,
-  from: number,
-  { find }: Pick<Payers, 'find'>,
-): AsyncGenerator<SeenPayment[]> {
-  const interners = { text: createInterner<string>(), scheme: createInterner<CountedScheme>() }
-  const rows = db.selectFrom('settlement').select(SEEN_COLUMNS).where('settled_at', '>', from)
-  const order = ['settled_at', 'network', 'transaction_id', 'log_index'] as const
-  for await (const page of inPages(rows, order, ROWS_A_PAGE))
-    yield page.map((row) => toSeen(row, find(row.network, row.payer), interners))
-}
-
-/** Names each column: copying the others for a million rows would be wasted work. */
-function toSeen(
-  row: SettlementRow,
-  payer: KnownPayer | undefined,
-  interners: { text: (text: string) => string; scheme: (scheme: CountedScheme) => CountedScheme },
-): SeenPayment {
-  const { scheme, listing_id } = row
-  const intern = interners.text
-  const network = intern(row.network)
-  return {
-    network,
-    transaction: row.transaction_id,
-    log: row.log_index,
-    // The meter reads one coin of each chain.
-    asset: usdAssetOf(network, { allowTestCoins: true })?.address ?? 'unknown',
-    listing_id: listing_id === '' ? null : intern(listing_id),
-    payer: payer?.wallet ?? row.payer,
-    payee: intern(row.payee),
-    amount: intern(row.amount),
-    usd: row.micro_usd / 1_000_000,
-    at: row.settled_at,
-    block: row.block_number,
-    scheme: scheme === null ? null : interners.scheme(scheme),
-    is_untraced: payer?.isTraced !== true,
-  }
-}
-
 /** Not the hash that finds calls: few of a million payments have one. */
 const SEEN_COLUMNS = [
   ...(['network', 'transaction_id', 'log_index', 'listing_id', 'payer', 'payee'] as const),
   ...(['amount', 'micro_usd', 'settled_at', 'block_number', 'scheme'] as const),
 ]
-type SettlementRow = Pick<Selectable<Tables['settlement']>, (typeof SEEN_COLUMNS)[number]>
+export type SettlementRow = Pick<SettlementTable, (typeof SEEN_COLUMNS)[number]>
 
 interface KnownPayer {
   /** One string per wallet: there are far fewer wallets than payments. */
@@ -284,37 +228,21 @@ async function readPayers({ db }: Store): Promise<Payers> {
   }
 }
 
-/** Equal rows are kept once. */
-function createInterner<Text extends string>(): (text: Text) => Text {
-  const kept = new Map<Text, Text>()
-  return (text) => {
-    const known = kept.get(text)
-    if (known === undefined) kept.set(text, text)
-    return known ?? text
-  }
-}
-
 async function readTransfers({ db }: Store, from: number): Promise<Transfer[]> {
   const rows = await db
     .selectFrom('wallet_transfer')
-    .selectAll()
+    .select(['network', 'transaction_id as transaction', 'log_index as log', 'amount'])
+    .select(['sender as from', 'receiver as to', 'sent_at as at', 'block_number as block'])
+    .select('from_contract')
     .where('sent_at', '>', from)
     .orderBy('sent_at')
     .orderBy('transaction_id')
     .orderBy('log_index')
     .execute()
-  return rows.map(
-    ({ transaction_id, log_index, sender, receiver, sent_at, block_number, ...row }) => ({
-      ...row,
-      transaction: transaction_id,
-      log: log_index,
-      from: sender,
-      to: receiver,
-      at: sent_at,
-      block: block_number,
-      from_contract: row.from_contract === null ? null : row.from_contract === 1,
-    }),
-  )
+  return rows.map(({ from_contract: is, ...row }) => ({
+    ...row,
+    from_contract: is === null ? null : is === 1,
+  }))
 }
 
 /** Payouts (CAIP-10) that owners of listings proved. */
@@ -336,27 +264,6 @@ async function findFreshPayouts({ db }: Store, since: number) {
     .where('read_until', '>=', since)
     .execute()
   return new Set(rows.map(({ network, payout }) => normalizePayout(`${network}:${payout}`)))
-}
-
-export function toSettlementRow({
-  transaction,
-  log,
-  usd,
-  at,
-  block,
-  authorization,
-  ...settlement
-}: Settlement) {
-  return {
-    ...settlement,
-    authorization_hash:
-      authorization === null || authorization === undefined ? null : hash('sha256', authorization),
-    transaction_id: transaction,
-    log_index: log,
-    micro_usd: Math.round(usd * 1_000_000),
-    settled_at: at,
-    block_number: block,
-  }
 }
 
 /** A known transfer gets the facts that were missing. */
@@ -407,8 +314,14 @@ export async function readVerifiedSettlements(
   const payeeOf = createPayeeLookup(payees)
   const payers = await readPayers(store)
   const rows: MeteredPayment[] = []
-  for await (const page of readSettlements(store, asOf - HISTORY_MS, payers))
-    for (const seen of page) rows.push(toMeteredPayment(seen, payeeOf))
+  const toPayment = createPaymentReader(payeeOf, payers.find)
+  const since = store.db
+    .selectFrom('settlement')
+    .select(SEEN_COLUMNS)
+    .where('settled_at', '>', asOf - HISTORY_MS)
+  const order = ['settled_at', 'network', 'transaction_id', 'log_index'] as const
+  for await (const page of inPages(since, order, ROWS_A_PAGE))
+    for (const row of page) rows.push(toPayment(row))
   if (rows.length === 0 && read.size === 0) return NO_PAYMENT_FACTS
   const payments = judgePayments(rows, {
     asOf,
@@ -419,52 +332,58 @@ export async function readVerifiedSettlements(
   return { asOf, payments, payees }
 }
 
-const MICRO = 1_000_000
-
-/** A payment as a chain shows it, before any verdict. */
-export interface SeenPayment extends Omit<Settlement, 'listing_id'> {
-  asset: string
-  /** The one that the relay's notes name, where they do. */
-  listing_id: string | null
-  /** The source of its payer's money has not been traced yet. */
-  is_untraced: boolean
-}
-
 /** A row of the ledger, with the additional facts for the exclusions. */
 export interface MeteredPayment extends LedgerPayment {
   block: number | null
 }
 
 /** A payment with its listings, and whether anything but the exclusions keeps it from counting. */
-export function toMeteredPayment(
-  seen: SeenPayment,
+export function createPaymentReader(
   payeeOf: ReturnType<typeof createPayeeLookup>,
-): MeteredPayment {
-  const { network, transaction, log, at, asset, amount, scheme, listing_id, block } = seen
-  const payee = normalizeWallet(seen.payee)
-  const owned = payeeOf({ network, payee })
-  const listings = owned?.listings ?? []
-  return {
-    network,
-    transaction,
-    log,
-    at,
-    asset,
-    amount,
-    usd_micro: Math.round(seen.usd * MICRO),
-    payer: normalizeWallet(seen.payer),
-    payee,
-    scheme,
-    listings: listing_id !== null && listings.includes(listing_id) ? [listing_id] : listings,
-    verdict: findSkipReason(seen, owned),
-    block,
+  findPayer: Payers['find'],
+) {
+  const texts = new Map<string, string>()
+  // A month may have a million payments: equal texts are kept once.
+  const intern = (text: string) => {
+    const known = texts.get(text)
+    if (known === undefined) texts.set(text, text)
+    return known ?? text
+  }
+  /** Names each column: copying the others for a million rows would be wasted work. */
+  return (row: SettlementRow): MeteredPayment => {
+    const network = intern(row.network)
+    const payee = intern(normalizeWallet(row.payee))
+    const payer = findPayer(network, row.payer)
+    const owned = payeeOf({ network, payee })
+    const listings = owned?.listings ?? []
+    const called = listings.filter((id) => id === row.listing_id)
+    return {
+      network,
+      transaction: row.transaction_id,
+      log: row.log_index,
+      at: row.settled_at,
+      // The meter reads one coin of each chain.
+      asset: usdAssetOf(network, { allowTestCoins: true })?.address ?? 'unknown',
+      amount: intern(row.amount),
+      usd_micro: row.micro_usd,
+      payer: normalizeWallet(payer?.wallet ?? row.payer),
+      payee,
+      scheme: COUNTED_SCHEMES.find((scheme) => scheme === row.scheme) ?? null,
+      listings: called.length > 0 ? called : listings,
+      verdict: findSkipReason(row, owned, payer),
+      block: row.block_number,
+    }
   }
 }
 
-function findSkipReason({ amount, is_untraced }: SeenPayment, payee?: LedgerPayee): Verdict {
+function findSkipReason(
+  { amount }: SettlementRow,
+  payee: LedgerPayee | undefined,
+  payer: KnownPayer | undefined,
+): Verdict {
   if (/^0+$/.test(amount)) return 'nothing_paid'
   if (payee === undefined) return 'payee_not_owned'
-  return is_untraced ? 'payer_untraced' : 'counted'
+  return payer?.isTraced === true ? 'counted' : 'payer_untraced'
 }
 
 export interface Surroundings {

@@ -1,19 +1,19 @@
 import * as v from 'valibot'
-import type { Settlement, Transfer } from '../../src/domain/trust/payments.ts'
+import type { Transfer } from '../../src/domain/trust/payments.ts'
 import { TOKEN, tokenAccountOf } from '../../src/domain/trust/solana-payments.ts'
 import type { UsdAsset } from '../../src/domain/trust/usd-assets.ts'
-import { inPieces, type MeterCursorTable } from '../store/store.ts'
-import { RpcError } from './evm-chain.ts'
+import { inPieces, insertTogether, type MeterCursorTable } from '../store/store.ts'
+import { type JsonRpc, RpcError } from './evm-chain.ts'
 import {
   type ChainTally,
   type ChainWork,
   FIRST_READ_MS,
-  insertCursors,
   insertPayers,
   insertPayments,
   insertTransfers,
   MeterStopped,
   readCursors,
+  type SettlementTable,
 } from './meter-rows.ts'
 
 /** Transactions read before they are recorded. */
@@ -33,21 +33,21 @@ export async function measureSolana(work: ChainWork): Promise<ChainTally> {
     throw new RpcError(`RPC_URLS: the node under ${network} is of another cluster`)
   const row = { network, first_block: 0, next_block: 0, read_until: 0, mark: null }
   const rows = payouts.map(({ payout }) => ({ ...row, payout }))
-  await work.write((trx) => insertCursors(trx, rows))
+  const { dialect } = store
+  await work.write((trx) => insertTogether({ db: trx, dialect }, 'meter_cursor', rows))
   const tally: ChainTally = { payments: 0, read: 0 }
   for (const cursor of await readCursors(store, network, payouts)) {
     const account = tokenAccountOf(cursor.payout, asset.address)
     if (account === null) continue
     const wallet = cursor.payout
-    const seller = { network, wallets: [wallet], coin: asset }
+    const seller = { network, wallet, coin: asset }
     const readAt = clock.now()
     let { mark } = cursor
     for (const some of inPieces(await listNew(work, cursor, account), TOGETHER)) {
       await work.onStep()
       const found = await readTransactions(work, some)
-      const paid = found.flatMap((one) => readSolanaPayment(one, seller) ?? [])
-      const payments = paid.map((one) => ({ ...one, listing_id: '' }))
-      const sent = found.flatMap((one) => readSolanaReturns(one, { network, wallet, coin: asset }))
+      const payments = found.flatMap((one) => readSolanaPayment(one, seller) ?? [])
+      const sent = found.flatMap((one) => readSolanaReturns(one, seller))
       const seen = { payments, sent, found, mark: some.at(-1)?.signature ?? mark }
       await writeTransactions(work, { ...cursor, mark }, seen)
       mark = seen.mark
@@ -73,23 +73,18 @@ async function listNew(
 ): Promise<Signature[]> {
   const start = since ?? (mark === null ? clock.now() - FIRST_READ_MS : 0)
   const until = since === null && mark !== null ? { until: mark } : {}
-  const listed = await listSignatures(rpc, account, { since: start, ...until })
-  if (listed === null) throw new RpcError('getSignaturesForAddress: the same page again')
-  return listed.reverse()
+  return (await listSignatures(rpc, account, { since: start, ...until })).reverse()
 }
 
 async function readTransactions({ rpc }: ChainWork, signatures: readonly Signature[]) {
   const found: ParsedTransaction[] = []
-  for (const { signature } of signatures.filter(({ err }) => err === null)) {
-    const one = await readTransaction(rpc, signature)
-    if (one === null) throw new RpcError('getTransaction: not the transaction that was asked for')
-    found.push(one)
-  }
+  for (const { signature } of signatures.filter(({ err }) => err === null))
+    found.push(await readTransaction(rpc, signature))
   return found
 }
 
 interface SeenTransactions {
-  payments: Settlement[]
+  payments: SettlementTable[]
   sent: Transfer[]
   found: readonly ParsedTransaction[]
   /** The last signature of them. */
@@ -103,14 +98,14 @@ async function writeTransactions(
 ): Promise<void> {
   const { network } = work
   const slots = new Map(found.map(({ transaction, slot }) => [transaction.signatures[0], slot]))
-  const payers = payments.toReversed().map(({ payer, transaction, at }) => ({
+  const payers = payments.toReversed().map(({ payer, transaction_id, settled_at }) => ({
     network,
     payer,
-    first_block: slots.get(transaction) ?? 0,
-    first_paid_at: at,
+    first_block: slots.get(transaction_id) ?? 0,
+    first_paid_at: settled_at,
   }))
   await work.write(async (trx) => {
-    await insertPayments(trx, work.payouts, payments)
+    await insertPayments(trx, work, payments)
     await insertTransfers(trx, sent)
     await insertPayers(trx, [...new Map(payers.map((one) => [one.payer, one])).values()], {
       isTraced: true,
@@ -187,15 +182,15 @@ type ParsedTransaction = v.InferOutput<typeof ParsedTransactionSchema>
 
 interface SolanaSeller {
   network: string
-  wallets: readonly string[]
+  wallet: string
   coin: UsdAsset
 }
 
-/** @returns the payment in a transaction to one of the wallets; null for anything else */
+/** @returns the payment in a transaction to the wallet; null for anything else */
 function readSolanaPayment(
   found: ParsedTransaction,
-  { network, wallets, coin: { address: mint, decimals } }: SolanaSeller,
-): Omit<Settlement, 'listing_id'> | null {
+  { network, wallet, coin: { address: mint, decimals } }: SolanaSeller,
+): SettlementTable | null {
   const { accountKeys, instructions } = found.transaction.message
   const [sponsor] = accountKeys
   const at = instructions.findIndex(({ programId }) => programId === TOKEN)
@@ -204,9 +199,6 @@ function readSolanaPayment(
   if (found.meta.err !== null || sponsor === undefined || !transfer.success) return null
   const { source, destination, authority, tokenAmount, mint: paidIn } = transfer.output.info
   const { preTokenBalances, postTokenBalances } = found.meta
-  const payee = wallets.find((wallet) =>
-    isHeldBy(found, postTokenBalances, { account: destination, owner: wallet, mint }),
-  )
   const isExact =
     paidIn === mint &&
     BigInt(tokenAmount.amount) > 0n &&
@@ -216,27 +208,30 @@ function readSolanaPayment(
     ![source, destination, authority].includes(sponsor.pubkey) &&
     !rest.some(({ accounts }) => accounts?.includes(sponsor.pubkey)) &&
     accountKeys.some(({ pubkey, signer }) => pubkey === authority && signer) &&
-    isHeldBy(found, preTokenBalances, { account: source, owner: authority, mint })
-  if (!isExact || payee === undefined) return null
+    isHeldBy(found, preTokenBalances, { account: source, owner: authority, mint }) &&
+    isHeldBy(found, postTokenBalances, { account: destination, owner: wallet, mint })
+  if (!isExact) return null
   return {
     network,
-    transaction: found.transaction.signatures[0] ?? '',
+    transaction_id: found.transaction.signatures[0] ?? '',
     // A payment has exactly one transfer.
-    log: 0,
+    log_index: 0,
+    listing_id: '',
     payer: authority,
-    payee,
+    payee: wallet,
     amount: tokenAmount.amount,
-    usd: Number(tokenAmount.amount) / 10 ** decimals,
-    at: found.blockTime * 1000,
-    block: null,
+    micro_usd: Math.round((Number(tokenAmount.amount) / 10 ** decimals) * 1_000_000),
+    settled_at: found.blockTime * 1000,
+    block_number: null,
     scheme: 'solana_exact',
+    authorization_hash: null,
   }
 }
 
 /** What a transaction took out of a payout's account, by wallets that had more afterwards. */
 function readSolanaReturns(
   found: ParsedTransaction,
-  { network, wallet, coin }: Pick<SolanaSeller, 'network' | 'coin'> & { wallet: string },
+  { network, wallet, coin }: SolanaSeller,
 ): Transfer[] {
   const changes = changesOf(found, coin.address)
   if (found.meta.err !== null || (changes.get(wallet) ?? 0n) >= 0n) return []
@@ -281,26 +276,17 @@ function changesOf({ meta }: ParsedTransaction, mint: string): Map<string, bigin
   return changes
 }
 
-/** A node of Solana, by JSON-RPC. */
-interface Node {
-  call<Schema extends v.GenericSchema>(
-    method: string,
-    params: unknown[],
-    schema: Schema,
-  ): Promise<v.InferOutput<Schema>>
-}
-
 /** A CAIP-2 reference of Solana is the first 32 characters of the genesis hash. */
 const REFERENCE_LENGTH = 32
 
 /** The cluster of a node, CAIP-2. */
-async function readCluster(node: Node): Promise<string> {
+async function readCluster(node: JsonRpc): Promise<string> {
   const genesis = await node.call('getGenesisHash', [], v.string())
   return `solana:${genesis.slice(0, REFERENCE_LENGTH)}`
 }
 
-/** A final transaction with parsed instructions; null where the node has none, or another. */
-async function readTransaction(node: Node, signature: string) {
+/** A final transaction with parsed instructions. @throws RpcError where the node has none, or another */
+async function readTransaction(node: JsonRpc, signature: string): Promise<ParsedTransaction> {
   const options = {
     encoding: 'jsonParsed',
     commitment: 'finalized',
@@ -311,7 +297,8 @@ async function readTransaction(node: Node, signature: string) {
     [signature, options],
     v.nullable(ParsedTransactionSchema),
   )
-  return found?.transaction.signatures[0] === signature ? found : null
+  if (found?.transaction.signatures[0] === signature) return found
+  throw new RpcError('getTransaction: not the transaction that was asked for')
 }
 
 /** Signatures a node lists at once. */
@@ -332,13 +319,13 @@ type Signature = v.InferOutput<typeof SignaturesSchema>[number]
  *
  * @param since milliseconds; transactions without a time are listed as well
  * @param until the signature where an earlier list ended
- * @returns null where the node returns the same page again
+ * @throws RpcError where the node returns the same page again
  */
 async function listSignatures(
-  node: Node,
+  node: JsonRpc,
   account: string,
   { since, until }: { since: number; until?: string },
-): Promise<Signature[] | null> {
+): Promise<Signature[]> {
   const listed: Signature[] = []
   for (let before: { before?: string } = {}; ; ) {
     const options = { limit: PAGE, commitment: 'finalized', ...(until && { until }), ...before }
@@ -349,7 +336,8 @@ async function listSignatures(
     for (const signature of fresh) listed.push(signature)
     const last = page.at(-1)
     if (page.length < PAGE || fresh.length < page.length || last === undefined) return listed
-    if (before.before === last.signature) return null
+    if (before.before === last.signature)
+      throw new RpcError('getSignaturesForAddress: the same page again')
     before = { before: last.signature }
   }
 }

@@ -242,8 +242,6 @@ describe('who vouches for buyers', () => {
     payers.map(([payer, usd]) => ({
       ...aSettlement({ payer, usd, amount: String(usd * 1_000_000) }),
       payee: wallet([ID, ...seeds.map((name) => `x402.${name}`)].indexOf(id)),
-      asset: 'usdc',
-      is_untraced: false,
     }))
   const small = ['a', 'b', 'c'].map((payer): [string, number] => [payer, 0.001])
   /** What others must have paid a known seller. */

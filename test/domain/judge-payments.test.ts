@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import type { SeenPayment } from '../../functions/trust/meter-rows.ts'
 import {
   type LedgerPayee,
   type LedgerPayment,
@@ -15,7 +14,7 @@ import {
   scoreListings,
   weighBuyer,
 } from '../../src/domain/trust/score-listings.ts'
-import { judgeSeen } from '../support/judge-seen.ts'
+import { judgeSeen, type SeenPayment } from '../support/judge-seen.ts'
 
 const NETWORK = 'eip155:8453'
 const AS_OF = '2026-11-30T23:59:59.999Z'
@@ -42,7 +41,6 @@ function seen(
     network: NETWORK,
     transaction: `0x${made.toString(16).padStart(64, '0')}`,
     log: 1,
-    asset: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
     payer: address(1000 + payer),
     payee: address(OWNERS.indexOf(owner) + 1),
     amount: String(Math.round(changes.usd * 1_000_000)),

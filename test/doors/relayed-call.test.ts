@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Caller, callThroughRelay } from '../../functions/protocols/mcp-call-tool.ts'
+import { callThroughRelay } from '../../functions/protocols/mcp-call-tool.ts'
 import { createRelay } from '../../functions/relay/relay.ts'
 import {
   aListing,
@@ -35,18 +35,23 @@ afterAll(async () => {
   await Promise.all([world.close(), limited.close(), seller.close()])
 })
 
-const CALLER: Caller = {
-  remoteAddress: '198.51.100.7',
-  forwardedFor: undefined,
-  localAddress: '127.0.0.1',
-  localPort: 1,
-  signal: undefined,
-}
+type Caller = NonNullable<Parameters<typeof callThroughRelay>[1]>
 
-const call = (changes: object = {}, { parts }: RelayWorld = world, caller: Partial<Caller> = {}) =>
+/** A request as it reaches the endpoint, of which the relay is told who sent it and where. */
+const aCaller = ({ ip = '198.51.100.7', localPort = 1, signal = new AbortController().signal }) =>
+  ({
+    ...{ ip, signal, headers: new Headers() },
+    runtime: { name: 'node', node: { req: { socket: { localAddress: '127.0.0.1', localPort } } } },
+  }) as unknown as Caller
+
+const call = (
+  changes: object = {},
+  { parts }: RelayWorld = world,
+  caller: Parameters<typeof aCaller>[0] = {},
+) =>
   callThroughRelay(
     createRelay(parts),
-    { ...CALLER, ...caller },
+    aCaller(caller),
     {
       id: 'x402.seller',
       method: 'GET',
@@ -91,10 +96,10 @@ describe('a call that never was on a socket of ours', () => {
 
   test('counts against its caller’s limit of calls, and nobody else’s', async () => {
     const relay = createRelay(limited.parts)
-    const once = (remoteAddress: string) =>
+    const once = (ip: string) =>
       callThroughRelay(
         relay,
-        { ...CALLER, remoteAddress },
+        aCaller({ ip }),
         { id: 'x402.seller', method: 'GET', endpoint: undefined, headers: {}, body: undefined },
         1024,
       )

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { createHints, hasHintSince } from '../../functions/trust/hints.ts'
+import { createHints, hasHintSince } from '../../functions/trust/measure.ts'
 import { readSettledTransaction } from '../../src/domain/relay/delivered.ts'
 import { aListing } from '../call/relay-world.ts'
 import { HASH, NETWORK, NOON, wallet } from '../settlements/samples.ts'

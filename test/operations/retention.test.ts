@@ -139,7 +139,7 @@ describeStores('keeping and forgetting', ({ newStore }) => {
     for (let n = 0; n < 1_500; n += 1) one.searched([`x402.n${n}`, 'x402.a'], 'api')
     two.searched(['x402.a'], 'web')
     two.searched(['x402.a'], 'api')
-    await Promise.all([one.close(), two.close()])
+    await Promise.all([one.flush(), two.flush()])
     const rows = await store.db
       .selectFrom('usage_day')
       .selectAll()
@@ -166,7 +166,7 @@ describeStores('keeping and forgetting', ({ newStore }) => {
     const ids = Array.from({ length: 50 }, (_, n) => `x402.n${n}`)
     for (let n = 0; n < 1_000; n += 1) usage.searched(ids, 'api')
     expect(requested).toBe(0)
-    await usage.close()
+    await usage.flush()
     expect(requested).toBe(1)
     const rows = await store.db.selectFrom('usage_day').select('uses').execute()
     expect(rows).toEqual(ids.map(() => ({ uses: 1_000 })))

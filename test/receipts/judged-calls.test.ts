@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { readJudgedCalls } from '../../functions/receipts/read-receipts.ts'
 import { insertReceipts } from '../../functions/receipts/receipts.ts'
-import { toSettlementRow } from '../../functions/trust/meter-rows.ts'
 import { authorizationMarkOf, createPaymentMarks } from '../../src/domain/relay/delivered.ts'
 import type { LedgerPayment } from '../../src/domain/trust/ledger-facts.ts'
 import { describeStores } from '../support/stores.ts'
@@ -37,11 +36,11 @@ describeStores('a call whose answer names another transaction', ({ newStore }) =
     const store = await newStore()
     const mark = authorizationMarkOf({ network, payee, payer }, `0x${'c3'.repeat(32)}`)
     const payment = aPayment(1, 10_000)
-    const row = toSettlementRow({
-      ...{ network, transaction: payment.transaction, log: 1, listing_id: '', payer, payee },
-      ...{ usd: 1, amount: '1000000', at: 10_000, block: 7, scheme: 'eip3009' },
-      authorization: mark,
-    })
+    const row = {
+      ...{ network, transaction_id: payment.transaction, log_index: 1, listing_id: '' },
+      ...{ payer, payee, micro_usd: 1_000_000, amount: '1000000', settled_at: 10_000 },
+      ...{ block_number: 7, scheme: 'eip3009' as const, authorization_hash: hash('sha256', mark) },
+    }
     await store.db.insertInto('settlement').values(row).execute()
     const hidden = aCallOf(payment, 5_000, aTransaction(9))
     await insertReceipts(store, [{ ...hidden, authorization: hash('sha256', mark) }])

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, request as openRequest } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -8,7 +9,6 @@ import { createLog } from '../../functions/ports/log.ts'
 import { findReceipt } from '../../functions/receipts/receipts.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/store.ts'
-import { toSettlementRow } from '../../functions/trust/meter-rows.ts'
 import { saltedHash } from '../../packages/client/cli/verify.ts'
 import type { DeclaredRow } from '../../src/domain/derived/derived-listing.ts'
 import { authorizationMarkOf } from '../../src/domain/relay/delivered.ts'
@@ -97,12 +97,12 @@ async function buy(
 /** The meter reads the payment of a call by its nonce. */
 async function meter(nonce: number): Promise<void> {
   const network = 'eip155:84532'
-  const row = toSettlementRow({
-    ...{ network, transaction: aTransaction(nonce + 1_000_000), log: 1, listing_id: '' },
-    ...{ payer: PAYER, payee: PAYEE, usd: 0.001, amount: '1000', at: Date.now(), block: 7 },
-    scheme: 'eip3009',
-    authorization: authorizationMarkOf({ network, payee: PAYEE, payer: PAYER }, aNonce(nonce)),
-  })
+  const mark = authorizationMarkOf({ network, payee: PAYEE, payer: PAYER }, aNonce(nonce)) ?? ''
+  const row = {
+    ...{ network, transaction_id: aTransaction(nonce + 1_000_000), log_index: 1, listing_id: '' },
+    ...{ payer: PAYER, payee: PAYEE, micro_usd: 1_000, amount: '1000', settled_at: Date.now() },
+    ...{ block_number: 7, scheme: 'eip3009' as const, authorization_hash: hash('sha256', mark) },
+  }
   await store.db.insertInto('settlement').values(row).execute()
 }
 

@@ -12,7 +12,6 @@ import {
   rotateKeys,
 } from '../../functions/receipts/receipts.ts'
 import type { Store } from '../../functions/store/store.ts'
-import { toSettlementRow } from '../../functions/trust/meter-rows.ts'
 import { hashOfReceipt, isDaySigned, isReceiptSigned } from '../../packages/client/cli/verify.ts'
 import { type Receipt, toSignedReceipt } from '../../src/domain/relay/receipt.ts'
 import { toCanonicalJson } from '../../src/domain/wire/json.ts'
@@ -51,11 +50,11 @@ function unnamed(
 
 /** The meter saw what the payer of a call had signed. */
 async function settle({ db }: Store, n: number, at: number): Promise<void> {
-  const row = toSettlementRow({
-    ...{ network: 'eip155:8453', transaction: aTransaction(n), log: 1, listing_id: '' },
-    ...{ payer: '0xa', payee: '0xb', usd: 1, amount: '1000000', at, block: 7, scheme: 'eip3009' },
-    authorization: `${n}`,
-  })
+  const row = {
+    ...{ network: 'eip155:8453', transaction_id: aTransaction(n), log_index: 1, listing_id: '' },
+    ...{ payer: '0xa', payee: '0xb', micro_usd: 1_000_000, amount: '1000000', settled_at: at },
+    ...{ block_number: 7, scheme: 'eip3009' as const, authorization_hash: hash('sha256', `${n}`) },
+  }
   await db.insertInto('settlement').values(row).execute()
 }
 

@@ -1,5 +1,5 @@
 import type { Measured } from '../../src/domain/trust/evidence.ts'
-import type { Settlement, Transfer } from '../../src/domain/trust/payments.ts'
+import type { Transfer } from '../../src/domain/trust/payments.ts'
 import { scoreListings } from '../../src/domain/trust/score-listings.ts'
 import { windowEnd } from '../../src/domain/trust/trust.ts'
 import {
@@ -9,7 +9,7 @@ import {
   type WashFlagId,
   type WashKnowledge,
 } from '../../src/domain/trust/wash.ts'
-import { judgeSeen } from '../support/judge-seen.ts'
+import { judgeSeen, type SeenPayment } from '../support/judge-seen.ts'
 
 /** One true payment, and the headers and logs that go with it; tests bend them. */
 export const NETWORK = 'eip155:84532'
@@ -26,6 +26,9 @@ export const DAY_MS = 86_400_000
 export const NOON = Date.UTC(2026, 10, 20, 12)
 
 let count = 0
+
+/** Of a payer whose money was traced. */
+export type Settlement = SeenPayment
 
 export function aSettlement(changes: Partial<Settlement> = {}): Settlement {
   count += 1
@@ -101,8 +104,12 @@ export function measureSeller(
     proof: 'signature' as const,
     listings: ['x402.seller'],
   }))
-  const seen = settlements.map((one) => ({ ...one, asset: TOKEN, is_untraced: false }))
-  const payments = judgeSeen(seen, { asOf, payees, transfers, hasPaidElsewhere: () => false })
+  const payments = judgeSeen(settlements, {
+    asOf,
+    payees,
+    transfers,
+    hasPaidElsewhere: () => false,
+  })
   const as_of = new Date(asOf).toISOString()
   const { listings } = scoreListings({ as_of, payments, payees, seeds: new Set() })
   return listings.get('x402.seller')?.measured

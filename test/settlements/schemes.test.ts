@@ -2,15 +2,10 @@ import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import { toTrustWords } from '../../src/components/evidence/evidence-words.ts'
 import { MeasuredSchema } from '../../src/domain/trust/evidence.ts'
-import {
-  COUNTED_SCHEMES,
-  nameOfScheme,
-  SCHEMES,
-  type Settlement,
-} from '../../src/domain/trust/payments.ts'
+import { COUNTED_SCHEMES, nameOfScheme, SCHEMES } from '../../src/domain/trust/payments.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
-import { aSettlement, measureSeller } from './samples.ts'
+import { aSettlement, measureSeller, type Settlement } from './samples.ts'
 
 test('each way of paying has one row, and a reason people can read', () => {
   const ids = SCHEMES.map(({ id }) => id)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Settlement, Transfer } from '../../src/domain/trust/payments.ts'
+import type { Transfer } from '../../src/domain/trust/payments.ts'
 import {
   aSettlement,
   aTransfer,
@@ -10,6 +10,7 @@ import {
   measureSeller,
   NOON,
   PAYOUT,
+  type Settlement,
   wallet,
 } from './samples.ts'
 

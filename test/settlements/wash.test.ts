@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { MeasuredSchema } from '../../src/domain/trust/evidence.ts'
-import type { Settlement, Transfer } from '../../src/domain/trust/payments.ts'
+import type { Transfer } from '../../src/domain/trust/payments.ts'
 import { judgeTrust, windowEnd } from '../../src/domain/trust/trust.ts'
 import {
   aSettlement,
@@ -12,6 +12,7 @@ import {
   measureSeller,
   NOON,
   PAYOUT,
+  type Settlement,
   wallet,
 } from './samples.ts'
 

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../wire/shapes.ts'
-import type { Settlement, Transfer } from './payments.ts'
+import type { Transfer } from './payments.ts'
 
 /** Numbers of the wash exclusions: the rules compute with them, the method page prints them. */
 export const WASH = {
@@ -23,9 +23,9 @@ export function normalizeWallet(wallet: string): string {
   return wallet.startsWith('0x') ? wallet.toLowerCase() : wallet
 }
 
-type Moment = Pick<Settlement, 'network' | 'at' | 'transaction' | 'log' | 'block'>
+type Moment = Pick<Transfer, 'network' | 'at' | 'transaction' | 'log' | 'block'>
 /** What the exclusions read of a payment; wallets are as `normalizeWallet` writes them. */
-type Paid = Moment & Pick<Settlement, 'payer' | 'payee' | 'amount'>
+type Paid = Moment & Record<'payer' | 'payee' | 'amount', string>
 
 /**
  * Whether one payment surely came before another. Blocks carry whole seconds and several may share

@@ -1,6 +1,6 @@
 import { createLog } from '../../../functions/ports/log.ts'
 import { readLedgerFacts } from '../../../functions/service/ledger-facts.ts'
-import { createHints } from '../../../functions/trust/hints.ts'
+import { createHints } from '../../../functions/trust/measure.ts'
 import { readVerifiedSettlements } from '../../../functions/trust/meter-rows.ts'
 import { toLiveListing } from '../../../src/build/listing-files.ts'
 import { readContent } from '../../../src/content/read.ts'

@@ -1,9 +1,8 @@
-import type { SeenPayment } from '../../../functions/trust/meter-rows.ts'
 import { judgePayouts, listPayees, type PayoutFacts } from '../../../src/derive/payouts.ts'
 import type { Transfer } from '../../../src/domain/trust/payments.ts'
 import { scoreListings, VOUCHING } from '../../../src/domain/trust/score-listings.ts'
 import { judgeTrust } from '../../../src/domain/trust/trust.ts'
-import { judgeSeen } from '../../support/judge-seen.ts'
+import { judgeSeen, type SeenPayment } from '../../support/judge-seen.ts'
 import { createRandom } from '../../support/random.ts'
 
 /** Known sellers, small shops, and people who buy from some of them; the same for the same seed. */
@@ -86,7 +85,6 @@ export function pay(facts: {
     network: NETWORK,
     transaction: `payment-${made++}`,
     log: 0,
-    asset: 'usdc',
     shop,
     listing_id: null,
     payer,
@@ -96,7 +94,6 @@ export function pay(facts: {
     at: Math.round(at ?? AS_OF - 1 - random() * 7 * DAY_MS),
     block: null,
     scheme: null,
-    is_untraced: false,
   }))
 }
 
