@@ -75,7 +75,7 @@ const MORE_STATES: typeof STATES = [
 ]
 const ALL_STATES = [...STATES, ...(IS_LONG ? MORE_STATES : [])]
 /** Small and large phones, a window of 1280 pixels enlarged to 200 %, tablets, a desktop. */
-const WIDTHS = IS_LONG ? [320, 390, 430, 640, 768, 1024, DESKTOP.width] : [320, 640, DESKTOP.width]
+const WIDTHS = IS_LONG ? [320, 390, 430, 640, 768, 1024, DESKTOP.width] : [320, DESKTOP.width]
 
 type Outcome = Awaited<ReturnType<typeof walk>>
 type State = Awaited<ReturnType<typeof look>>

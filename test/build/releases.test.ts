@@ -4,7 +4,6 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
@@ -17,6 +16,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findRelease, listFiles } from '../../src/build/folder.ts'
+import { buildData } from '../support/data-build.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import {
   copyFixture,
@@ -42,16 +42,14 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 const outDirOf = (name: string) => join(root, name)
+const envOf = (name: string) => ({
+  ...FIXTURE_ENV,
+  ...{ CONTENT_DIR: content, STATE_DIR: join(root, 'no-state'), OUT_DIR: outDirOf(name) },
+})
 
 /** @param from folder of the project */
 async function build(name: string, from = '.'): Promise<{ status: number; stdout: string }> {
-  const env = {
-    ...process.env,
-    ...FIXTURE_ENV,
-    CONTENT_DIR: content,
-    STATE_DIR: join(root, 'no-state'),
-    OUT_DIR: outDirOf(name),
-  }
+  const env = { ...process.env, ...envOf(name) }
   const command = promisify(execFile)(process.execPath, ['functions/commands/build.ts'], {
     env,
     cwd: from,
@@ -106,7 +104,7 @@ function edit(): void {
 }
 
 test(
-  'a build over an earlier release while a server serves it: no request fails, the server takes it, and what did not change is linked',
+  'of two builds over an earlier release one waits; while a server serves it no request fails, the server takes it, and what did not change is linked',
   LONG,
   async () => {
     const before = currentOf(outDirOf('one'))
@@ -126,8 +124,12 @@ test(
           await new Promise((later) => setTimeout(later, 50))
         }
       })()
-      const built = await build('one')
-      expect(built.status, built.stdout).toBe(0)
+      const builds = await Promise.all([build('one'), build('one')])
+      expect(builds.map(({ status }) => status)).toEqual([0, 0])
+      const stated = builds.map(({ stdout }) => stdout).join('')
+      expect(stated).toMatch(/another build is running in .*: waiting for it/)
+      expect(stated.match(/ {2}pages\n/g)).toHaveLength(1)
+      expect(stated.match(/is current/g)).toHaveLength(2)
       await waypost.service.refresh()
       isBuilding = false
       await asking
@@ -156,26 +158,23 @@ test(
   },
 )
 
-test(
-  'of two builds at once in another folder, one waits and finds the release there, with the same bytes',
-  LONG,
-  async () => {
-    const place = IS_LONG ? cloneProject() : '.'
-    const builds = await Promise.all([build('afresh', place), build('afresh', place)])
-    if (IS_LONG) rmSync(place, { recursive: true })
-    expect(builds.map(({ status }) => status)).toEqual([0, 0])
-    const stated = builds.map(({ stdout }) => stdout).join('')
-    expect(stated).toMatch(/another build is running in .*: waiting for it/)
-    expect(stated.match(/ {2}pages\n/g)).toHaveLength(1)
-    expect(stated.match(/is current/g)).toHaveLength(2)
-    expect(readdirSync(join(outDirOf('afresh'), 'releases'))).toHaveLength(1)
-    const [one, afresh] = [filesOf('one'), filesOf('afresh')]
-    expect([...afresh.keys()].sort()).toEqual([...one.keys()].sort())
-    expect(
-      [...one].filter(([name, bytes]) => afresh.get(name) !== bytes).map(([name]) => name),
-    ).toEqual([])
-  },
-)
+test('a build in another folder gives the same bytes', LONG, async () => {
+  if (IS_LONG) {
+    const place = cloneProject()
+    expect((await build('afresh', place)).status).toBe(0)
+    rmSync(place, { recursive: true })
+  } else await buildData(envOf('afresh'))
+  const [one, afresh] = [filesOf('one'), filesOf('afresh')]
+  expect(afresh.size).toBeGreaterThan(200)
+  if (IS_LONG) expect([...afresh.keys()].sort()).toEqual([...one.keys()].sort())
+  // Rules for hosts name the pages.
+  const isWhole = (name: string) => IS_LONG || !name.startsWith('deploy/')
+  expect(
+    [...afresh].flatMap(([name, bytes]) =>
+      one.get(name) !== bytes && isWhole(name) ? [name] : [],
+    ),
+  ).toEqual([])
+})
 
 longTest(
   'a build makes a damaged release again, under another name while the damaged one is served',

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { IS_LONG } from '../support/long.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { startWorkerd } from './workerd.ts'
 
@@ -53,9 +54,13 @@ const EXTRAS = [
   '&offset=2&runs=remote',
   '&limit=none',
 ]
-const QUERIES = [
+const COMBINED = [
   ...WORDS.flatMap((word) => EXTRAS.map((extra) => `q=${word}${extra}`)),
   ...WORDS.flatMap((first) => WORDS.map((second) => `q=${first}+${second}`)),
+]
+const QUERIES = [
+  // One in seven meets every word and every extra.
+  ...COMBINED.filter((_, place) => IS_LONG || place % 7 === 0),
   '',
   'category=nonsense',
   'q=%F0%9F%98%80',
@@ -132,7 +137,6 @@ describe('the search function of a release', () => {
   })
 
   test('answers as the server does, in Node and in a runtime without Node', async () => {
-    expect(QUERIES.length).toBeGreaterThanOrEqual(200)
     const inNode = await importFunction()
     const env = {
       SEARCH_INDEX: () => readFileSync(join(DIR, 'search.index')),
@@ -150,7 +154,7 @@ describe('the search function of a release', () => {
       expect(other, path).toEqual(server)
       if (server.body.includes('"relevance"')) found += 1
     }
-    expect(found).toBeGreaterThan(100)
+    expect(found).toBeGreaterThan(PATHS.length / 2)
   })
 
   test('stands in the worker for Cloudflare, which leaves the rest to a server', async () => {

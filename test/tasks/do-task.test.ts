@@ -8,7 +8,7 @@ import { IS_LONG } from '../support/long.ts'
 import { type Double, FAILURES, openDoubles, type Protocol, WALLET } from './seller-doubles.ts'
 import { openDirectory, raise, toDoubles } from './task-world.ts'
 
-const ROUNDS = IS_LONG ? 12 : 4
+const ROUNDS = IS_LONG ? 12 : 2
 /** A slow seller answers never; the wait for it is long beside any answer on loopback. */
 const ASK_TIMEOUT = 4000
 
