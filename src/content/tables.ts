@@ -43,10 +43,11 @@ export function readTables(contentDir: string) {
         : toEmpty(file, schema)),
     }
   })
-  const sound = files.flatMap(({ table, raw, faults }) =>
-    faults.length === 0 ? [[table, raw] as const] : [],
+  const sound = files.flatMap(({ table, value, faults }) =>
+    faults.length === 0 ? [[table, value] as const] : [],
   )
-  const partial = v.parse(v.partial(TablesSchema), Object.fromEntries(sound))
+  // Each value is that of its own schema.
+  const partial = Object.fromEntries(sound) as PartialTables
   const mark = readMark(contentDir, partial.site?.mark)
   const faults = [...files, mark].flatMap((file) => file.faults)
   // Null when a table has errors; `partial` are those that have none.
@@ -60,9 +61,9 @@ export function toTableFile(table: string): string {
 
 /** Only one table is required for a build: the directory's name. */
 function toEmpty(file: string, schema: v.GenericSchema) {
-  const raw = v.is(schema, {}) ? {} : []
+  const none = [{}, []].map((rows) => v.safeParse(schema, rows)).find(({ success }) => success)
   const message = 'expected this file: it names the directory; `npm run new -- <folder>` writes one'
-  return { raw, faults: v.is(schema, raw) ? [] : [faultOf(file, message)] }
+  return { value: none?.output, faults: none === undefined ? [faultOf(file, message)] : [] }
 }
 
 /** The drawing that `mark` of the site table names; null without one. */
@@ -111,7 +112,7 @@ export function readCompare(contentDir: string): { pages: ComparePage[]; faults:
   return { pages, faults }
 }
 
-/** One YAML file of the content, checked against its schema; `raw` is its unchecked value. */
+/** One YAML file of the content, checked against its schema. */
 export function readYamlFile<Schema extends v.GenericSchema>(
   path: string,
   { file, schema }: { file: string; schema: Schema },
@@ -124,15 +125,14 @@ function judgeYaml<Schema extends v.GenericSchema>(text: string, file: string, s
   const parsed = parseYaml(text)
   if (!parsed.ok) {
     const { line, message } = parsed.fault
-    return { raw: null, value: null, faults: [faultOf(file, message, { line })] }
+    return { value: null, faults: [faultOf(file, message, { line })] }
   }
-  const raw = parsed.value
-  const result = v.safeParse(schema, raw)
-  if (result.success) return { raw, value: result.output, faults: [] }
+  const result = v.safeParse(schema, parsed.value)
+  if (result.success) return { value: result.output, faults: [] }
   const lineOf = createLineFinder(text)
   const faults = toSchemaFaults(schema, result.issues).map(
     ({ path, field, message, isUnknownKey }) =>
       faultOf(file, message, { line: lineOf(path, isUnknownKey), field }),
   )
-  return { raw, value: null, faults }
+  return { value: null, faults }
 }
