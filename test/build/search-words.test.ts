@@ -45,7 +45,7 @@ describe('a damaged table of words is told with its line', () => {
       row('wage wage2: payroll\n  wage wage2: salary'),
       'expected each key once',
     ],
-    ['a line that is not YAML', row('rainy: "forecast'), 'expected valid YAML'],
+    ['a line that is not YAML', row('rainy: "forecast'), 'expected the bracket or quote'],
   ])('%s', (_name, table, message) => {
     const [fault = '', ...others] = faultsOf(table)
     expect(others).toEqual([])
