@@ -109,7 +109,7 @@ test('a receipt whose day is published is verified, with its answer, by id or ad
 
 test('a secret that begins with a dash is a secret, and a forgotten one is named', async () => {
   const answer = ['--answer', join(folder, 'answer.json')]
-  const dashed = await verify(id, '--secret', `-${SECRET.slice(1)}`, ...answer)
+  const dashed = await verify(id, `--secret=-${SECRET.slice(1)}`, ...answer)
   expect([dashed.code, dashed.stated]).toEqual([
     1,
     expect.stringContaining('NO: it is of this answer'),

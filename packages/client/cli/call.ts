@@ -143,9 +143,9 @@ function tell({ response, terms, paid, receipt }: CallReply): void {
   if (judged !== undefined) printNote(toVerifyText(judged))
 }
 
-/** The directory's receipt, and the secret that is given out once. */
+/** The directory's receipt, and the secret that is given out once; it may begin with a dash. */
 export function toVerifyText({ id, secret }: CallReceipt): string {
-  return `what came back: waypost verify ${id} --secret ${secret}`
+  return `what came back: waypost verify ${id} --secret=${secret}`
 }
 
 /** Unchanged bytes into a pipe or a file; on a terminal nothing in them may move the cursor. */

@@ -29,7 +29,7 @@ export const HELP = `Usage: waypost <command> [options]
                     --file PATH is the file of the repository that SARIF points at
   recompute <id>    the trust score from only the published payments, next to the one shown
   verify <receipt>  that a receipt is signed and in the published file of its day;
-                    --secret S --answer FILE: that it is of this answer
+                    --secret=S --answer FILE: that it is of this answer
   add <url>         propose a service to the directory: --note --email
 
   --base URL        the directory; else WAYPOST_URL, else http://localhost:4321
@@ -96,29 +96,10 @@ export function readArguments<const Options extends ParseArgsOptionsConfig>(
 ) {
   const known = { base: { type: 'string' }, json: { type: 'boolean' }, ...options } as const
   try {
-    return parseArgs({
-      args: joinDashedValues(args, known),
-      allowPositionals: true,
-      options: known,
-    })
+    return parseArgs({ args: [...args], allowPositionals: true, options: known })
   } catch (error) {
     throw new UsageFault(error instanceof Error ? error.message : String(error))
   }
-}
-
-/**
- * A secret in base64url may begin with a dash, which `parseArgs` refuses after a space: such a word
- * after an option that takes a value is its value, unless it is another option's name.
- */
-function joinDashedValues(args: readonly string[], options: ParseArgsOptionsConfig): string[] {
-  const joined = [...args]
-  for (const [name, { type }] of Object.entries(options)) {
-    const at = joined.indexOf(`--${name}`)
-    const value = at < 0 || type !== 'string' ? '' : (joined[at + 1] ?? '')
-    if (value.startsWith('-') && !Object.hasOwn(options, value.slice(2)))
-      joined.splice(at, 2, `--${name}=${value}`)
-  }
-  return joined
 }
 
 /** The one argument of a command. @param what as the usage calls it */

@@ -129,37 +129,18 @@ export const runRecompute: Run = async (args, connect) => {
 }
 
 /** Ninety days of payments may take a while (milliseconds). */
-const TIMEOUT_MS = 300_000
-/** Of one payment, in characters. */
-const MAX_LINE = 64 * 1024
+const PAYMENTS_TIMEOUT_MS = 300_000
 
 async function readFiles(baseUrl: string): Promise<LedgerFiles> {
   const files = `${baseUrl}/api/v1/trust`
   const payees = await getJson(`${files}/payees.json`, TrustPayeesSchema)
   const url = `${files}/payments.ndjson`
-  const payments: v.InferOutput<typeof LedgerPaymentSchema>[] = []
-  for await (const line of eachLine(url))
-    payments.push(readAs(LedgerPaymentSchema, parseJson(line), url))
+  const text = await getText(url, { timeoutMs: PAYMENTS_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES })
+  const lines = text.split('\n').filter((line) => line !== '')
+  const payments = lines.map((line) => readAs(LedgerPaymentSchema, parseJson(line), url))
   // A directory without a meter has no rows either, and any time gives no score.
   const as_of = payees.as_of ?? new Date(0).toISOString()
   return { ...payees, as_of, payments }
-}
-
-/** As they arrive. */
-async function* eachLine(url: string): AsyncGenerator<string> {
-  const response = await send({ url }, { fetch, timeoutMs: TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES })
-  if (!response.ok)
-    throw new WaypostError(`http-${response.status}`, `${url} answered ${response.status}`)
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const chunk of response.body ?? []) {
-    const lines = `${rest}${decoder.decode(chunk, { stream: true })}`.split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
-    if (rest.length > MAX_LINE)
-      throw new WaypostError('unreadable', `${url} has a line of more than ${MAX_LINE} characters`)
-  }
-  if (rest !== '') yield rest
 }
 
 interface Score {
@@ -232,9 +213,11 @@ async function getJson<Schema extends v.GenericSchema>(
 }
 
 /** @throws WaypostError with the directory's own words where it refuses */
-async function getText(url: string): Promise<string> {
-  const limits = { fetch, timeoutMs: GET_JSON_TIMEOUT_MS, maxBytes: MAX_DIRECTORY_BYTES }
-  const response = await send({ url }, limits)
+async function getText(
+  url: string,
+  limits = { timeoutMs: GET_JSON_TIMEOUT_MS, maxBytes: MAX_DIRECTORY_BYTES },
+): Promise<string> {
+  const response = await send({ url }, { fetch, ...limits })
   const text = await response.text()
   if (response.ok) return text
   const detail = memberOf(parseJson(text), 'detail')

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createOpenApi } from '../../../src/build/openapi/create-openapi.ts'
 
 /**
@@ -20,27 +21,8 @@ interface PublishedApi {
   components: { schemas: Record<string, Schema> }
 }
 
-/** Components a client sees, with their references; those of the dashboard are left out. */
-const ANSWERS = [
-  'SearchResponse',
-  'CompactSearchResponse',
-  'Listing',
-  'Kit',
-  'CompactKit',
-  'Compare',
-  'Categories',
-  'Sources',
-  'Stats',
-  'Changes',
-  'LintReport',
-  'OperationsAnswer',
-  'Tasks',
-  'Task',
-  'TaskPlan',
-  'ReportBody',
-  'ReportTaken',
-  'Problem',
-]
+/** The file that is replaced: what it names after a component is published, with its references. */
+const ANSWERS = readFileSync(new URL('../src/answers.ts', import.meta.url), 'utf8')
 
 /** Type name → path of the GET whose query it describes. */
 const PARAMETERS = {
@@ -62,8 +44,12 @@ export function toApiTypes(): string {
     ...Object.entries(PARAMETERS).map(([name, path]) =>
       toParametersType(name, paths[path]?.get?.parameters ?? []),
     ),
-    ...findReferred(ANSWERS, schemas).map((name) => toComponentType(name, schemas[name] ?? {})),
+    ...findReferred(namesOf(ANSWERS), schemas).map((name) => toComponentType(name, schemas[name] ?? {})),
   ].join('\n')
+}
+
+function namesOf(file: string): string[] {
+  return [...file.matchAll(/^export type (\w+) = \w+<.*'\1'/gm)].map(([, name = '']) => name)
 }
 
 function findReferred(roots: readonly string[], schemas: Record<string, Schema>): string[] {

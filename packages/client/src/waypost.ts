@@ -72,7 +72,6 @@ export type Waypost = ReturnType<typeof createWaypost>
 
 /** Rows per page of an iterator, the service's maximum. */
 const PAGE = 50
-const CHANGES_PAGE = 1000
 /** Milliseconds a check of a slow service may take. */
 const LOOK_TIMEOUT = 120_000
 
@@ -87,8 +86,6 @@ export function createWaypost(given: WaypostOptions) {
     )
   const search: Search = (requested, options) =>
     read(`/api/v1/search${toQuery(requested)}`, options)
-  const changes = (requested: ChangesParameters = {}, options?: Signalled) =>
-    read<Changes>(`/api/v1/changes${toQuery(requested)}`, options)
   const at = (id: string, of = 'listings') => `/api/v1/${of}/${encodeURIComponent(id)}`
   return {
     /** The directory's address without a trailing slash. */
@@ -116,10 +113,8 @@ export function createWaypost(given: WaypostOptions) {
     sources: (options?: Signalled) => read<Sources>('/api/v1/sources', options),
     stats: (options?: Signalled) => read<Stats>('/api/v1/stats', options),
     /** One page of what changed in the directory since a cursor or a time. */
-    changes,
-    /** Every change since then, page after page. */
-    eachChange: (requested?: ChangesParameters, options?: Signalled) =>
-      eachChange(changes, requested, options),
+    changes: (requested: ChangesParameters = {}, options?: Signalled) =>
+      read<Changes>(`/api/v1/changes${toQuery(requested)}`, options),
     /** A service's answers, as a client would see them; takes at most a minute. */
     lint: (requested: LintParameters, options?: Signalled) =>
       read<LintReport>(`/api/v1/lint${toQuery(requested)}`, options, LOOK_TIMEOUT),
@@ -159,19 +154,6 @@ async function* eachResult<const Requested extends SearchParameters>(
     }
     offset += page.results.length
     if (page.results.length === 0 || offset >= page.total) return
-  }
-}
-
-async function* eachChange(
-  changes: (requested: ChangesParameters, options?: Signalled) => Promise<Changes>,
-  requested: ChangesParameters = {},
-  options?: Signalled,
-): AsyncGenerator<Changes['changes'][number], void, undefined> {
-  for (let since = requested.since; ; ) {
-    const page = await changes({ limit: CHANGES_PAGE, ...requested, since }, options)
-    yield* page.changes
-    if (!page.has_more || page.next === null) return
-    since = page.next
   }
 }
 
