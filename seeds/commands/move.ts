@@ -14,7 +14,6 @@ import {
   tombstoneFileOf,
   withContent,
 } from '../content/content-files.ts'
-import { renameId } from '../content/listing-text.ts'
 
 const USAGE =
   'npm run move -- <former id> <new id> [--by <who>] [--said-at <page on the former domain>]'
@@ -33,6 +32,18 @@ async function findRenamed(contentDir: string, from: string, to: string) {
     if (text !== before) renamed.push({ file, text })
   }
   return renamed
+}
+
+/**
+ * An id that stands alone as a value: in a list, or behind a key. Everything else in the text stays
+ * as it was written.
+ *
+ * @example renameId('- { id: x402.a, focus: broad }\n', 'x402.a', 'x402.b') → '- { id: x402.b, focus: broad }\n'
+ */
+function renameId(text: string, from: string, to: string): string {
+  const id = from.replaceAll('.', '\\.')
+  const value = new RegExp(`(?<=(?:[:,[]|^ *-) *)(["']?)${id}\\1(?= *(?:[,\\]}#]|$))`, 'gm')
+  return text.replace(value, to)
 }
 
 if (import.meta.main) await runMain(() => move(process.argv.slice(2), process.env))

@@ -44,7 +44,7 @@ Options
   --reason TEXT     why; a refusal needs one
   --from KIND       only an importer's rows, payouts, texts or reports
   --content DIR     the content folder (CONTENT_DIR, or content)
-  --json            one JSON object instead of words
+  --json            the list as one JSON object
   --help            this text
 
 ID may be the beginning of one, if it is the only such.
@@ -192,9 +192,9 @@ async function act(queue: Queue, options: Options, place: ReviewPlace): Promise<
   if (action === 'list') return list(queue, json)
   if (action === 'accept' && all) return acceptAll(queue, options, place)
   const waiting = findWaiting(queue, id)
-  if (action === 'show') return show(waiting, json, place)
+  if (action === 'show') return show(waiting, place)
   const decision = action === 'accept' ? 'accepted' : 'refused'
-  await settle([waiting], { decision, reason }, { json, place })
+  await settle([waiting], { decision, reason }, place)
 }
 
 /** @throws OperatorError when no question, or more than one, has an id with this beginning. */
@@ -227,11 +227,7 @@ function list({ waiting }: Queue, json: boolean): void {
 }
 
 /** The draft of an earlier look is kept: a person may have edited it. */
-async function show(
-  { question, source }: Waiting,
-  json: boolean,
-  { contentDir }: ReviewPlace,
-): Promise<void> {
+async function show({ question, source }: Waiting, { contentDir }: ReviewPlace): Promise<void> {
   const kept = await readDraft(contentDir, question.id)
   const { lines = [], draft } =
     (await source.show?.(kept === null ? question : { ...question, file: kept })) ?? {}
@@ -240,8 +236,6 @@ async function show(
     kept?.draft ??
     (draft && (await withContent(contentDir, (writer) => writeDraft(writer, question.id, draft))))
   const shown = { ...question, ...(file !== undefined && { file }) }
-  if (json)
-    return console.log(JSON.stringify({ kind: source.kind, ...shown, more: lines, draft: written }))
   const where = written === undefined ? [] : [`draft:   ${join(contentDir, written)}`]
   for (const line of toShowLines(shown, [...lines, ...where])) console.log(line)
 }
@@ -249,12 +243,11 @@ async function show(
 /** Only what may be taken unread: the rest keeps waiting for a look. */
 async function acceptAll(
   { waiting }: Queue,
-  { json, reason }: Options,
+  { reason }: Options,
   place: ReviewPlace,
 ): Promise<void> {
   const plain = waiting.filter(({ question, source }) => source.isPlain?.(question) === true)
-  const accepted = await settle(plain, { decision: 'accepted', reason }, { json, place })
-  if (json) return
+  const accepted = await settle(plain, { decision: 'accepted', reason }, place)
   console.log(`${accepted} of ${waiting.length} accepted`)
   if (plain.length < waiting.length)
     console.log(`${waiting.length - plain.length} must be read first: npm run review -- show ID`)
@@ -263,7 +256,7 @@ async function acceptAll(
 async function settle(
   waiting: readonly Waiting[],
   decision: Decision,
-  { json, place }: { json: boolean; place: ReviewPlace },
+  place: ReviewPlace,
 ): Promise<number> {
   let done = 0
   for (const [source, all] of Map.groupBy(waiting, (each) => each.source)) {
@@ -276,20 +269,15 @@ async function settle(
     for (const each of await source.settle(questions, decision)) {
       if (each.fault === undefined) done += 1
       else process.exitCode = 1
-      printSettled(each, decision, json)
+      printSettled(each, decision)
     }
   }
   return done
 }
 
-function printSettled(
-  { question, done = [], fault }: Settled,
-  { decision }: Decision,
-  json: boolean,
-) {
-  const { id, listing } = question
+function printSettled({ question, done = [], fault }: Settled, { decision }: Decision) {
+  const { id } = question
   if (fault !== undefined) printFault(`${id}: ${fault}`)
-  else if (json) console.log(JSON.stringify({ id, decision, listing, done }))
   else for (const line of [`${id}: ${decision}`, ...done]) console.log(toPrintable(line, LONG))
 }
 

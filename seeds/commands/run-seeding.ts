@@ -10,6 +10,7 @@ import {
 import { hasPrices } from '../../src/domain/trust/age.ts'
 import { ageOf } from '../../src/domain/trust/trust.ts'
 import { isJsonObject, memberOf, present, toCanonicalJson } from '../../src/domain/wire/json.ts'
+import { DAY_MS } from '../../src/domain/wire/shapes.ts'
 import { createTaskFinder } from '../../src/search/words/operation-tasks.ts'
 import {
   findHandsOff,
@@ -20,14 +21,10 @@ import {
   readListed,
   readTables,
 } from '../content/content-files.ts'
-import { type ChosenSeeds, type Seed, type SeedSource, withTasks } from '../facts/map-rows.ts'
-import type { Refusal, RefusalReason } from '../facts/refusal.ts'
-import {
-  createProgress,
-  type ProgressStream,
-  type ReadRows,
-  readSource,
-} from '../fetch/read-source.ts'
+import type { Refusal, RefusalReason } from '../facts/map-rows.ts'
+import { type ChosenSeeds, type Seed, withTasks } from '../facts/map-rows.ts'
+import { createSellerReader } from '../fetch/read-sellers.ts'
+import { type ReadRows, readSource, type SeedSource } from '../fetch/read-source.ts'
 import { SOURCE_IDS, SOURCES } from '../sources/sources.ts'
 
 /** A source that lost more than this share of its listings at once is broken, not shrinking. */
@@ -35,16 +32,6 @@ const LEAST_SHARE = 0.5
 
 /** A page that only names removed or old rows is not a sign of an error. */
 const HONEST: readonly RefusalReason[] = ['deleted', 'inactive', 'not_latest', 'opted_out']
-
-interface SeedingPorts {
-  progress: ProgressStream
-  now: () => number
-  retryMs: number
-  /** For trials with fictional sellers. */
-  allowPlaceholders: boolean
-  /** Lets rows name sellers on this machine; for trials. */
-  allowPrivate?: boolean
-}
 
 /** As in the help of `npm run seed`; null where one is left out. */
 export interface RunOptions {
@@ -58,6 +45,12 @@ export interface RunOptions {
   /** ISO 8601, as `since`. */
   now: string
   since: string | null
+  /** The first pause before a page is read again (milliseconds). */
+  retryMs: number
+  /** For trials with fictional sellers. */
+  allowPlaceholders?: boolean
+  /** Lets rows name sellers on this machine; for trials. */
+  allowPrivate?: boolean
 }
 
 /**
@@ -66,53 +59,37 @@ export interface RunOptions {
  *
  * @throws Error when the source or the content can't be read, or the disk fails.
  */
-export async function runSeeding(options: RunOptions, ports: SeedingPorts) {
-  const started = ports.now()
-  const { contentDir, importer } = options
+export async function runSeeding(options: RunOptions) {
+  const started = Date.now()
+  const { contentDir, importer, allowPrivate = false } = options
   const source = SOURCES.find(({ id }) => id === importer)
   if (source === undefined) throw new Error(`expected one of ${SOURCE_IDS.join(', ')}`)
   // Taken before anything is read: two runs at once would each undo what the other wrote.
   const writer = options.dryRun ? null : await openContent(contentDir)
   try {
-    const rules = { allowPrivate: ports.allowPrivate ?? false }
-    const content: Content = {
-      listed: readListed(contentDir, rules),
-      parse: createRowParser(rules),
-      handsOff: readHandsOff(contentDir),
-    }
-    const read = await readChosen(source, options, ports, content)
-    const result = judge(source, read, options, content)
-    if (writer !== null && result.suspicion === null && result.isChanged)
-      await writer.write(sourceFileOf(source.id), renderSourceFile(result.plan.file))
-    return { ...result, seconds: (ports.now() - started) / 1000 }
+    const listed = readListed(contentDir, { allowPrivate })
+    const read = await readChosen(source, options, listed)
+    const result = judge(source, read, options, listed)
+    const text = renderSourceFile(result.plan.file)
+    const isChanged = text !== renderSourceFile(result.known)
+    if (writer !== null && result.suspicion === null && isChanged)
+      await writer.write(sourceFileOf(source.id), text)
+    return { ...result, isChanged, seconds: (Date.now() - started) / 1000 }
   } finally {
     await writer?.release()
   }
 }
 
-interface Content {
-  listed: Listed
-  parse: ReturnType<typeof createRowParser>
-  handsOff: HandsOff
-}
-
-async function readChosen(
-  source: SeedSource,
-  options: RunOptions,
-  ports: SeedingPorts,
-  { listed }: Content,
-) {
-  const { contentDir, limit, now } = options
+async function readChosen(source: SeedSource, options: RunOptions, listed: Listed) {
+  const { contentDir, limit, now, retryMs, allowPlaceholders = false } = options
   const { tasks, ...tables } = readTables(contentDir)
   const from = sourceAddress(source, options)
-  const progress = createProgress(ports.progress, ports.now)
   const own = from === '' ? source.fromContent?.(toFacts(listed)) : undefined
   const first =
     own === undefined
-      ? await readSource({ source, from, limit, retryMs: ports.retryMs, progress })
+      ? await readSource({ source, from, limit, retryMs })
       : { values: limit === null ? own : own.slice(0, limit), refused: [] }
-  const rows = source.follow === undefined ? first : await followRows(source.follow, first, ports)
-  const { allowPlaceholders } = ports
+  const rows = await followRows(source, first, options.allowPrivate ?? false)
   const chosen = source.choose(rows.values, { ...tables, allowPlaceholders, now })
   const findTask = createTaskFinder(tasks)
   const named = (seeds: readonly Seed[]) => seeds.map((seed) => withTasks(seed, findTask))
@@ -130,13 +107,12 @@ function toFacts(listed: Listed) {
 
 /** Addresses in rows are read through the guard, whatever the operator may name himself. */
 async function followRows(
-  follow: NonNullable<SeedSource['follow']>,
+  { follow }: SeedSource,
   rows: ReadRows,
-  ports: SeedingPorts,
+  allowPrivate: boolean,
 ): Promise<ReadRows> {
-  // Loaded only to read sellers: a saved file needs no HTTP client.
-  const { createSellerReader } = await import('../fetch/read-sellers.ts')
-  const reader = createSellerReader(ports.allowPrivate ?? false)
+  if (follow === undefined) return rows
+  const reader = createSellerReader(allowPrivate)
   try {
     const { values, refused } = await follow(rows.values, reader)
     return { values, refused: [...rows.refused, ...refused] }
@@ -157,42 +133,30 @@ function sourceAddress(source: SeedSource, { from, since }: RunOptions): string 
 
 function judge(
   source: SeedSource,
-  { rows, chosen, from }: { rows: ReadRows; chosen: ChosenSeeds; from: string },
+  { rows, chosen, from }: Awaited<ReturnType<typeof readChosen>>,
   options: RunOptions,
-  { listed, handsOff, parse }: Content,
+  listed: Listed,
 ) {
-  const { now, limit, since } = options
   const known = listed.sources.get(source.id) ?? { rows: {} }
-  const isComplete = limit === null && since === null && !options.listed
-  const plan = planRows({
-    source,
-    chosen,
-    known,
-    place: (file) => placeAll(listed, source.id, file),
-    parse,
-    handsOff,
-    now,
-    isComplete,
-    showsDeleted: limit === null,
-    isListedOnly: options.listed || source.addsOnly === true,
-  })
+  const isComplete = options.limit === null && options.since === null && !options.listed
+  const isListedOnly = options.listed || source.addsOnly === true
+  const input = { source, chosen, known, listed, options, isComplete, isListedOnly }
+  const plan = planRows(input)
   const read = rows.values.length + rows.refused.length
   const refused = [...rows.refused, ...chosen.refused, ...plan.refused]
-  const taken = chosen.seeds.length
   const takenBefore = isComplete ? (known.taken ?? 0) : 0
   return {
     importer: source.id,
     from,
     rows: read,
     refused,
-    dropped: chosen.dropped,
+    dropped: chosen.seeds.flatMap(({ dropped = [] }) => dropped),
     plan,
-    seeds: chosen.seeds,
-    isChanged: renderSourceFile(plan.file) !== renderSourceFile(known),
+    known,
     /** Why nothing was written although the source could be read. */
-    suspicion: options.force ? null : findSuspicion(read, refused, taken, takenBefore),
-    /** Accepted in an earlier run, refused by this one: for people to look at. */
-    refusedNow: findRefusedNow(chosen, plan.file),
+    suspicion: options.force
+      ? null
+      : findSuspicion(read, refused, chosen.seeds.length, takenBefore),
   }
 }
 
@@ -223,15 +187,8 @@ function findSuspicion(
   return null
 }
 
-function findRefusedNow({ refused }: ChosenSeeds, { rows }: SourceFile) {
-  return refused.filter(({ name, reason }) => {
-    const row = rows[name]
-    return row !== undefined && row.held === undefined && reason !== 'deleted'
-  })
-}
-
 /** A row missing from two full runs this far apart is gone (milliseconds). */
-const MISSING_FOR = 24 * 3_600_000
+const MISSING_FOR = DAY_MS
 
 /** A row's placement, once all rows of all sources have found their listings. */
 interface TakenRow {
@@ -241,19 +198,14 @@ interface TakenRow {
 }
 
 interface RowsInput {
-  source: Pick<SeedSource, 'id' | 'promisesAll'>
+  source: SeedSource
   chosen: ChosenSeeds
   known: SourceFile
-  /** The importer's rows that belong to a listing, by key. */
-  place(rows: SourceFile): ReadonlyMap<string, TakenRow>
-  parse(row: object): SourceRow
-  handsOff: HandsOff
-  now: string
+  listed: Listed
+  options: RunOptions
   /** False for a partial run: it can't know what is missing. */
   isComplete: boolean
-  /** False where the run stops before the end of the source: it may see half of a change. */
-  showsDeleted: boolean
-  /** True where a run only accepts rows of existing listings. */
+  /** True where a run only takes rows of listings that are there. */
   isListedOnly: boolean
 }
 
@@ -270,57 +222,76 @@ export interface RowsPlan {
 
 /**
  * The new content of an importer's file: rows that the source shows are updated, the others stay.
- * Pure, so that a dry run and a run can't differ.
  */
 function planRows(input: RowsInput): RowsPlan {
-  const { chosen, known, isComplete, isListedOnly } = input
+  const { source, chosen, known, listed, options, isComplete, isListedOnly } = input
+  const handsOff = readHandsOff(options.contentDir)
+  const parse = createRowParser({ allowPrivate: options.allowPrivate ?? false })
+  const rowOf = (seed: Seed) => toRow(seed, known.rows[seed.key], parse, options.now.slice(0, 10))
   const rows = new Map(Object.entries(known.rows))
-  const plan: Omit<RowsPlan, 'file' | 'waiting'> = { outcomes: [], refused: [], withdrawn: [] }
-  const reported = chosen.seeds.filter((seed) => isReported(input, seed, plan, rows))
-  for (const seed of reported) rows.set(seed.key, toRow(input, seed))
+  const plan: Draft = { outcomes: [], refused: [], withdrawn: [] }
+  const reported = chosen.seeds.filter((seed) => {
+    const rule = findHandsOff(handsOff, seed)
+    if (rule !== undefined) leaveAside(seed, rule, { plan, rows, now: options.now })
+    return rule === undefined
+  })
+  for (const seed of reported) rows.set(seed.key, rowOf(seed))
+  const mayWait = ({ key }: Seed) => known.rows[key]?.held !== undefined || !rows.has(key)
   for (const seed of isListedOnly ? [] : chosen.held)
-    if (known.rows[seed.key]?.held !== undefined || !rows.has(seed.key))
-      rows.set(seed.key, toRow(input, seed))
+    if (mayWait(seed)) rows.set(seed.key, rowOf(seed))
   const gone = findGone(input, rows)
-  const placed = input.place({ rows: Object.fromEntries(rows) })
-  for (const seed of reported) settle(input, seed, { plan, rows, taken: placed.get(seed.key) })
+  const placed = placeAll(listed, source.id, { rows: Object.fromEntries(rows) })
+  for (const { key, rows: count } of reported) {
+    const [before, taken] = [known.rows[key], placed.get(key)]
+    if (isListedOnly && before === undefined && taken === undefined) {
+      rows.delete(key)
+      const detail = 'expected a listing that is there'
+      plan.refused.push({ reason: 'not_listed', name: key, detail, rows: count })
+    } else {
+      const outcome = toOutcome(before, rows.get(key), taken)
+      plan.outcomes.push({ key, listing: taken?.listing ?? null, outcome, rows: count })
+    }
+  }
   for (const key of gone) {
     const taken = placed.get(key)
     if (taken === undefined) rows.delete(key)
     else plan.withdrawn.push({ key, listing: taken.listing, how: taken.end })
   }
   const taken = isComplete ? chosen.seeds.length : known.taken
-  const file = { ...(taken !== undefined && { taken }), rows: Object.fromEntries(rows) }
+  const file = { ...present({ taken }), rows: Object.fromEntries(rows) }
   const waiting = [...rows].filter(
     ([key, { withdrawn }]) => withdrawn === undefined && !placed.has(key),
-  ).length
-  return { ...plan, file, waiting }
+  )
+  return { ...plan, file, waiting: waiting.length }
 }
 
 type Rows = Map<string, SourceRow>
 type Draft = Omit<RowsPlan, 'file' | 'waiting'>
 
-/** @returns false for rows that people keep out or manage themselves. */
-function isReported({ handsOff, now }: RowsInput, seed: Seed, plan: Draft, rows: Rows): boolean {
-  const { key, rows: count } = seed
-  const rule = findHandsOff(handsOff, seed)
-  if (rule === undefined) return true
-  if (rule.rule === 'leave_as_is')
+/** A row that people keep out or manage themselves. */
+function leaveAside(
+  { key, rows: count }: Seed,
+  { rule, reason }: HandsOff[number],
+  { plan, rows, now }: { plan: Draft; rows: Rows; now: string },
+): void {
+  if (rule === 'leave_as_is') {
     plan.outcomes.push({ key, listing: null, outcome: 'kept', rows: count })
-  else {
-    plan.refused.push({ reason: 'opted_out', name: key, detail: rule.reason, rows: count })
-    const there = rows.get(key)
-    if (there !== undefined) rows.set(key, { ...there, withdrawn: there.withdrawn ?? now })
+    return
   }
-  return false
+  plan.refused.push({ reason: 'opted_out', name: key, detail: reason, rows: count })
+  const there = rows.get(key)
+  if (there !== undefined) rows.set(key, { ...there, withdrawn: there.withdrawn ?? now })
 }
 
 /** An unchanged row stays the same object. */
-function toRow({ known, parse, now }: RowsInput, seed: Seed): SourceRow {
-  const before = known.rows[seed.key]
-  const { id, facts, published, evidence, skill, suspicious, withheld = [] } = seed
+function toRow(
+  seed: Seed,
+  before: SourceRow | undefined,
+  parse: ReturnType<typeof createRowParser>,
+  today: string,
+): SourceRow {
+  const { id, facts, published, evidence = {}, skill, suspicious, withheld = [] } = seed
   const of = seed.adds ? id : before?.of
-  const today = now.slice(0, 10)
   const row = parse({
     id,
     ...present({ of }),
@@ -330,7 +301,9 @@ function toRow({ known, parse, now }: RowsInput, seed: Seed): SourceRow {
         facts[field] === undefined || withheld.includes(field) ? [] : [[field, facts[field]]],
       ),
     ),
-    ...(evidence !== undefined && { evidence: withTimes(evidence, before?.evidence, today) }),
+    ...(Object.keys(evidence).length > 0 && {
+      evidence: withTimes(evidence, before?.evidence, today),
+    }),
     ...(seed.payees !== undefined && seed.payees.length > 0 && { payees: seed.payees }),
     ...(skill !== undefined && { skill }),
     ...present({ deprecated: seed.deprecated, held: suspicious }),
@@ -376,10 +349,13 @@ function withoutTime(value: unknown): unknown {
 
 /** Marks rows the source withdrew, explicitly or by missing from two full runs a day apart. */
 function findGone(input: RowsInput, rows: Rows): string[] {
-  const { source, chosen, isComplete, showsDeleted, now } = input
+  const { source, chosen, isComplete, options } = input
+  const { now, limit } = options
   const shown = new Set([...chosen.seeds, ...chosen.held].map(({ key }) => key))
   const refused = new Set(chosen.refused.map(({ name }) => name))
-  const deleted = new Set(showsDeleted ? chosen.deleted : [])
+  // A run that stops before the end of the source may see half of a change.
+  const isDeleted = ({ reason }: Refusal) => reason === 'deleted' && limit === null
+  const deleted = new Set(chosen.refused.filter(isDeleted).map(({ name }) => name))
   return [...rows].flatMap(([key, row]) => {
     if (row.withdrawn !== undefined || shown.has(key)) return []
     const { missing_since: since, ...there } = row
@@ -393,23 +369,14 @@ function findGone(input: RowsInput, rows: Rows): string[] {
   })
 }
 
-/** The outcome of a seed: each row has exactly one, or is refused. */
-function settle(
-  { known, isListedOnly }: RowsInput,
-  { key, rows: count }: Seed,
-  { plan, rows, taken }: { plan: Draft; rows: Rows; taken: TakenRow | undefined },
-) {
-  const before = known.rows[key]
-  if (isListedOnly && before === undefined && taken === undefined) {
-    rows.delete(key)
-    const detail = 'expected a listing that is there'
-    plan.refused.push({ reason: 'not_listed', name: key, detail, rows: count })
-    return
-  }
-  let outcome: RowOutcome = before === rows.get(key) ? 'unchanged' : 'changed'
-  if (before === undefined) outcome = taken === undefined ? 'added' : 'merged'
-  else if (before.withdrawn !== undefined) outcome = 'returned'
-  plan.outcomes.push({ key, listing: taken?.listing ?? null, outcome, rows: count })
+function toOutcome(
+  before: SourceRow | undefined,
+  now: SourceRow | undefined,
+  taken: TakenRow | undefined,
+): RowOutcome {
+  if (before === undefined) return taken === undefined ? 'added' : 'merged'
+  if (before.withdrawn !== undefined) return 'returned'
+  return before === now ? 'unchanged' : 'changed'
 }
 
 /** What losing this row would mean among the rows of its listing. */

@@ -3,7 +3,7 @@ import { readCommandLine, runMain, wrongCommand } from '../../functions/ports/ru
 import { toPrintable } from '../../src/content/faults.ts'
 import { largestOf } from '../../src/domain/wire/json.ts'
 import { isOnCalendar } from '../../src/domain/wire/shapes.ts'
-import { REFUSAL_REASONS, type Refusal } from '../facts/refusal.ts'
+import { REFUSAL_REASONS, type Refusal } from '../facts/map-rows.ts'
 import { SOURCE_IDS, SOURCES } from '../sources/sources.ts'
 import { type RowOutcome, runSeeding } from './run-seeding.ts'
 
@@ -37,10 +37,7 @@ async function seedOne(
   reported: SeedingResult[],
 ): Promise<SeedFault | null> {
   try {
-    const result = await runSeeding(
-      { ...options, importer },
-      { progress: process.stderr, now: Date.now, retryMs: RETRY_MS, allowPlaceholders: false },
-    )
+    const result = await runSeeding({ ...options, importer, retryMs: RETRY_MS })
     reported.push(result)
     process.stdout.write(
       options.json
@@ -169,7 +166,7 @@ const EXAMPLES = 3
 
 /** The summary for people at the end: every row is in one of its numbers. */
 function formatSeedReport(result: SeedingResult, options: { dryRun: boolean }): string {
-  const { importer, from, refused, suspicion } = result
+  const { importer, from, refused, dropped, suspicion } = result
   const { read, rows, listings } = countSeeding(result)
   const would = options.dryRun || suspicion !== null ? 'would be ' : ''
   return [
@@ -184,41 +181,14 @@ function formatSeedReport(result: SeedingResult, options: { dryRun: boolean }): 
     ...some(listings.withdrawn, `listings ${would}withdrawn`),
     ...some(listings.returned, `listings ${would}brought back`),
     ...some(listings.waiting, 'rows wait for a person'),
-    ...formatNotes(result),
+    ...some(dropped.length, 'parts left out of listings that are otherwise carried over'),
+    ...formatByReason(dropped),
     ...(suspicion === null
       ? []
       : [`Nothing was written: ${suspicion}. --force writes it all the same.`]),
     ...(options.dryRun ? ['Dry run: nothing was written.'] : []),
     '',
   ].join('\n')
-}
-
-function formatNotes({ plan, dropped, refusedNow }: SeedingResult): string[] {
-  const stayed = plan.withdrawn.filter(({ how }) => how === 'notice')
-  return [
-    ...section(
-      dropped.length,
-      'parts were left out of listings that are otherwise carried over:',
-      formatByReason(dropped),
-    ),
-    ...section(
-      stayed.length,
-      'listings of people’s are withdrawn by the source; npm run review asks:',
-      stayed.map(({ listing }) => `      ${listing}`),
-    ),
-    ...section(
-      refusedNow.length,
-      'rows are refused now and stay as they were; look at their listings:',
-      refusedNow.map(
-        ({ name, reason, detail }) =>
-          `      ${toPrintable(name)}: ${reason}, ${toPrintable(detail)}`,
-      ),
-    ),
-  ]
-}
-
-function section(count: number, title: string, lines: readonly string[]): string[] {
-  return count === 0 ? [] : [`${count} ${title}`, ...lines]
 }
 
 function some(count: number, text: string): string[] {

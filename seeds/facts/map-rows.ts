@@ -1,16 +1,21 @@
-import { readFileSync } from 'node:fs'
+import { hash } from 'node:crypto'
 import * as v from 'valibot'
-import { parse } from 'yaml'
-import type { FoundSeller } from '../../functions/probes/find-seller.ts'
 import type { SourceRow } from '../../src/domain/derived/tables.ts'
 import {
   createListingFactsSchema,
   type ListingFacts,
 } from '../../src/domain/listing/listing-facts.ts'
-import { isListingId } from '../../src/domain/listing/listing-text.ts'
+import { isListingId, MAX_ID_LENGTH } from '../../src/domain/listing/listing-text.ts'
 import { normalizePayout } from '../../src/domain/listing/networks.ts'
 import { findOperationFaults } from '../../src/domain/listing/operation.ts'
-import { withAsciiHosts } from '../../src/domain/listing/target-url.ts'
+import {
+  findUrlFault,
+  isIpHost,
+  isPlaceholderHost,
+  isTunnelHost,
+  withAsciiHosts,
+} from '../../src/domain/listing/target-url.ts'
+import { judgeAddress } from '../../src/domain/relay/address-verdict.ts'
 import { marksOf } from '../../src/domain/sources/place-rows.ts'
 import {
   type Deprecated,
@@ -19,24 +24,23 @@ import {
   type SkillFacts,
   type SourceField,
 } from '../../src/domain/sources/source-row.ts'
+import { toTemplate } from '../../src/domain/sources/x402-manifest.ts'
 import { eachOnce, isJsonObject } from '../../src/domain/wire/json.ts'
 import type { IdPrefix } from '../../src/domain/wire/vocabulary.ts'
 import { type createTaskFinder, toPathName } from '../../src/search/words/operation-tasks.ts'
-import { addressSlug } from '../text/address-slug.ts'
-import type { Fault, HostRules, Refusal } from './refusal.ts'
-import { toSeedTags, toSeedTexts } from './seed-texts.ts'
+import { guessCategories, toSeedTags, toSeedTexts } from './seed-texts.ts'
 
-export type MappedSeed =
-  | { ok: true; seed: Seed; dropped: readonly Refusal[] }
-  /** `held` is what would be listed if a reviewer found nothing wrong with its words. */
-  | { ok: false; refusal: Refusal; held?: Seed }
+/** What became of a row: a listing, a refusal, or both where something is wrong with the listing. */
+export type Mapped =
+  | { seed: Seed; refusal?: undefined }
+  | { seed?: Seed | undefined; refusal: Refusal }
 
 /** @param key the member that names a row */
 export function parseRow<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
   key: string,
-): { row: v.InferOutput<Schema> } | { ok: false; refusal: Refusal } {
+): { row: v.InferOutput<Schema> } | { refusal: Refusal } {
   const result = v.safeParse(schema, withAsciiHosts(value))
   if (result.success) return { row: result.output }
   const name = isJsonObject(value) && typeof value[key] === 'string' ? value[key] : `(no ${key})`
@@ -52,7 +56,7 @@ export function describeIssue(issue: v.BaseIssue<unknown>, whole: string): strin
 }
 
 export function refuse(name: string, { reason, ...about }: Omit<Refusal, 'name'>) {
-  return { ok: false as const, refusal: { reason, name, ...about } }
+  return { refusal: { reason, name, ...about } }
 }
 
 /** Facts of every API that a catalogue of paid ones lists. */
@@ -73,51 +77,42 @@ export interface Reported extends Partial<Omit<Seed, 'facts' | 'id'>> {
   words?: readonly Foreign[]
   /** Or why there are none that can be listed. */
   facts: (Pick<ListingFacts, 'kind' | 'sources'> & SeedFacts) | Fault
-  dropped?: readonly Refusal[]
 }
 type Foreign = string | null | undefined
 
 /** The mapping that all importers share: only a valid listing with harmless words goes on. */
-export function mapReported({ dropped, ...reported }: Reported, rules: MapRules): MappedSeed {
-  const seed = toSeed(reported, rules)
-  if (!('reason' in seed)) return finishSeed(seed, dropped)
-  return refuse(reported.key, { ...seed, rows: reported.rows ?? 1 })
-}
-
-export function toSeed(
+export function mapReported(
   { names, stated, words = [], facts, tags: foreign = [], prefix, slug, ...reported }: Reported,
   rules: MapRules,
-): Seed | Fault {
+): Mapped {
+  const { key, rows = 1 } = reported
   const texts = toSeedTexts(names, stated)
-  if ('reason' in texts) return texts
-  if ('reason' in facts) return facts
+  if ('reason' in texts) return refuse(key, { ...texts, rows })
+  if ('reason' in facts) return refuse(key, { ...facts, rows })
   const { name, summary, description, suspicious } = texts
   const tags = toSeedTags(foreign)
   const all = [description, ...tags, ...words].join(' ')
   const categories = guessCategories(name, all, rules.categories)
-  return {
+  const seed: Seed = {
     id: `${prefix}.${slug ?? addressSlug(facts.url)}`,
-    rows: 1,
     suspicious,
     ...reported,
+    rows,
     facts: { name, summary, categories, ...(tags.length > 0 && { tags }), ...facts },
   }
-}
-
-export function finishSeed(seed: Seed, dropped: readonly Refusal[] = []): MappedSeed {
-  const { key, rows, suspicious } = seed
   const fault = findSeedFault(seed)
-  if (fault !== null) return refuse(key, { reason: 'invalid_listing', detail: fault, rows })
-  if (suspicious === undefined) return { ok: true, seed, dropped }
+  if (fault !== null)
+    return { seed, ...refuse(key, { reason: 'invalid_listing', detail: fault, rows }) }
+  if (suspicious === undefined) return { seed }
   const detail = `expected a description, got ${JSON.stringify(suspicious)}`
-  return { ...refuse(key, { reason: 'instruction_like_text', detail, rows }), held: seed }
+  return { seed, ...refuse(key, { reason: 'instruction_like_text', detail, rows }) }
 }
 
 /** Maps rows of one shape to listings, each on its own. @param key the member that names a row */
 export function chooseRows<Schema extends v.GenericSchema>(
   schema: Schema,
   key: string,
-  map: (row: v.InferOutput<Schema>, rules: MapRules) => MappedSeed,
+  map: (row: v.InferOutput<Schema>, rules: MapRules) => Mapped,
 ) {
   return (values: readonly unknown[], rules: MapRules): ChosenSeeds =>
     gatherSeeds(
@@ -138,35 +133,31 @@ const BY_ANY_MARK = {
 }
 
 /** The last step of `choose`: mapped rows sorted by their outcome, each service once. */
-export function gatherSeeds(mapped: readonly MappedSeed[], same = BY_ANY_MARK): ChosenSeeds {
+export function gatherSeeds(mapped: readonly Mapped[], same = BY_ANY_MARK): ChosenSeeds {
   const owners = new Map<string, string>()
   const inOrder = mapped
-    .filter((each) => each.ok)
-    .map((each) => ({ each, rank: same.rankOf(each.seed) }))
+    .flatMap(({ seed, refusal }) => (refusal === undefined && seed !== undefined ? [seed] : []))
+    .map((seed) => ({ seed, rank: same.rankOf(seed) }))
     .sort((a, b) => (a.rank < b.rank ? -1 : 1))
-  const judged = inOrder.map(({ each }): MappedSeed => {
-    const { key, rows } = each.seed
-    const marks = same.marksOf(each.seed)
+  const seeds: Seed[] = []
+  const refused = mapped.flatMap(({ refusal }) => refusal ?? [])
+  for (const { seed } of inOrder) {
+    const { key, rows } = seed
+    const marks = same.marksOf(seed)
     const taken = marks.filter((mark) => owners.has(mark))
     if (taken.length > 0 && (same.isAnyEnough || taken.length === marks.length)) {
       const others = new Set(taken.map((mark) => owners.get(mark)))
       const detail = `expected a service of its own; ${taken.join(', ')} is ${[...others].join(', ')}`
-      return refuse(key, { reason: 'same_endpoints', detail, rows })
+      refused.push({ reason: 'same_endpoints', name: key, detail, rows })
+      continue
     }
     for (const mark of marks) if (!owners.has(mark)) owners.set(mark, key)
-    return each
-  })
-  const listed = judged.filter((each) => each.ok)
-  const refused = [...mapped, ...judged].filter((each) => !each.ok)
-  return {
-    seeds: listed.map(({ seed }) => seed).sort((a, b) => (a.key < b.key ? -1 : 1)),
-    refused: refused.map(({ refusal }) => refusal),
-    dropped: listed.flatMap(({ dropped }) => dropped),
-    held: refused.flatMap(({ held }) => held ?? []),
-    deleted: refused.flatMap(({ refusal: { reason, name } }) =>
-      reason === 'deleted' ? [name] : [],
-    ),
+    seeds.push(seed)
   }
+  const held = mapped.flatMap(({ seed, refusal }) =>
+    refusal?.reason === 'instruction_like_text' && seed !== undefined ? [seed] : [],
+  )
+  return { seeds: seeds.sort((a, b) => (a.key < b.key ? -1 : 1)), refused, held }
 }
 
 /** A source's facts on a listing; a field it has nothing for is absent. */
@@ -194,6 +185,8 @@ export interface Seed {
   /** The payees that its source names, each once: none makes a payment count. */
   payees?: readonly NamedPayee[]
   deprecated?: Deprecated
+  /** Parts that were left out of it: remotes, prices, operations. */
+  dropped?: readonly Refusal[]
   /** Words in the source's text that a reviewer should see first. */
   suspicious?: string | undefined
 }
@@ -217,9 +210,11 @@ function findSeedFault({ id, facts }: Pick<Seed, 'id' | 'facts'>): string | null
   return `${v.getDotPath(issue) ?? 'listing'}: ${issue.message}`
 }
 
-export interface ListedFacts {
-  id: string
-  facts: { [Name in keyof ListingFacts]?: ListingFacts[Name] | undefined }
+/** Existing data that a source's rows are compared with while they are mapped. */
+export interface MapRules extends HostRules {
+  categories: ReadonlySet<string>
+  sources: readonly SourceRow[]
+  now: string
 }
 
 /** Existing data that a source's rows are compared with while they are mapped. */
@@ -229,78 +224,12 @@ export interface MapRules extends HostRules {
   now: string
 }
 
-export interface SourcePage {
-  values: unknown[]
-  refused: Refusal[]
-  /** Address of the next page, from the one just read; null at the end. */
-  next: URL | null
-}
-
-/** Mapped foreign rows: every row is in exactly one of `seeds`, `refused`, `deleted`. */
+/** Mapped foreign rows: every row is in exactly one of `seeds` and `refused`. */
 export interface ChosenSeeds {
   seeds: Seed[]
   refused: Refusal[]
-  /** Parts left out of listings that are otherwise imported: remotes, prices, operations. */
-  dropped: Refusal[]
   /** Refused only for their words, as they would be listed: for the review queue. */
   held: Seed[]
-  /** Keys that the source itself says are gone; their rows are among the refused. */
-  deleted: readonly string[]
-}
-
-/** How a source's texts hold its rows: a list, a page around one, one row, or one per line. */
-export interface RowShape {
-  /** Names under which a page holds its rows, as a list or by their names. */
-  lists: readonly string[]
-  /** What a page or a line should be, for the message. */
-  expected: string
-  isRow(value: Record<string, unknown>): boolean
-  /** Whether a text of addresses, one per line, is rows too. */
-  takesAddresses?: boolean
-  takesYaml?: boolean
-  /** Whether a text is lines of values under the names of their columns; `#` starts a remark. */
-  takesCsv?: boolean
-  /** Member of a saved page that says when it was saved: each of its rows carries it. */
-  savedAt?: string
-}
-
-/** An importer: where its rows are, how a text holds them, and how they are mapped. */
-export interface SeedSource {
-  id: string
-  title: string
-  /** Null where only a file is read; empty where the listings themselves are. */
-  liveUrl: string | null
-  /** True where a whole run shows everything there is, so that what is missing is gone. */
-  promisesAll: boolean
-  /** Its rows only add to listings that are there. */
-  addsOnly?: boolean
-  shape: RowShape
-  /** A row with the folder of its file, where files of one folder describe one service. */
-  place?(row: unknown, folder: string | null): unknown
-  choose(values: readonly unknown[], rules: MapRules): ChosenSeeds
-  /** Reads documents where rows are addresses: cards, sellers' files. Never throws for one. */
-  follow?(
-    values: readonly unknown[],
-    reader: SellerReader,
-  ): Promise<{ values: unknown[]; refused: Refusal[] }>
-  /** Rows made from existing listings, for a source that reads the listings' sellers. */
-  fromContent?(listings: readonly ListedFacts[]): unknown[]
-  /** Parameter of its address that asks for rows changed since an instant. */
-  sinceParameter?: string
-}
-
-export type SellerAnswer = { ok: true; text: string } | { ok: false; detail: string }
-
-/** Reads addresses from a source or a listing: guarded like the relay, limited, no redirects. */
-export interface SellerReader {
-  read(url: string): Promise<SellerAnswer>
-  find(origin: string): Promise<FoundSeller>
-  /** Maps a list with asynchronous work, a few at a time, in the list's order. */
-  each<Item, Result>(
-    items: readonly Item[],
-    work: (item: Item) => Promise<Result>,
-  ): Promise<Result[]>
-  close(): Promise<void>
 }
 
 /** A row of a source, each operation with its task where one is named. */
@@ -316,80 +245,181 @@ export function withTasks(seed: Seed, findTask: ReturnType<typeof createTaskFind
   return { ...seed, facts: { ...facts, http } }
 }
 
-/** The default where no word matches: a server for agents is first of all a developer's tool. */
-const DEFAULT_CATEGORY = 'developer_tools'
+/**
+ * Why something a source published is not imported. Closed list: a refusal is counted under one of
+ * these and printed with its name, so that nothing is lost silently.
+ */
+export const REFUSAL_REASONS = {
+  unreadable_row: 'not a JSON object',
+  row_too_large: 'longer than a row may be',
+  invalid_row: 'not of the published shape',
+  duplicate_name: 'another row of the same name is newer, or came first',
+  not_latest: 'not the latest version',
+  deleted: 'deleted at the source',
+  inactive: 'not offered any more, as its source says',
+  source_terms: 'published only under terms that do not let its text be carried over',
+  no_name: 'no readable name',
+  no_description: 'no description',
+  no_licence: 'no licence that says what others may do with it',
+  misleading_text: 'text that forges letters',
+  instruction_like_text: 'text that gives orders to an agent',
+  no_url: 'no web page, repository or package page to point at',
+  no_invoke: 'no remote and no package',
+  template_url: 'an address with places to fill in',
+  private_url: 'an address only its owner can reach',
+  invalid_url: 'not a public https address',
+  tunnel_host: 'a tunnel that lasts as long as somebody’s terminal',
+  placeholder_host: 'a placeholder of documentation',
+  unknown_transport: 'a transport that is not MCP’s',
+  unknown_registry: 'a package registry that is not MCP’s',
+  invalid_identifier: 'not a name in its package registry',
+  unsupported_network: 'no network of the forms eip155:<id> or solana:<reference>',
+  test_network: 'test networks only',
+  ceiling_price: 'a ceiling or a deferred amount, not what one call costs',
+  price_too_high: 'more than any call costs: a mistake in decimals, or a decoy',
+  malformed_amount: 'not a whole number of atomic units',
+  unknown_asset: 'a coin that is not known to be worth a dollar',
+  known_fake: 'made up, and known to be',
+  unreadable_seller: 'a seller that could not be read',
+  nothing_found: 'nothing that a seller describes itself with',
+  not_listed: 'not listed here',
+  same_endpoints: 'everything it offers is listed under another name',
+  opted_out: 'its owner asked not to be listed',
+  invalid_listing: 'not a valid listing after mapping',
+} as const
 
-const KEYWORDS = v.parse(
-  v.record(v.string(), v.string()),
-  parse(readFileSync(new URL('./category-words.yaml', import.meta.url), 'utf8')),
-)
+export type RefusalReason = keyof typeof REFUSAL_REASONS
 
-const NAME_WEIGHT = 3
-const TEXT_WEIGHT = 1
-/** A second category must be about as well supported as the first. */
-const SECOND_SHARE = 0.6
-const SECOND_LEAST = 2
+export interface Fault {
+  reason: RefusalReason
+  /** What was wrong, where, and what would be right. Foreign text, print it through `toPrintable`. */
+  detail: string
+}
 
-/** Keywords as words: each matches a text with them in sequence, the last one as a stem. */
-const ALL = Object.entries(KEYWORDS).flatMap(([category, keywords]) =>
-  keywords
-    .split(',')
-    .map((text) => ({ category, words: toWords(text), isStem: text.endsWith('*') })),
-)
-/** Words are looked up, not searched for: 350 patterns over 4,000 texts would cost seconds. */
-const BY_START = Map.groupBy(ALL, ({ words }) => words[0]?.slice(0, 2))
+export function faultOf(reason: RefusalReason, detail: string): Fault {
+  return { reason, detail }
+}
+
+export interface Refusal extends Fault {
+  /** Its key in the source; foreign text too. */
+  name: string
+  /** How many rows of the source it covers; one by default. */
+  rows?: number
+}
+
+export interface HostRules {
+  /** For trials with fictional sellers, whose hosts end in `.example`. */
+  allowPlaceholders: boolean
+}
 
 /**
- * One or two categories by the words of a name and a description; deterministic, so that a second
- * import says the same.
+ * Stricter than the content's own rule, since nobody reviews a seeded row: also refuses templates
+ * in paths, tunnels and documentation's placeholders.
  *
- * @param known ids of the category table; no others are returned.
+ * @returns null for an address a stranger can call as it is.
  */
-export function guessCategories(name: string, text: string, known: ReadonlySet<string>): string[] {
-  const [inName, inText] = [countWords(name), countWords(text)]
-  const scores = Object.keys(KEYWORDS)
-    .filter((id) => known.has(id))
-    .map((id) => ({
-      id,
-      score: NAME_WEIGHT * (inName.get(id)?.size ?? 0) + TEXT_WEIGHT * (inText.get(id)?.size ?? 0),
-    }))
-    .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
-  const [first, second] = scores
-  if (first === undefined) return known.has(DEFAULT_CATEGORY) ? [DEFAULT_CATEGORY] : []
-  const hasSecond =
-    second !== undefined &&
-    second.score >= SECOND_LEAST &&
-    second.score >= first.score * SECOND_SHARE
-  return hasSecond ? [first.id, second.id] : [first.id]
+export function findCallableUrlFault(text: string, { allowPlaceholders }: HostRules): Fault | null {
+  const url = URL.parse(text)
+  const host = url?.hostname.replace(/\.$/, '') ?? ''
+  const shown = JSON.stringify(text.slice(0, 200))
+  if (/[{}<>]|%7b|%7d|\$[A-Z_]+/i.test(text) || PATH_PARAMETER.test(url?.pathname ?? ''))
+    return faultOf('template_url', `expected a URL without places to fill in, got ${shown}`)
+  const fault = findUrlFault(text, { allowPrivate: false })
+  if (fault !== null)
+    return faultOf(isPrivate(host) ? 'private_url' : 'invalid_url', `${shown}: ${fault}`)
+  if (isTunnelHost(host))
+    return faultOf('tunnel_host', `expected a lasting host, got the tunnel ${host}`)
+  return !allowPlaceholders && isPlaceholderHost(host)
+    ? faultOf('placeholder_host', `expected a real host, got ${host}`)
+    : null
 }
 
-/** Different words count, not one word repeated. */
-function countWords(text: string): Map<string, Set<string>> {
-  const counts = new Map<string, Set<string>>()
-  const words = toWords(text)
-  words.forEach((word, at) => {
-    for (const keyword of findKeywords(words, word, at)) {
-      const found = counts.get(keyword.category) ?? new Set()
-      found.add(keyword.words.length === 1 ? word : keyword.words.join(' '))
-      counts.set(keyword.category, found)
-    }
+const PATH_PARAMETER = /\/(?::[A-Za-z_]|\[[A-Za-z_])/
+
+function isPrivate(host: string): boolean {
+  if (isIpHost(host))
+    return !judgeAddress(host.replace(/^\[|\]$/g, ''), { allowPrivate: false }).allowed
+  return /^(?:localhost|[^.]+)$|\.(?:local|localhost|internal|intranet|lan|home\.arpa)$/.test(host)
+}
+
+/** Why nobody could call an address, whatever stands in the places of its path; null where one could. */
+export function findOperationAddressFault(text: string, rules: HostRules) {
+  const { path: url } = toTemplate(text)
+  const [, start = '', path = '', rest = ''] =
+    /^([a-z]+:\/\/[^/?#]*)([^?#]*)(.*)$/is.exec(url) ?? []
+  return findCallableUrlFault(start + path.replace(/\{\w+\}/g, 'x') + rest, rules)
+}
+
+export function leftOut(name: string, left: number): Refusal[] {
+  const detail = `${left} operations beyond those listed`
+  return left === 0 ? [] : [{ reason: 'row_too_large', name, detail }]
+}
+
+/** Members of rows that strangers publish: bounded, and null counts as left out. */
+const MAX_TEXT = 20_000
+export const foreignText = v.pipe(
+  v.string('expected text'),
+  v.maxLength(MAX_TEXT, `expected at most ${MAX_TEXT} characters`),
+)
+/** To the second, as evidence has times; null for anything else. */
+export function toInstant(instant: string | null | undefined): string | null {
+  const whole = (instant ?? '').replace(/T(\d\d)(\d\d)(?=\d\d)/, 'T$1:$2:')
+  const time = /^\d{4}-\d\d-\d\dT/.test(whole) ? Date.parse(whole) : Number.NaN
+  return Number.isNaN(time) ? null : new Date(time).toISOString().replace(/\.\d{3}Z$/, 'Z')
+}
+
+export const optionalFlag = v.nullish(v.boolean())
+export const optionalList = v.nullish(v.array(v.unknown()))
+
+export const foreignTexts = <const Names extends readonly string[]>(...names: Names) =>
+  v.entriesFromList(names, v.nullish(foreignText))
+export const foreignNumbers = <const Names extends readonly string[]>(...names: Names) =>
+  v.entriesFromList(names, v.nullish(v.number()))
+
+const HASH_LENGTH = 8
+/** Room for the longest prefix and its dot. */
+const MAX_SLUG_LENGTH = MAX_ID_LENGTH - 'x402.'.length
+
+/**
+ * The slug of an address: it depends on nothing else, so that every import gives the same id. A
+ * host by itself is its slug; with a path it ends in a hash of the whole address, unlike a host.
+ *
+ * @example addressSlug('https://www.weather.example/') → 'weather.example'
+ * @example addressSlug('https://hub.example/agent/7/tides') → 'hub.example.tides-1f0c3a7b'
+ */
+export function addressSlug(address: string): string {
+  const url = URL.parse(address)
+  const host = (url?.host ?? address).replace(/^www\./, '')
+  const path = (url?.pathname ?? '').replace(/\/+$/, '')
+  const last = path.split('/').at(-1) ?? ''
+  return toSlug(last === '' ? host : `${host}.${last}`, `${host}${path}`, {
+    room: MAX_SLUG_LENGTH,
+    nameless: 'listing',
+    isPlain: path === '' && /^[a-z0-9]+(?:[._-][a-z0-9]+)*$/.test(host),
   })
-  return counts
 }
 
-function findKeywords(words: readonly string[], word: string, at: number) {
-  return (BY_START.get(word.slice(0, 2)) ?? []).filter(({ words: parts, isStem }) =>
-    parts.every((part, i) => {
-      const there = words[at + i] ?? ''
-      const isLast = i === parts.length - 1
-      if (!isLast || !isStem) return there === part
-      // One word's stem ends before a number: "mail*" is not "mail2000".
-      return there.startsWith(part) && (i > 0 || !/\d/.test(there.slice(part.length)))
-    }),
-  )
+/**
+ * A readable text as a slug, with a hash of the whole identity where the text is not the whole
+ * identity, is too long, or ends like a hash.
+ */
+export function toSlug(
+  text: string,
+  identity: string,
+  { room, isPlain, nameless }: { room: number; isPlain: boolean; nameless: string },
+): string {
+  const slug = tidySlug(text)
+  const looksHashed = new RegExp(`-[0-9a-f]{${HASH_LENGTH}}$`).test(identity)
+  if (isPlain && !looksHashed && slug.length <= room) return slug
+  const digest = hash('sha256', identity, 'hex').slice(0, HASH_LENGTH)
+  return `${tidySlug(slug.slice(0, room - HASH_LENGTH - 1)) || nameless}-${digest}`
 }
 
-function toWords(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+/** Lower case, one separator between words, none at the ends: what an id allows. */
+function tidySlug(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/([._-])[._-]+/g, '$1')
+    .replace(/^[._-]+|[._-]+$/g, '')
 }

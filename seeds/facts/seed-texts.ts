@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import * as v from 'valibot'
+import { parse } from 'yaml'
 import type { Operation } from '../../src/domain/listing/listing-facts.ts'
 import {
   findTextFault,
@@ -7,7 +10,6 @@ import {
 } from '../../src/domain/listing/listing-text.ts'
 import { isJsonObject } from '../../src/domain/wire/json.ts'
 import { cutText } from '../../src/domain/wire/text.ts'
-import { type Fault, faultOf } from './refusal.ts'
 
 const MAX_TAGS = 10
 
@@ -20,6 +22,11 @@ interface SeedTexts {
   suspicious?: string
 }
 
+interface TextFault {
+  reason: 'no_name' | 'no_description' | 'misleading_text'
+  detail: string
+}
+
 /**
  * A name and a summary from foreign words.
  *
@@ -29,15 +36,16 @@ interface SeedTexts {
 export function toSeedTexts(
   names: readonly (string | null | undefined)[],
   stated: readonly (string | null | undefined)[],
-): SeedTexts | Fault {
+): SeedTexts | TextFault {
   const name = cutText(firstReadable(names) ?? '', MAX_NAME_LENGTH)
-  if (name === '') return faultOf('no_name', 'expected a readable title')
+  if (name === '') return { reason: 'no_name', detail: 'expected a readable title' }
   const description = firstReadable(stated)
-  if (description === null) return faultOf('no_description', 'expected a sentence in description')
+  if (description === null)
+    return { reason: 'no_description', detail: 'expected a sentence in description' }
   const summary = cutText(description, MAX_SUMMARY_LENGTH)
   for (const [field, text] of Object.entries({ title: name, description: summary })) {
     const fault = findTextFault(text)
-    if (fault !== null) return faultOf('misleading_text', `${field}: ${fault}`)
+    if (fault !== null) return { reason: 'misleading_text', detail: `${field}: ${fault}` }
   }
   const suspicious = findInstruction([...names, ...stated].filter((text) => text).join(' '))
   return { name, summary, description, ...(suspicious !== null && { suspicious }) }
@@ -204,4 +212,62 @@ const PHRASES: readonly RegExp[] = [
 /** @returns the words that give orders to an agent, or null. */
 export function findInstruction(text: string): string | null {
   return PHRASES.map((phrase) => phrase.exec(text)?.[0] ?? null).find((found) => found) ?? null
+}
+
+/** The default where no word matches: a server for agents is first of all a developer's tool. */
+const DEFAULT_CATEGORY = 'developer_tools'
+
+const KEYWORDS = v.parse(
+  v.record(v.string(), v.string()),
+  parse(readFileSync(new URL('./category-words.yaml', import.meta.url), 'utf8')),
+)
+
+const NAME_WEIGHT = 3
+const TEXT_WEIGHT = 1
+/** A second category must be about as well supported as the first. */
+const SECOND_SHARE = 0.6
+const SECOND_LEAST = 2
+
+/** What a category's keywords look like among words with spaces around them. */
+const PATTERNS = Object.entries(KEYWORDS).map(([id, keywords]) => {
+  const parts = keywords.split(',').map((text) => {
+    const words = toWords(text).join(' ')
+    if (!text.endsWith('*')) return `${words}(?= )`
+    // One word's stem ends before a number: "mail*" is not "mail2000".
+    return words.includes(' ') ? words : `${words}\\D*?(?= )`
+  })
+  return { id, pattern: new RegExp(` (?=(${parts.join('|')}))`, 'gu') }
+})
+
+/**
+ * One or two categories by the words of a name and a description; deterministic, so that a second
+ * import says the same.
+ *
+ * @param known ids of the category table; no others are returned.
+ */
+export function guessCategories(name: string, text: string, known: ReadonlySet<string>): string[] {
+  const [inName = '', inText = ''] = [name, text].map((each) => ` ${toWords(each).join(' ')} `)
+  const scores = PATTERNS.filter(({ id }) => known.has(id))
+    .map(({ id, pattern }) => ({
+      id,
+      score: NAME_WEIGHT * countWords(inName, pattern) + TEXT_WEIGHT * countWords(inText, pattern),
+    }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
+  const [first, second] = scores
+  if (first === undefined) return known.has(DEFAULT_CATEGORY) ? [DEFAULT_CATEGORY] : []
+  const hasSecond =
+    second !== undefined &&
+    second.score >= SECOND_LEAST &&
+    second.score >= first.score * SECOND_SHARE
+  return hasSecond ? [first.id, second.id] : [first.id]
+}
+
+/** Different words count, not one word repeated. */
+function countWords(text: string, pattern: RegExp): number {
+  return new Set([...text.matchAll(pattern)].map(([, found]) => found)).size
+}
+
+function toWords(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 }

@@ -17,9 +17,20 @@ import {
   PACKAGE_TRANSPORTS,
   REMOTE_TRANSPORTS,
 } from '../../src/domain/wire/vocabulary.ts'
-import { describeIssue, type MappedSeed, parseRow, refuse } from './map-rows.ts'
-import { type Fault, faultOf, findCallableUrlFault, type HostRules } from './refusal.ts'
-import * as member from './row-members.ts'
+import {
+  describeIssue,
+  type Fault,
+  faultOf,
+  findCallableUrlFault,
+  foreignText,
+  foreignTexts,
+  type HostRules,
+  parseRow,
+  type Refusal,
+  type Reported,
+  refuse,
+  toInstant,
+} from './map-rows.ts'
 import { findInstruction, toSeedLine } from './seed-texts.ts'
 
 /**
@@ -42,70 +53,61 @@ const entries = v.nullish(
 
 const ServerSchema = v.object({
   name: v.pipe(
-    member.text,
+    foreignText,
     v.minLength(3, 'expected 3 to 200 characters'),
     v.maxLength(200, 'expected 3 to 200 characters'),
     v.regex(REGISTRY_NAME, 'expected namespace/server, such as io.github.user/weather'),
   ),
-  ...member.texts('title', 'description', 'version', 'websiteUrl'),
-  repository: v.nullish(v.object(member.texts('url'))),
+  ...foreignTexts('title', 'description', 'version', 'websiteUrl'),
+  repository: v.nullish(v.object(foreignTexts('url'))),
   remotes: entries,
   packages: entries,
 })
 
+/** What the registry says of a row; anything else is the newest version of an active server. */
 const OfficialSchema = v.object({
-  status: v.optional(member.text, 'active'),
-  ...member.texts('statusMessage', 'statusChangedAt'),
-  publishedAt: v.optional(member.text),
-  isLatest: v.optional(v.boolean()),
+  status: v.optional(foreignText, 'active'),
+  statusMessage: v.nullish(foreignText, ''),
+  statusChangedAt: v.pipe(v.nullish(foreignText), v.transform(toInstant)),
+  publishedAt: v.pipe(
+    v.optional(foreignText),
+    v.transform((text) => toInstant(text)),
+  ),
+  isLatest: v.optional(v.boolean(), true),
 })
+export const NO_META = v.parse(OfficialSchema, {})
 
 const AboutSchema = v.object({
-  _meta: v.optional(v.object({ [OFFICIAL_META]: v.optional(OfficialSchema) })),
-  found_at: v.optional(v.pipe(v.array(member.text), v.maxLength(MAX_ENTRIES))),
+  _meta: v.optional(v.object({ [OFFICIAL_META]: v.optional(OfficialSchema, {}) }), {}),
+  found_at: v.optional(v.pipe(v.array(foreignText), v.maxLength(MAX_ENTRIES)), []),
 })
 
 export type RegistryServer = v.InferOutput<typeof ServerSchema>
 
 export interface RegistryRow {
   server: RegistryServer
-  status: string
-  statusMessage: string
-  statusChangedAt: string | null
-  isLatest: boolean
-  /** Day of publication, `2026-11-20`; absent where the row doesn't say. */
-  published?: string | undefined
+  official: typeof NO_META
   /** Where a saved row was found, if it says so; a row of the live API is its own source. */
   foundAt: readonly string[]
   /** The author of the words where it is not the registry. */
   reported?: SourceRef
-  tags?: readonly string[]
+  /** What it has beyond the registry's members. */
+  more?: Pick<Reported, 'tags' | 'evidence' | 'rows'>
 }
 
-export function parseRegistryRow(
-  value: unknown,
-): { ok: true; row: RegistryRow } | Extract<MappedSeed, { ok: false }> {
+export function parseRegistryRow(value: unknown): { row: RegistryRow } | { refusal: Refusal } {
   const isWrapped = isJsonObject(value) && isJsonObject(value.server)
-  const server = parseRow(ServerSchema, isWrapped ? value.server : value, 'name')
-  if (!('row' in server)) return server
-  const { name } = server.row
+  const parsed = parseRow(ServerSchema, isWrapped ? value.server : value, 'name')
+  if ('refusal' in parsed) return parsed
+  const { row: server } = parsed
   const about = v.safeParse(AboutSchema, isWrapped ? value : {})
   if (!about.success)
-    return refuse(name, { reason: 'invalid_row', detail: describeIssue(about.issues[0], 'row') })
-  const { _meta, found_at } = about.output
-  const official = _meta?.[OFFICIAL_META]
-  return {
-    ok: true,
-    row: {
-      server: server.row,
-      status: official?.status ?? 'active',
-      statusMessage: official?.statusMessage ?? '',
-      statusChangedAt: member.toInstant(official?.statusChangedAt),
-      isLatest: official?.isLatest ?? true,
-      published: member.toInstant(official?.publishedAt)?.slice(0, 10),
-      foundAt: found_at ?? [],
-    },
-  }
+    return refuse(server.name, {
+      reason: 'invalid_row',
+      detail: describeIssue(about.issues[0], 'row'),
+    })
+  const { _meta, found_at: foundAt } = about.output
+  return { row: { server, official: _meta[OFFICIAL_META] ?? NO_META, foundAt } }
 }
 
 export const REGISTRY_URL = 'https://registry.modelcontextprotocol.io'
@@ -123,7 +125,7 @@ export interface SourceRef {
  * @returns why it is not listed, where it is gone, or none of its sources allows copying its texts
  */
 export function findSource(
-  { server, status, statusMessage, foundAt, reported }: RegistryRow,
+  { server, official: { status, statusMessage }, foundAt, reported }: RegistryRow,
   sources: readonly SourceRow[],
 ): SourceRef | Fault {
   if (status !== 'active' && status !== 'deprecated' && status !== '') {
@@ -183,7 +185,7 @@ const REASONS: Readonly<Record<string, Fault['reason']>> = {
   registryType: 'unknown_registry',
 }
 
-type Mapped = InvokeEntry | Fault
+type MappedEntry = InvokeEntry | Fault
 
 /**
  * Remotes first: what can be called at once comes before what must be installed. `faults` say what
@@ -205,7 +207,7 @@ export function mapInvoke(server: RegistryServer, rules: HostRules) {
   }
 }
 
-function mapRemote(value: unknown, rules: HostRules): Mapped {
+function mapRemote(value: unknown, rules: HostRules): MappedEntry {
   const result = v.safeParse(RemoteSchema, value)
   if (!result.success) return toFault('remote', result.issues[0])
   const { type: transport, url, ...reported } = result.output
@@ -227,7 +229,7 @@ function findAddressFault(entry: Address, rules: HostRules): Fault | null {
 }
 type Address = Parameters<typeof sampleAddress>[0]
 
-function mapPackage(value: unknown, rules: HostRules): Mapped {
+function mapPackage(value: unknown, rules: HostRules): MappedEntry {
   const result = v.safeParse(PackageSchema, value)
   if (!result.success) return toFault('package', result.issues[0])
   const { registryType: registry, transport: { type: transport } = { type: 'stdio' } } =

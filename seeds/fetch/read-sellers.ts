@@ -6,15 +6,15 @@ import { signFromLedger } from '../../functions/probes/sign.ts'
 import { findUrlFault } from '../../src/domain/listing/target-url.ts'
 import type { ProbeReply } from '../../src/domain/probe/finding.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
-import type { SellerAnswer, SellerReader } from '../facts/map-rows.ts'
-import type { Refusal } from '../facts/refusal.ts'
+import type { Refusal } from '../facts/map-rows.ts'
 
 /** Sellers read at once; each host one at a time. */
 const AT_ONCE = 8
 /** UTF-16 units of all documents of a run together: a list may name as many as it likes. */
 const MAX_LENGTH = 32 * 1024 * 1024
 
-export function createSellerReader(allowPrivate: boolean): SellerReader {
+/** Reads addresses from a source or a listing: guarded like the relay, limited, no redirects. */
+export function createSellerReader(allowPrivate: boolean) {
   const config = { ...parseConfig(process.env), UNSAFE_ALLOW_PRIVATE_TARGETS: allowPrivate }
   const resolver = createResolver(undefined)
   const client = createHttpClient('stranger', { config, resolver, sign: signFromLedger(config) })
@@ -27,7 +27,7 @@ export function createSellerReader(allowPrivate: boolean): SellerReader {
     return turn
   }
   return {
-    async read(url) {
+    async read(url: string): Promise<SellerAnswer> {
       const fault = findUrlFault(url, { allowPrivate })
       if (fault !== null) return { ok: false, detail: fault }
       if (length > MAX_LENGTH) return { ok: false, detail: 'expected fewer documents' }
@@ -35,14 +35,15 @@ export function createSellerReader(allowPrivate: boolean): SellerReader {
       if (answer.ok) length += answer.text.length
       return answer
     },
-    async find(origin) {
+    async find(origin: string) {
       const fault = findUrlFault(`${origin}/`, { allowPrivate })
       return fault === null
         ? inTurn(origin, () => findSeller(origin, client))
         : toNothing(origin, fault)
     },
-    async each(items, work) {
-      const results: Awaited<ReturnType<typeof work>>[] = new Array(items.length)
+    /** Maps a list with asynchronous work, a few at a time, in the list's order. */
+    async each<Item, Result>(items: readonly Item[], work: (item: Item) => Promise<Result>) {
+      const results: Result[] = new Array(items.length)
       const queue = items.entries()
       const workers = Array.from({ length: AT_ONCE }, async () => {
         for (const [at, item] of queue) results[at] = await work(item)
@@ -53,6 +54,9 @@ export function createSellerReader(allowPrivate: boolean): SellerReader {
     close: () => client.close(),
   }
 }
+
+export type SellerReader = ReturnType<typeof createSellerReader>
+type SellerAnswer = { ok: true; text: string } | { ok: false; detail: string }
 
 function toAnswer(reply: ProbeReply): SellerAnswer {
   if (!reply.answered) return { ok: false, detail: reply.detail }

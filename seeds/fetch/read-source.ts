@@ -1,12 +1,61 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { parse } from 'yaml'
 import { type HttpLimits, PURPOSES } from '../../functions/net/guard.ts'
 import { createOperatorClient, type Fetcher } from '../../functions/net/http-client.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
+import type { ListingFacts } from '../../src/domain/listing/listing-facts.ts'
 import { headerOf, type ProbeAnswer, parseRetryAfter } from '../../src/domain/probe/finding.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
-import type { RowShape, SeedSource, SourcePage } from '../facts/map-rows.ts'
-import { readYaml } from '../text/read-yaml.ts'
+import type { ChosenSeeds, MapRules, Refusal } from '../facts/map-rows.ts'
+import type { SellerReader } from './read-sellers.ts'
+
+/** An importer: where its rows are, how a text holds them, and how they are mapped. */
+export interface SeedSource {
+  id: string
+  title: string
+  /** Null where only a file is read; empty where the listings themselves are. */
+  liveUrl: string | null
+  /** A whole run shows everything there is, so that what is missing is gone. */
+  promisesAll?: true
+  /** Its rows only add to listings that are there. */
+  addsOnly?: true
+  /** Parameter of its address that asks for rows changed since an instant. */
+  sinceParameter?: string
+  /** Names under which a page holds its rows, as a list or by their names. */
+  lists: readonly string[]
+  /** What a page or a line should be, for the message. */
+  expected: string
+  /** Whether a whole text is one row. */
+  isRow(value: Record<string, unknown>): boolean
+  takesYaml?: true
+  /** The rows of a text of another form; null for any other text. @throws Error for a broken one */
+  readText?(text: string): unknown[] | null
+  /** Member of a saved page that says when it was saved: each of its rows carries it. */
+  savedAt?: string
+  /** A row with the folder of its file, where files of one folder describe one service. */
+  place?(row: unknown, folder: string | null): unknown
+  /** Rows made from existing listings, for a source that reads the listings' sellers. */
+  fromContent?(listings: readonly ListedFacts[]): unknown[]
+  /** Reads documents where rows are addresses: cards, sellers' files. Never throws for one. */
+  follow?(values: readonly unknown[], reader: SellerReader): Promise<ReadRows>
+  choose(values: readonly unknown[], rules: MapRules): ChosenSeeds
+}
+
+export interface ListedFacts {
+  id: string
+  facts: { [Name in keyof ListingFacts]?: ListingFacts[Name] | undefined }
+}
+
+export interface ReadRows {
+  values: unknown[]
+  refused: Refusal[]
+}
+
+interface SourcePage extends ReadRows {
+  /** Address of the next page, from the one just read; null at the end. */
+  next: URL | null
+}
 
 const MAX_PAGES = 5000
 /** Pages in a row without rows: such a source only claims that there is more. */
@@ -19,31 +68,32 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024
  */
 const MAX_SOURCE_LENGTH = 64 * 1024 * 1024
 
+type RowForm = Pick<
+  SeedSource,
+  'lists' | 'expected' | 'isRow' | 'takesYaml' | 'readText' | 'savedAt' | 'place'
+>
+
 interface ReadOptions {
-  source: Pick<SeedSource, 'shape' | 'place'>
+  source: RowForm
   /** The path of a file, or of a folder whose JSON files are pages; or an http(s) URL. */
   from: string
   limit: number | null
   retryMs: number
-  progress(done: number): void
   /** Pages to read at most; fewer in tests. */
   maxPages?: number
 }
-
-export type ReadRows = Pick<SourcePage, 'values' | 'refused'>
 
 /**
  * All rows of a source. Nothing is kept when it ends in an error: a half-read source would look
  * like a source that lost the other half.
  */
 export async function readSource(options: ReadOptions): Promise<ReadRows> {
-  const { from, limit, progress } = options
+  const { from, limit } = options
   const rows: ReadRows = { values: [], refused: [] }
   const most = Math.min(limit ?? MAX_ROWS, MAX_ROWS)
   for await (const page of readPages(options)) {
     for (const value of page.values) if (rows.values.length < most) rows.values.push(value)
     for (const refusal of page.refused) rows.refused.push(refusal)
-    progress(rows.values.length)
     if (rows.values.length >= most) break
   }
   if (limit === null && rows.values.length >= MAX_ROWS)
@@ -85,12 +135,12 @@ async function* readPages({
 }
 
 function readPage(
-  { shape, place }: ReadOptions['source'],
+  source: RowForm,
   text: string,
   at: { address?: URL; folder?: string } = {},
-) {
-  const page = parsePage(text, at.address ?? null, shape)
-  if (place === undefined) return page
+): SourcePage {
+  const page = parsePage(text, at.address ?? null, source)
+  const { place = (row) => row } = source
   return { ...page, values: page.values.map((row) => place(row, at.folder ?? null)) }
 }
 
@@ -103,7 +153,7 @@ function named(from: string, read: () => SourcePage): SourcePage {
 }
 
 /** Links are not followed: a folder of strangers' files may point anywhere. */
-async function* readSaved(source: ReadOptions['source'], from: string, maxPages: number) {
+async function* readSaved(source: RowForm, from: string, maxPages: number) {
   const info = await stat(from).catch(() => null)
   if (info?.isFile() !== true && info?.isDirectory() !== true)
     throw new Error(`--from ${from}: expected a file, a folder or an http(s) URL`)
@@ -125,7 +175,7 @@ async function* readSaved(source: ReadOptions['source'], from: string, maxPages:
 }
 
 /** One unreadable file of many is refused by name. */
-function readFileOf(source: ReadOptions['source'], text: string, file: string): SourcePage {
+function readFileOf(source: RowForm, text: string, file: string): SourcePage {
   try {
     return readPage(source, text, { folder: dirname(file) })
   } catch (error) {
@@ -230,37 +280,23 @@ interface ParsedRows extends ReadRows {
  *
  * @throws Error when the text is not a page of this shape, such as an error page
  */
-export function parsePage(text: string, address: URL | null, shape: RowShape): SourcePage {
-  const addresses = shape.takesAddresses === true ? parseAddresses(text) : null
-  if (addresses !== null) return { values: addresses, refused: [], next: null }
-  if (shape.takesCsv === true) return { values: parseCsv(text, shape), refused: [], next: null }
-  const { values, refused, page } = parseRows(text, shape)
+export function parsePage(text: string, address: URL | null, source: RowForm): SourcePage {
+  const own = source.readText?.(text) ?? null
+  if (own !== null) return { values: own, refused: [], next: null }
+  const { values, refused, page } = parseRows(text, source)
   const next = findNext(address, page, values.length)
-  return { values: withDay(values, page, shape), refused, next }
-}
-
-/** Values without commas and quotes: ids, days and numbers; empty ones are left out. @throws Error naming a line of another length */
-function parseCsv(text: string, { expected }: RowShape): object[] {
-  const lines = text.split(/\r?\n/).map((line, at) => ({ at: at + 1, line }))
-  const [head, ...rows] = lines.filter(({ line }) => line.trim() !== '' && !line.startsWith('#'))
-  const names = head?.line.split(',') ?? []
-  return rows.map(({ at, line }) => {
-    const values = line.split(',')
-    if (values.length !== names.length || line.includes('"'))
-      throw new Error(`line ${at}: expected ${expected}: ${names.length} plain values, got ${line}`)
-    return Object.fromEntries(names.flatMap((name, at) => (values[at] ? [[name, values[at]]] : [])))
-  })
+  return { values: withDay(values, page, source), refused, next }
 }
 
 /** Counts in a saved page are of the day it was saved, not of the import. */
-function withDay(values: unknown[], page: ParsedRows['page'], { savedAt }: RowShape): unknown[] {
+function withDay(values: unknown[], page: ParsedRows['page'], { savedAt }: RowForm): unknown[] {
   const day = savedAt === undefined ? undefined : page?.[savedAt]
   if (savedAt === undefined || typeof day !== 'string') return values
   return values.map((row) => (isJsonObject(row) ? { ...row, [savedAt]: day } : row))
 }
 
 /** Addresses, one per line; null for any other text. */
-function parseAddresses(text: string): string[] | null {
+export function parseAddresses(text: string): string[] | null {
   const lines = text.split('\n').map((line) => line.trim())
   return lines[0]?.startsWith('https://') ? lines.filter((line) => line !== '') : null
 }
@@ -270,15 +306,15 @@ function parseAddresses(text: string): string[] | null {
  *
  * @throws Error for anything else: an error page must not look like a source without rows.
  */
-function parseRows(text: string, shape: RowShape): ParsedRows {
+function parseRows(text: string, source: RowForm): ParsedRows {
   const json = /^\s*[[{]/.test(text) ? parseJson(text) : undefined
-  const whole = json ?? (shape.takesYaml === true ? readYaml(text) : undefined)
+  const whole = json ?? (source.takesYaml === true ? readYaml(text) : undefined)
   const page = isJsonObject(whole) ? whole : null
-  const lists = [whole, ...shape.lists.map((name) => page?.[name])].flatMap((each) => {
+  const lists = [whole, ...source.lists.map((name) => page?.[name])].flatMap((each) => {
     if (Array.isArray(each)) return [each]
     return each !== whole && isJsonObject(each) ? [toNamedRows(each)] : []
   })
-  const isRow = page !== null && lists.length === 0 && shape.isRow(page)
+  const isRow = page !== null && lists.length === 0 && source.isRow(page)
   if (isRow || lists.length > 0)
     return judgeRows(
       (isRow ? [page] : lists.flat()).map((value, i) => ({ name: `row ${i + 1}`, value })),
@@ -286,7 +322,7 @@ function parseRows(text: string, shape: RowShape): ParsedRows {
     )
   const parsed = judgeRows(page === null ? toLines(text) : [], null)
   if (page !== null || (parsed.values.length === 0 && parsed.refused.length > 0))
-    throw new Error(`expected ${shape.expected}, got ${JSON.stringify(text.trim().slice(0, 60))}`)
+    throw new Error(`expected ${source.expected}, got ${JSON.stringify(text.trim().slice(0, 60))}`)
   return parsed
 }
 
@@ -347,18 +383,15 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
-export interface ProgressStream {
-  write(text: string): unknown
-}
-
-const SAY_EVERY_MS = 5000
-
-/** A line now and then, so that a long source does not look like one that is stuck. */
-export function createProgress(stream: ProgressStream, now: () => number): (done: number) => void {
-  let writtenAt = now()
-  return (done) => {
-    if (now() - writtenAt < SAY_EVERY_MS) return
-    writtenAt = now()
-    stream.write(`read ${done}\n`)
+/**
+ * YAML from outside, without aliases: otherwise a few lines could fill the memory.
+ *
+ * @returns undefined for a text that is not YAML
+ */
+export function readYaml(text: string): unknown {
+  try {
+    return parse(text, { maxAliasCount: 0, merge: false })
+  } catch {
+    return undefined
   }
 }

@@ -18,14 +18,7 @@ import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { KIND_LABELS } from '../../src/domain/wire/vocabulary.ts'
 import { listingFileOf, readTables, withContent } from '../content/content-files.ts'
 import { renderListing } from '../content/listing-text.ts'
-import {
-  finishSeed,
-  type MappedSeed,
-  type MapRules,
-  type Reported,
-  type Seed,
-  toSeed,
-} from '../facts/map-rows.ts'
+import { type MapRules, mapReported, type Reported } from '../facts/map-rows.ts'
 import { withPlainWords } from '../facts/seed-texts.ts'
 import { mapCard } from '../sources/a2a.ts'
 import {
@@ -192,21 +185,16 @@ export function mapFound(found: FoundService, note: string, rules: MapRules) {
   const { card, files } = found.seller
   const address = card?.cardUrl ?? files.agent_card ?? null
   const isAgent = found.kind === 'a2a_agent' && card !== null
-  const mapped = isAgent ? mapCard({ ...card, cardUrl: address }, rules, true) : null
-  const mappable = mapped === null ? toSeed(toReported(found, note), rules) : seedOf(mapped)
-  const seed = mappable === null || 'reason' in mappable ? null : mappable
-  const judged = mapped ?? (seed && finishSeed(seed))
+  const { seed, refusal } = isAgent
+    ? mapCard({ ...card, cardUrl: address }, rules, true)
+    : mapReported(toReported(found, note), rules)
   const remarks =
-    judged === null || judged.ok
+    refusal === undefined
       ? []
-      : [`an importer would refuse it: ${judged.refusal.reason}: ${judged.refusal.detail}`]
-  if (seed === null) return { file: null, remarks }
+      : [`an importer would refuse it: ${refusal.reason}: ${refusal.detail}`]
+  if (seed === undefined) return { file: null, remarks }
   const text = renderListing(seed.facts, found.at.slice(0, 10))
   return { file: { path: listingFileOf(seed.id), text }, remarks }
-}
-
-function seedOf(mapped: MappedSeed): Seed | null {
-  return mapped.ok ? mapped.seed : (mapped.held ?? null)
 }
 
 function toReported(found: FoundService, note: string): Reported {

@@ -2,22 +2,23 @@ import { type AgentCard, readAgentCard } from '../../src/domain/probe/a2a.ts'
 import { readSkills } from '../../src/domain/probe/mcp.ts'
 import { isJsonObject, present } from '../../src/domain/wire/json.ts'
 import {
+  faultOf,
+  findCallableUrlFault,
   gatherSeeds,
-  type MappedSeed,
+  type Mapped,
   type MapRules,
   mapReported,
   refuse,
-  type SeedSource,
 } from '../facts/map-rows.ts'
-import { faultOf, findCallableUrlFault } from '../facts/refusal.ts'
 import { toSeedLine } from '../facts/seed-texts.ts'
 import { followAddresses, ReadDocument } from '../fetch/read-sellers.ts'
+import { parseAddresses, type SeedSource } from '../fetch/read-source.ts'
 
 const REGISTRY_SOURCE = 'a2aregistry_org'
 const CARD_SOURCE = 'agent_cards'
 
 /** @param isOwn read at its own address, and not from a registry's list */
-export function mapCard(card: AgentCard, rules: MapRules, isOwn: boolean): MappedSeed {
+export function mapCard(card: AgentCard, rules: MapRules, isOwn: boolean): Mapped {
   const { url, auth } = card
   const isCallable = (address: string) => findCallableUrlFault(address, rules) === null
   const cardUrl = card.cardUrl !== null && isCallable(card.cardUrl) ? card.cardUrl : null
@@ -73,13 +74,10 @@ export const a2a: SeedSource = {
   id: 'a2a',
   title: 'A2A agents, by their cards (0.3 and 1.0)',
   liveUrl: 'https://a2aregistry.org/api/agents?limit=100',
-  promisesAll: false,
-  shape: {
-    lists: ['agents', 'cards'],
-    expected: 'an agent card, a list of cards or of their addresses',
-    isRow: (value) => typeof value.name === 'string',
-    takesAddresses: true,
-  },
+  lists: ['agents', 'cards'],
+  expected: 'an agent card, a list of cards or of their addresses',
+  isRow: (value) => typeof value.name === 'string',
+  readText: parseAddresses,
   follow: (values, reader) => followAddresses(values, reader),
   choose: (values, rules) =>
     gatherSeeds(

@@ -4,7 +4,8 @@ import { MAX_PAYEES, NamedPayeeSchema } from '../../src/domain/sources/source-ro
 import type { ReportedUse } from '../../src/domain/trust/evidence.ts'
 import { present } from '../../src/domain/wire/json.ts'
 import { CalendarDateSchema } from '../../src/domain/wire/shapes.ts'
-import { chooseRows, type MappedSeed, type SeedSource } from '../facts/map-rows.ts'
+import { chooseRows, type Mapped } from '../facts/map-rows.ts'
+import type { SeedSource } from '../fetch/read-source.ts'
 
 const number = v.optional(
   v.pipe(
@@ -54,12 +55,10 @@ type Line = v.InferOutput<typeof LineSchema>
 const WALLETS: readonly string[] = ['payers', 'senders']
 const COUNTS = ['calls', 'payers', 'settlements', 'volume_usd', 'transfers', 'senders'] as const
 
-function mapLine(line: Line, source: string, url: string): MappedSeed {
+function mapLine(line: Line, source: string, url: string): Mapped {
   const { listing } = line
   const uses = toUses(line, source)
   return {
-    ok: true,
-    dropped: [],
     seed: {
       key: listing,
       id: listing,
@@ -91,20 +90,37 @@ function toUses(line: Line, source: string): ReportedUse[] {
     : [...uses, { ...window, what: 'test_purchase', value: 1, outcome: http }]
 }
 
+/**
+ * Comma-separated values under the names of their columns: ids, days and numbers, without quotes;
+ * `#` starts a remark, and empty values are left out.
+ *
+ * @throws Error naming a line of another length
+ */
+function parseTable(text: string): object[] {
+  const lines = text.split(/\r?\n/).map((line, at) => ({ at: at + 1, line }))
+  const [head, ...rows] = lines.filter(({ line }) => line.trim() !== '' && !line.startsWith('#'))
+  const names = head?.line.split(',') ?? []
+  return rows.map(({ at, line }) => {
+    const values = line.split(',')
+    if (values.length !== names.length || line.includes('"'))
+      throw new Error(
+        `line ${at}: expected lines of comma-separated values under the names of their columns: ${names.length} plain values, got ${line}`,
+      )
+    return Object.fromEntries(names.flatMap((name, at) => (values[at] ? [[name, values[at]]] : [])))
+  })
+}
+
 /** @param source its id in `tables/sources.yaml` @param url where it publishes its counts */
 function createCountedSource(id: string, title: string, source: string, url: string): SeedSource {
   return {
     id,
     title,
     liveUrl: null,
-    promisesAll: false,
     addsOnly: true,
-    shape: {
-      lists: [],
-      expected: 'lines of comma-separated values under the names of their columns',
-      isRow: () => false,
-      takesCsv: true,
-    },
+    lists: [],
+    expected: 'a table',
+    isRow: () => false,
+    readText: parseTable,
     choose: chooseRows(LineSchema, 'listing', (line) => mapLine(line, source, url)),
   }
 }

@@ -6,17 +6,11 @@ import { readTools, toToolFacts } from '../../src/domain/probe/mcp.ts'
 import { uniteOperations } from '../../src/domain/sources/join-rows.ts'
 import { isJsonObject } from '../../src/domain/wire/json.ts'
 import type { Kind } from '../../src/domain/wire/vocabulary.ts'
-import {
-  type ChosenSeeds,
-  type ListedFacts,
-  type MapRules,
-  type Seed,
-  type SeedSource,
-  type SellerReader,
-  toPayees,
-} from '../facts/map-rows.ts'
-import type { Refusal } from '../facts/refusal.ts'
+import type { Refusal } from '../facts/map-rows.ts'
+import { type ChosenSeeds, type MapRules, type Seed, toPayees } from '../facts/map-rows.ts'
 import { withPlainWords } from '../facts/seed-texts.ts'
+import type { SellerReader } from '../fetch/read-sellers.ts'
+import type { ListedFacts, SeedSource } from '../fetch/read-source.ts'
 import { toInterface } from './a2a.ts'
 
 /** A listing, and the files at its own origin. */
@@ -39,8 +33,9 @@ export const discovery: SeedSource = {
   title:
     'the files of sellers that are listed: openapi.json, llms.txt, agent cards, MCP server cards, x402 and ARD manifests',
   liveUrl: '',
-  promisesAll: false,
-  shape: { lists: [], expected: 'no --from: it reads the sellers of listings', isRow: () => false },
+  lists: [],
+  expected: 'no --from: it reads the sellers of listings',
+  isRow: () => false,
   fromContent: toTargets,
   follow,
   choose: chooseFound,
@@ -89,7 +84,7 @@ function chooseFound(values: readonly unknown[], rules: MapRules): ChosenSeeds {
   // They come from `follow` above, not from outside.
   const found = values as FoundTarget[]
   const seeds = found.map((each) => toSeed(each, rules)).sort((a, b) => (a.key < b.key ? -1 : 1))
-  return { seeds, refused: [], dropped: found.flatMap(toPlaceholders), held: [], deleted: [] }
+  return { seeds, refused: [], held: [] }
 }
 
 /** A document whose payee is a template's is a mistake that somebody should hear of. */
@@ -102,7 +97,8 @@ function toPlaceholders({ target, found: { api, manifest } }: FoundTarget): Refu
   })
 }
 
-function toSeed({ target, found, signIn }: FoundTarget, rules: MapRules): Seed {
+function toSeed(each: FoundTarget, rules: MapRules): Seed {
+  const { target, found, signIn } = each
   const { id, kind, origin } = target
   const documents = [found.api, found.manifest].flatMap((each) => each ?? [])
   const offers = offersOf(documents.flatMap(({ operations }) => operations))
@@ -125,6 +121,7 @@ function toSeed({ target, found, signIn }: FoundTarget, rules: MapRules): Seed {
       ...(isPaid && { pricing, cost: 'paid' }),
     },
     payees: toPayees(documents.flatMap(({ payees }) => payees)),
+    dropped: toPlaceholders(each),
     ...(Object.keys(evidence).length > 0 && { evidence }),
   }
 }

@@ -1,12 +1,19 @@
 import * as v from 'valibot'
 import { isJsonObject, memberOf } from '../../src/domain/wire/json.ts'
-import type { ListedFacts, MapRules, SeedSource } from '../facts/map-rows.ts'
-import { gatherSeeds, type MappedSeed, refuse } from '../facts/map-rows.ts'
-import * as member from '../facts/row-members.ts'
-import { parseRegistryRow, type RegistryServer } from '../facts/server-json.ts'
+import type { MapRules } from '../facts/map-rows.ts'
+import {
+  foreignText,
+  foreignTexts,
+  gatherSeeds,
+  type Mapped,
+  optionalList,
+  refuse,
+} from '../facts/map-rows.ts'
+import { NO_META, parseRegistryRow, type RegistryServer } from '../facts/server-json.ts'
 import { followAddresses, ReadDocument } from '../fetch/read-sellers.ts'
-import { mapServerWith, toTool } from './mcp-catalogs.ts'
-import { tidyUrl } from './mcp-registry.ts'
+import { type ListedFacts, parseAddresses, type SeedSource } from '../fetch/read-source.ts'
+import { toCatalogTools, toTool } from './mcp-catalogs.ts'
+import { mapServer, tidyUrl } from './mcp-registry.ts'
 
 const SOURCE = 'package_manifests'
 const PACKAGES_URL = 'https://registry.npmjs.org'
@@ -23,13 +30,10 @@ export const manifests: SeedSource = {
   id: 'manifests',
   title: 'MCP servers by the manifests of their packages, with keys and tools',
   liveUrl: '',
-  promisesAll: false,
-  shape: {
-    lists: ['manifests'],
-    expected: 'a package.json, a server.json, a manifest.json, or a list of them',
-    isRow: ({ name, server }) => typeof name === 'string' || isJsonObject(server),
-    takesAddresses: true,
-  },
+  lists: ['manifests'],
+  expected: 'a package.json, a server.json, a manifest.json, or a list of them',
+  isRow: ({ name, server }) => typeof name === 'string' || isJsonObject(server),
+  readText: parseAddresses,
   place: (row, folder) => (typeof row === 'string' ? row : new ReadDocument(folder, row)),
   fromContent: toPackageAddresses,
   follow: (values, reader) => followAddresses(values, reader, neighboursOf),
@@ -64,12 +68,12 @@ function neighboursOf(document: unknown): string[] {
   return name === undefined ? [] : [`${root}/server.json`, `${root}/manifest.json`]
 }
 
-const list = member.optionalList
+const list = optionalList
 const record = v.nullish(v.record(v.string(), v.unknown()))
 
 const PackageSchema = v.object({
   name: v.pipe(v.string(), v.regex(/^(?:@[\w.-]+\/)?[\w.-]{1,214}$/)),
-  ...member.texts('description', 'homepage'),
+  ...foreignTexts('description', 'homepage'),
   /** An address, or a short form of one on GitHub. */
   repository: v.nullish(
     v.union([
@@ -80,15 +84,15 @@ const PackageSchema = v.object({
           directory: null,
         })),
       ),
-      v.object(member.texts('url', 'directory')),
+      v.object(foreignTexts('url', 'directory')),
     ]),
   ),
   bin: v.nullish(v.union([v.string(), v.record(v.string(), v.unknown())])),
 })
 
 const BundleSchema = v.object({
-  name: member.text,
-  ...member.texts('display_name', 'description'),
+  name: foreignText,
+  ...foreignTexts('display_name', 'description'),
   server: v.object({ mcp_config: v.nullish(v.object({ env: record })) }),
   user_config: record,
   compatibility: v.nullish(v.object({ platforms: list })),
@@ -103,13 +107,13 @@ interface Found {
   bundle?: Bundle
 }
 
-function mapFound(files: readonly ReadDocument[], rules: MapRules): MappedSeed {
+function mapFound(files: readonly ReadDocument[], rules: MapRules): Mapped {
   const found: Found = {}
   for (const { document } of files) {
     if (v.is(BundleSchema, document)) found.bundle ??= v.parse(BundleSchema, document)
     else if (isServer(document)) {
       const parsed = parseRegistryRow(document)
-      if (parsed.ok) found.server ??= parsed.row.server
+      if ('row' in parsed) found.server ??= parsed.row.server
       else if (files.length === 1) return parsed
     } else if (v.is(PackageSchema, document)) found.own ??= v.parse(PackageSchema, document)
   }
@@ -121,11 +125,9 @@ function mapFound(files: readonly ReadDocument[], rules: MapRules): MappedSeed {
     return refuse(name.slice(0, 250), { reason: 'no_invoke', detail, rows })
   }
   const reported = { source: SOURCE, ref: refOf(found) }
-  const tags = platformsOf(found.bundle)
-  const mapped = mapServerWith({ server, reported, tags }, toolsOf(found.bundle), rules)
-  return mapped.ok
-    ? { ...mapped, seed: { ...mapped.seed, rows } }
-    : { ...mapped, refusal: { ...mapped.refusal, rows } }
+  const evidence = toCatalogTools(toolsOf(found.bundle), rules)
+  const more = { tags: platformsOf(found.bundle), evidence, rows }
+  return mapServer({ server, official: NO_META, foundAt: [], reported, more }, rules)
 }
 
 function isServer(file: unknown): boolean {

@@ -2,9 +2,9 @@ import * as v from 'valibot'
 import { readTools, toToolFacts } from '../../src/domain/probe/mcp.ts'
 import { isJsonObject } from '../../src/domain/wire/json.ts'
 import { count, InstantSchema } from '../../src/domain/wire/shapes.ts'
-import { chooseRows, type MappedSeed, type MapRules, type SeedSource } from '../facts/map-rows.ts'
-import * as member from '../facts/row-members.ts'
-import type { RegistryRow } from '../facts/server-json.ts'
+import { chooseRows, foreignTexts, type MapRules, type SeedEvidence } from '../facts/map-rows.ts'
+import { NO_META } from '../facts/server-json.ts'
+import type { SeedSource } from '../fetch/read-source.ts'
 import { mapServer } from './mcp-registry.ts'
 
 const MAX_ENTRIES = 500
@@ -18,10 +18,10 @@ const counted = v.fallback(v.optional(count), undefined)
 const RowSchema = v.object({
   name: v.pipe(v.string('expected text'), v.regex(/^[\w.-]{1,100}$/, 'expected a name')),
   /** `url` is that of ToolHive's remote servers. */
-  ...member.texts('title', 'description', 'image', 'url', 'transport', 'repository_url'),
-  about: v.nullish(v.object(member.texts('title', 'description'))),
-  source: v.nullish(v.object(member.texts('project'))),
-  remote: v.nullish(v.object(member.texts('url', 'transport_type'))),
+  ...foreignTexts('title', 'description', 'image', 'url', 'transport', 'repository_url'),
+  about: v.nullish(v.object(foreignTexts('title', 'description'))),
+  source: v.nullish(v.object(foreignTexts('project'))),
+  remote: v.nullish(v.object(foreignTexts('url', 'transport_type'))),
   config: v.nullish(v.object({ secrets: list, env: list })),
   secrets: list,
   env: list,
@@ -35,35 +35,24 @@ const RowSchema = v.object({
 })
 type Row = v.InferOutput<typeof RowSchema>
 
-/** A server in the registry's terms, and names and parameters of its tools as evidence. */
-export function mapServerWith(
-  row: Pick<RegistryRow, 'server' | 'reported' | 'tags'>,
-  words: readonly unknown[],
-  rules: MapRules,
-): MappedSeed {
-  const official = { status: 'active', statusMessage: '', statusChangedAt: null, isLatest: true }
-  const mapped = mapServer({ ...official, foundAt: [], ...row }, rules)
+/** Names and parameters of a server's tools as evidence. */
+export function toCatalogTools(words: readonly unknown[], { now }: MapRules): SeedEvidence {
   const { items, isCut } = readTools(words)
-  if (!mapped.ok || items.length === 0) return mapped
+  if (items.length === 0) return {}
   const tools = items.map(toToolFacts).sort((a, b) => (a.name < b.name ? -1 : 1))
-  const read = { at: rules.now, from: 'catalog', tools, ...(isCut && { truncated: true }) }
-  return { ...mapped, seed: { ...mapped.seed, evidence: { interface: read } } }
+  return { interface: { at: now, from: 'catalog', tools, ...(isCut && { truncated: true }) } }
 }
 
-/** With the catalogue's usage counts, as of the day it names. */
-function withUse(mapped: MappedSeed, { metadata }: Row, source: string): MappedSeed {
-  if (!mapped.ok || !metadata) return mapped
-  const { stars, pulls, last_updated: as_of } = metadata
-  if (stars === undefined && !pulls) return mapped
+/** The catalogue's usage counts, as of the day it names. */
+function toUse({ metadata }: Row, source: string): SeedEvidence {
+  const { stars, pulls, last_updated: as_of } = metadata ?? {}
+  if (stars === undefined && !pulls) return {}
   // Zero pulls means not counted: most images are in a registry without counts.
   const reported_use = [
     ...(pulls ? [{ source, what: 'downloads', value: pulls, as_of }] : []),
     ...(stars !== undefined ? [{ source, what: 'stars', value: stars, as_of }] : []),
   ]
-  return {
-    ...mapped,
-    seed: { ...mapped.seed, evidence: { ...mapped.seed.evidence, reported_use } },
-  }
+  return { reported_use }
 }
 
 function toServer(row: Row, namespace: string) {
@@ -132,18 +121,16 @@ interface Catalog extends Pick<SeedSource, 'id' | 'title' | 'liveUrl'> {
 function createCatalogSource({ source, entryUrl, ...about }: Catalog): SeedSource {
   return {
     ...about,
-    promisesAll: false,
-    shape: {
-      lists: ['registry', 'servers', 'remote_servers'],
-      expected: 'a catalogue of MCP servers, as YAML or JSON',
-      isRow: (value) => typeof value.name === 'string',
-      takesYaml: true,
-    },
+    lists: ['registry', 'servers', 'remote_servers'],
+    expected: 'a catalogue of MCP servers, as YAML or JSON',
+    isRow: (value) => typeof value.name === 'string',
+    takesYaml: true,
     choose: chooseRows(RowSchema, 'name', (row, rules) => {
       const reported = { source, ref: entryUrl(row.name) }
+      const tools = toCatalogTools((row.tools ?? []).flatMap(toTool), rules)
+      const more = { evidence: { ...tools, ...toUse(row, source) } }
       const server = toServer(row, about.id)
-      const mapped = mapServerWith({ server, reported }, (row.tools ?? []).flatMap(toTool), rules)
-      return withUse(mapped, row, source)
+      return mapServer({ server, official: NO_META, foundAt: [], reported, more }, rules)
     }),
   }
 }

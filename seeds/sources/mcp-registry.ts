@@ -6,15 +6,17 @@ import { endpointsOf } from '../../src/domain/sources/place-rows.ts'
 import { isJsonObject, present } from '../../src/domain/wire/json.ts'
 import {
   type ChosenSeeds,
+  faultOf,
+  findCallableUrlFault,
   gatherSeeds,
-  type MappedSeed,
+  type HostRules,
+  type Mapped,
   type MapRules,
   mapReported,
   refuse,
   type Seed,
-  type SeedSource,
+  toSlug,
 } from '../facts/map-rows.ts'
-import { faultOf, findCallableUrlFault, type HostRules } from '../facts/refusal.ts'
 import { toPlainText, toSeedLine } from '../facts/seed-texts.ts'
 import {
   authOf,
@@ -27,14 +29,14 @@ import {
   type RegistryServer,
   type SourceRef,
 } from '../facts/server-json.ts'
-import { toSlug } from '../text/address-slug.ts'
+import type { SeedSource } from '../fetch/read-source.ts'
 
 const MAX_SLUG_LENGTH = MAX_ID_LENGTH - 'mcp.'.length
 
 const MAX_MESSAGE = 200
 
-export function mapServer(row: RegistryRow, rules: MapRules): MappedSeed {
-  const { server, published } = row
+export function mapServer(row: RegistryRow, rules: MapRules): Mapped {
+  const { server, official, more } = row
   const { name } = server
   const source = findSource(row, rules.sources)
   if ('reason' in source) return refuse(name, source)
@@ -44,11 +46,11 @@ export function mapServer(row: RegistryRow, rules: MapRules): MappedSeed {
       key: name,
       prefix: 'mcp',
       slug: registrySlug(name),
-      published,
+      published: dayOf(row),
       names: [nameOf(server)],
       stated: [server.description],
-      tags: row.tags ?? [],
-      ...(row.status === 'deprecated' && { deprecated: toDeprecated(row) }),
+      ...more,
+      ...(official.status === 'deprecated' && { deprecated: toDeprecated(row) }),
       facts:
         'reason' in callable
           ? callable
@@ -59,8 +61,13 @@ export function mapServer(row: RegistryRow, rules: MapRules): MappedSeed {
   )
 }
 
+/** The day it was published, `2026-11-20`; absent where the row doesn't say. */
+function dayOf({ official: { publishedAt } }: RegistryRow): string | undefined {
+  return publishedAt?.slice(0, 10)
+}
+
 /** The registry keeps one sentence, in which sellers name the successor. */
-function toDeprecated({ statusMessage, statusChangedAt }: RegistryRow) {
+function toDeprecated({ official: { statusMessage, statusChangedAt } }: RegistryRow) {
   return present({
     at: statusChangedAt ?? undefined,
     message: toSeedLine(statusMessage, MAX_MESSAGE) ?? undefined,
@@ -183,11 +190,9 @@ export const mcpRegistry: SeedSource = {
   title: 'servers of the MCP registry',
   liveUrl: `${REGISTRY_URL}/v0.1/servers?limit=100&version=latest&include_deleted=true`,
   promisesAll: true,
-  shape: {
-    lists: ['servers'],
-    expected: 'a page of servers or a line of JSON for each',
-    isRow: (value) => isJsonObject(value.server) || typeof value.name === 'string',
-  },
+  lists: ['servers'],
+  expected: 'a page of servers or a line of JSON for each',
+  isRow: (value) => isJsonObject(value.server) || typeof value.name === 'string',
   choose,
   sinceParameter: 'updated_since',
 }
@@ -198,7 +203,7 @@ export const mcpRegistry: SeedSource = {
  * place by naming its address.
  */
 function choose(values: readonly unknown[], rules: MapRules): ChosenSeeds {
-  const refused: MappedSeed[] = []
+  const refused: Mapped[] = []
   const mapped = pickNewest(values, refused).map((row) => mapServer(row, rules))
   return gatherSeeds([...refused, ...mapped], {
     rankOf: (seed) => `${isOwnDomain(seed) ? '0' : '1'} ${seed.published ?? '9999'} ${seed.key}`,
@@ -208,24 +213,25 @@ function choose(values: readonly unknown[], rules: MapRules): ChosenSeeds {
 }
 
 /** One row per name: the registry has one per version. */
-function pickNewest(values: readonly unknown[], refused: MappedSeed[]): RegistryRow[] {
+function pickNewest(values: readonly unknown[], refused: Mapped[]): RegistryRow[] {
   const latest: RegistryRow[] = []
   for (const value of values) {
     const parsed = parseRegistryRow(value)
-    if (!parsed.ok) refused.push(parsed)
-    else if (parsed.row.isLatest) latest.push(parsed.row)
+    if ('refusal' in parsed) refused.push(parsed)
+    else if (parsed.row.official.isLatest) latest.push(parsed.row)
     else {
       const { name, version } = parsed.row.server
       refused.push(refuse(name, faultOf('not_latest', `version ${version ?? '?'}`)))
     }
   }
-  const dayOf = ({ published = '' }: RegistryRow) => published
   const byName = Map.groupBy(latest, ({ server }) => server.name.toLowerCase())
   return [...byName.values()].flatMap((rows) => {
-    const [newest, ...others] = rows.toSorted((a, b) => dayOf(b).localeCompare(dayOf(a)))
+    const [newest, ...others] = rows.toSorted((a, b) =>
+      (dayOf(b) ?? '').localeCompare(dayOf(a) ?? ''),
+    )
     if (newest === undefined) return []
     for (const other of others) {
-      const kept = dayOf(other) < dayOf(newest) ? 'the newer' : 'the first'
+      const kept = (dayOf(other) ?? '') < (dayOf(newest) ?? '') ? 'the newer' : 'the first'
       const detail = `expected one row a name; kept ${kept}`
       refused.push(refuse(other.server.name, { reason: 'duplicate_name', detail }))
     }

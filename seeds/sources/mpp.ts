@@ -5,32 +5,34 @@ import { readPaidEntry } from '../../src/domain/sources/x402-manifest.ts'
 import { present } from '../../src/domain/wire/json.ts'
 import {
   chooseRows,
-  type MappedSeed,
-  type MapRules,
-  mapReported,
-  PAID_API,
-  refuse,
-  type SeedSource,
-} from '../facts/map-rows.ts'
-import {
   type Fault,
   faultOf,
   findCallableUrlFault,
   findOperationAddressFault,
+  foreignNumbers,
+  foreignText,
+  foreignTexts,
   leftOut,
+  type Mapped,
+  type MapRules,
+  mapReported,
+  optionalFlag,
+  optionalList,
+  PAID_API,
   type Refusal,
-} from '../facts/refusal.ts'
-import * as member from '../facts/row-members.ts'
+  refuse,
+} from '../facts/map-rows.ts'
 import { withPlainWords } from '../facts/seed-texts.ts'
+import type { SeedSource } from '../fetch/read-source.ts'
 
 const SOURCE = 'mpp_services'
 const CATALOGUE = 'https://github.com/tempoxyz/mpp/blob/main/schemas/services.ts'
 
 const priced = {
-  ...member.texts('method', 'unitType', 'amountHint', 'currency'),
-  ...member.numbers('decimals'),
+  ...foreignTexts('method', 'unitType', 'amountHint', 'currency'),
+  ...foreignNumbers('decimals'),
   amount: v.nullish(v.union([v.string(), v.number()])),
-  dynamic: member.optionalFlag,
+  dynamic: optionalFlag,
 }
 const PaymentSchema = v.object(priced)
 
@@ -40,24 +42,24 @@ const PaymentSchema = v.object(priced)
  */
 const EndpointSchema = v.object({
   ...priced,
-  ...member.texts('route', 'path', 'desc', 'description'),
+  ...foreignTexts('route', 'path', 'desc', 'description'),
   payment: v.nullish(PaymentSchema),
 })
 
 const ServiceSchema = v.object({
-  id: v.pipe(member.text, v.regex(/^[\w.-]{1,80}$/, 'expected an identifier such as apex-db')),
-  name: member.text,
-  serviceUrl: member.text,
-  ...member.texts('description', 'status'),
-  categories: member.optionalList,
-  tags: member.optionalList,
+  id: v.pipe(foreignText, v.regex(/^[\w.-]{1,80}$/, 'expected an identifier such as apex-db')),
+  name: foreignText,
+  serviceUrl: foreignText,
+  ...foreignTexts('description', 'status'),
+  categories: optionalList,
+  tags: optionalList,
   docs: v.nullish(v.record(v.string(), v.unknown())),
   payments: v.nullish(v.array(PaymentSchema)),
   endpoints: v.pipe(v.array(v.unknown(), 'expected a list of endpoints'), v.maxLength(2000)),
 })
 type Service = v.InferOutput<typeof ServiceSchema>
 
-function mapService(service: Service, rules: MapRules): MappedSeed {
+function mapService(service: Service, rules: MapRules): Mapped {
   const { id, status } = service
   if (status === 'inactive')
     return refuse(id, faultOf('inactive', `expected status active, got ${status}`))
@@ -153,10 +155,8 @@ export const mpp: SeedSource = {
   title: 'services of the MPP directory with their priced endpoints',
   liveUrl: 'https://mpp.dev/api/services',
   promisesAll: true,
-  shape: {
-    lists: ['services'],
-    expected: 'a list of MPP services',
-    isRow: (value) => typeof value.serviceUrl === 'string',
-  },
+  lists: ['services'],
+  expected: 'a list of MPP services',
+  isRow: (value) => typeof value.serviceUrl === 'string',
   choose: chooseRows(ServiceSchema, 'id', mapService),
 }

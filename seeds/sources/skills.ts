@@ -8,25 +8,25 @@ import {
 import { isJsonObject, memberOf, parseJson } from '../../src/domain/wire/json.ts'
 import {
   chooseRows,
-  type ListedFacts,
-  type MappedSeed,
-  type MapRules,
-  mapReported,
-  refuse,
-  type Seed,
-  type SeedSource,
-  type SellerReader,
-} from '../facts/map-rows.ts'
-import {
   type Fault,
   faultOf,
   findCallableUrlFault,
+  foreignText,
   type HostRules,
+  type Mapped,
+  type MapRules,
+  mapReported,
   type Refusal,
-} from '../facts/refusal.ts'
-import * as member from '../facts/row-members.ts'
-import { toSlug } from '../text/address-slug.ts'
-import { readYaml } from '../text/read-yaml.ts'
+  refuse,
+  toSlug,
+} from '../facts/map-rows.ts'
+import type { SellerReader } from '../fetch/read-sellers.ts'
+import {
+  type ListedFacts,
+  parseAddresses,
+  readYaml,
+  type SeedSource,
+} from '../fetch/read-source.ts'
 
 const MAX_FILES = 5000
 /** Characters of a whole `SKILL.md`; a row may be no longer anyway. */
@@ -35,14 +35,14 @@ const MAX_SKILL_LENGTH = 256 * 1024
 /** One `SKILL.md` of a public repository, or of a host of its own, with the files next to it. */
 const RowSchema = v.object({
   repo: v.pipe(
-    member.text,
+    foreignText,
     v.regex(
       /^(?:[A-Za-z0-9][\w-]{0,38}\/[\w.-]{1,100}|https:\/\/[a-z0-9.-]+)$/,
       'expected owner/name on GitHub, or the origin of a host',
     ),
   ),
   path: v.pipe(
-    member.text,
+    foreignText,
     v.regex(
       /^(?:[\w@][\w.@-]*\/|\.[\w-]+\/){0,12}(?:SKILL|skill)\.md$/,
       'expected a path to SKILL.md',
@@ -57,11 +57,11 @@ const RowSchema = v.object({
   ),
   files: v.nullish(v.pipe(v.array(v.string()), v.maxLength(MAX_FILES))),
   /** The repository's own licence, for a skill that names none. */
-  license: v.nullish(member.text),
+  license: v.nullish(foreignText),
 })
 type Row = v.InferOutput<typeof RowSchema>
 
-function mapSkill(row: Row, rules: MapRules): MappedSeed {
+function mapSkill(row: Row, rules: MapRules): Mapped {
   const { repo, path, text } = row
   const folder = path.replace(/\/?SKILL\.md$/i, '')
   const host = repo.startsWith('https://') ? repo.slice('https://'.length) : null
@@ -78,7 +78,7 @@ function mapSkill(row: Row, rules: MapRules): MappedSeed {
     )
   const below = folder === '' ? '' : `/tree/HEAD/${folder}`
   const url = host === null ? `https://github.com/${repo}${below}` : `${repo}/${path}`
-  const mapped = mapReported(
+  return mapReported(
     {
       key,
       prefix: 'kit',
@@ -87,10 +87,12 @@ function mapSkill(row: Row, rules: MapRules): MappedSeed {
       // An agent follows all of it, so all of it is scanned for orders against its user.
       stated: [read.description, read.body],
       facts: { ...FREE_KIT, url, sources: [{ source: SKILL_SOURCE, ref: url }] },
+      skill: toFacts(row, { ...read, text, licence }, rules),
+      // Its sentence stays where it is: a person writes ours.
+      withheld: ['summary'],
     },
     rules,
   )
-  return withSkill(mapped, toFacts(row, { ...read, text, licence }, rules))
 }
 
 const FREE_KIT = {
@@ -105,13 +107,6 @@ function licenceOf({ files, license }: Row, read: ReadSkill): string | null {
   const beside = files?.find((file) => /^(?:LICEN[CS]E|COPYING)(?:\.\w+)?$/.test(file))
   const licence = toLicence(read.license) ?? toLicence(beside) ?? toLicence(license)
   return licence !== null && SKILL_SHAPES.licence.test(licence) ? licence : null
-}
-
-/** Its sentence stays where it is: a person writes ours. */
-function withSkill(mapped: MappedSeed, skill: SkillFacts): MappedSeed {
-  const add = (seed: Seed): Seed => ({ ...seed, skill, withheld: ['summary'] })
-  if (mapped.ok) return { ...mapped, seed: add(mapped.seed) }
-  return mapped.held === undefined ? mapped : { ...mapped, held: add(mapped.held) }
 }
 
 function toFacts(
@@ -149,14 +144,11 @@ export const skills: SeedSource = {
   id: 'skills',
   title: 'skills for agents, by the SKILL.md of public repositories',
   liveUrl: '',
-  promisesAll: false,
-  shape: {
-    lists: ['skills'],
-    expected:
-      'rows of repo, path, commit, text and files, or addresses of skills: on GitHub, of a skill.md, of an index.json',
-    isRow: ({ repo, path }) => typeof repo === 'string' && typeof path === 'string',
-    takesAddresses: true,
-  },
+  lists: ['skills'],
+  expected:
+    'rows of repo, path, commit, text and files, or addresses of skills: on GitHub, of a skill.md, of an index.json',
+  isRow: ({ repo, path }) => typeof repo === 'string' && typeof path === 'string',
+  readText: parseAddresses,
   fromContent: toListedAddresses,
   follow: followSkills,
   choose: chooseRows(RowSchema, 'path', mapSkill),

@@ -1,4 +1,4 @@
-import type { SeedSource } from '../facts/map-rows.ts'
+import type { SeedSource } from '../fetch/read-source.ts'
 import { a2a } from './a2a.ts'
 import { bazaarDoctor, merona, vet402 } from './counted.ts'
 import { discovery } from './discovery.ts'

@@ -7,20 +7,25 @@ import { readPaidEntry } from '../../src/domain/sources/x402-manifest.ts'
 import { largestOf } from '../../src/domain/wire/json.ts'
 import {
   type ChosenSeeds,
+  faultOf,
+  findOperationAddressFault,
+  foreignTexts,
   gatherSeeds,
-  type MappedSeed,
+  leftOut,
+  type Mapped,
   type MapRules,
   mapReported,
+  optionalList,
   PAID_API,
   parseRow,
+  type Refusal,
   refuse,
   type Seed,
-  type SeedSource,
+  toInstant,
   toPayees,
 } from '../facts/map-rows.ts'
-import { faultOf, findOperationAddressFault, leftOut, type Refusal } from '../facts/refusal.ts'
-import * as member from '../facts/row-members.ts'
 import { withPlainWords } from '../facts/seed-texts.ts'
+import type { SeedSource } from '../fetch/read-source.ts'
 
 const API = 'https://api.cdp.coinbase.com/platform/v2/x402/discovery'
 const SOURCE = 'cdp_bazaar'
@@ -36,8 +41,8 @@ const counted = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxVa
 /** One endpoint of an x402 discovery answer, version 1 or 2; its payment and shapes are a manifest's. */
 const RowSchema = v.object({
   resource: v.pipe(v.string('expected the URL of an endpoint'), v.maxLength(2000)),
-  ...member.texts('type', 'description', 'serviceName'),
-  tags: member.optionalList,
+  ...foreignTexts('type', 'description', 'serviceName'),
+  tags: optionalList,
   /** The catalogue's counts of its use. */
   quality: v.optional(
     v.fallback(
@@ -47,7 +52,7 @@ const RowSchema = v.object({
     null,
   ),
   /** A saved page's member next to the rows. */
-  captured_utc: v.pipe(v.nullish(v.string()), v.transform(member.toInstant)),
+  captured_utc: v.pipe(v.nullish(v.string()), v.transform(toInstant)),
   accepts: v.pipe(
     v.array(v.unknown(), 'expected a list of ways to pay'),
     v.maxLength(MAX_ACCEPTS, `expected at most ${MAX_ACCEPTS} ways to pay`),
@@ -61,13 +66,10 @@ export const x402Bazaar: SeedSource = {
   id: 'x402-bazaar',
   title: 'paid endpoints of the x402 Bazaar, one listing for each origin',
   liveUrl: `${API}/resources?limit=100`,
-  promisesAll: false,
-  shape: {
-    lists: ['items', 'resources'],
-    expected: 'a page of x402 resources or a line of JSON for each',
-    isRow: (value) => typeof value.resource === 'string',
-    savedAt: 'captured_utc',
-  },
+  lists: ['items', 'resources'],
+  expected: 'a page of x402 resources or a line of JSON for each',
+  isRow: (value) => typeof value.resource === 'string',
+  savedAt: 'captured_utc',
   choose: chooseOrigins,
 }
 
@@ -118,7 +120,7 @@ function mapEndpoint(row: Row, rules: MapRules) {
 }
 
 /** All endpoints of one origin as one listing. */
-function mapOrigin(origin: string, endpoints: readonly Endpoint[], rules: MapRules): MappedSeed {
+function mapOrigin(origin: string, endpoints: readonly Endpoint[], rules: MapRules): Mapped {
   const { http, pricing, left } = collapseOperations(endpoints.map(({ operation }) => operation))
   const host = URL.parse(origin)?.host ?? origin
   const rows = endpoints.length
@@ -142,7 +144,7 @@ function mapOrigin(origin: string, endpoints: readonly Endpoint[], rules: MapRul
 }
 
 /** Paid tools of one MCP server: the server is what a client connects to. */
-function mapServerTools(url: string, endpoints: readonly Endpoint[], rules: MapRules): MappedSeed {
+function mapServerTools(url: string, endpoints: readonly Endpoint[], rules: MapRules): Mapped {
   const host = URL.parse(url)?.host ?? url
   const rows = endpoints.length
   return mapReported(

@@ -6,48 +6,53 @@ import { originOf } from '../../src/domain/sources/place-rows.ts'
 import { MeasuredSchema, SignalsSchema } from '../../src/domain/trust/evidence.ts'
 import { toCaip2 } from '../../src/domain/trust/usd-assets.ts'
 import {
+  addressSlug,
   chooseRows,
-  type MappedSeed,
+  faultOf,
+  findCallableUrlFault,
+  foreignNumbers,
+  foreignTexts,
+  type Mapped,
   type MapRules,
   mapReported,
+  optionalFlag,
   PAID_API,
+  type Refusal,
   refuse,
   type SeedEvidence,
-  type SeedSource,
+  toInstant,
 } from '../facts/map-rows.ts'
-import { faultOf, findCallableUrlFault, type Refusal } from '../facts/refusal.ts'
-import * as member from '../facts/row-members.ts'
-import { addressSlug } from '../text/address-slug.ts'
+import type { SeedSource } from '../fetch/read-source.ts'
 
 const API = 'https://x402-list.com/api/v1/services'
 const SOURCE = 'x402-list'
 
 /** What the provider measured of a service; null means "not measured", which is not zero. */
 const TractionSchema = v.object({
-  ...member.texts('status', 'last_settlement_at'),
-  ...member.numbers('volume_usd_30d', 'tx_count_30d', 'unique_buyers_30d', 'top_buyer_share_30d'),
-  shared_payout: member.optionalFlag,
+  ...foreignTexts('status', 'last_settlement_at'),
+  ...foreignNumbers('volume_usd_30d', 'tx_count_30d', 'unique_buyers_30d', 'top_buyer_share_30d'),
+  shared_payout: optionalFlag,
 })
 
 const AssessmentSchema = v.object({
-  ...member.texts('compliance_grade', 'risk_level'),
-  ...member.numbers('reliability_uptime_30d', 'response_p95_ms', 'price_usd', 'price_max_usd'),
+  ...foreignTexts('compliance_grade', 'risk_level'),
+  ...foreignNumbers('reliability_uptime_30d', 'response_p95_ms', 'price_usd', 'price_max_usd'),
   traction: v.nullish(TractionSchema),
 })
 
 const ServiceSchema = v.object({
   slug: v.pipe(v.string('expected text'), v.regex(/^[\w.-]{1,120}$/, 'expected a slug')),
   base_url: v.string('expected the address of a service'),
-  ...member.texts('name', 'description', 'category', 'status', 'last_checked_at', 'created_at'),
-  ...member.numbers('endpoint_count', 'min_price_usd', 'uptime_24h'),
-  verified: member.optionalFlag,
+  ...foreignTexts('name', 'description', 'category', 'status', 'last_checked_at', 'created_at'),
+  ...foreignNumbers('endpoint_count', 'min_price_usd', 'uptime_24h'),
+  verified: optionalFlag,
   networks_caip2: v.nullish(v.array(v.string())),
   networks: v.nullish(v.array(v.string())),
   assessment: v.nullish(AssessmentSchema),
 })
 type Service = v.InferOutput<typeof ServiceSchema>
 
-function mapService(service: Service, rules: MapRules): MappedSeed {
+function mapService(service: Service, rules: MapRules): Mapped {
   const { slug: name, base_url: url } = service
   const fault = findCallableUrlFault(url, rules)
   if (fault !== null) return refuse(name, fault)
@@ -108,8 +113,8 @@ function toEvidence(row: Service, now: string): SeedEvidence {
 function toMeasured({ assessment, last_checked_at }: Service, now: string) {
   const traction = assessment?.traction
   if (traction?.status !== 'measured') return null
-  const checked = member.toInstant(last_checked_at)
-  const last = member.toInstant(traction.last_settlement_at)
+  const checked = toInstant(last_checked_at)
+  const last = toInstant(traction.last_settlement_at)
   const measured = {
     source: 'x402-list',
     // The window can't end before the last payment in it.
@@ -148,10 +153,8 @@ export const x402List: SeedSource = {
   title: 'services of x402-list.com with their measurements (CC BY 4.0)',
   liveUrl: `${API}?per_page=100&page=1`,
   promisesAll: true,
-  shape: {
-    lists: ['data'],
-    expected: 'a page of x402-list services',
-    isRow: (value) => typeof value.slug === 'string',
-  },
+  lists: ['data'],
+  expected: 'a page of x402-list services',
+  isRow: (value) => typeof value.slug === 'string',
   choose: chooseRows(ServiceSchema, 'slug', mapService),
 }

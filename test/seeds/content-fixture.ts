@@ -110,33 +110,22 @@ export function contentForEachTest(): ReturnType<typeof createContentFixture> {
   return content
 }
 
-export type SeedFixtureOptions = Partial<RunOptions> & { today?: string; ports?: object }
+export type SeedFixtureOptions = Partial<RunOptions> & { today?: string }
 
-async function seedFixture({
-  today,
-  ports,
-  ...options
-}: SeedFixtureOptions & { contentDir: string }) {
-  return runSeeding(
-    {
-      importer: 'mcp-registry',
-      from: join(FIXTURES, 'page-1.json'),
-      limit: null,
-      dryRun: false,
-      listed: false,
-      since: null,
-      force: false,
-      now: `${today ?? '2026-11-20'}T00:00:00.000Z`,
-      ...options,
-    },
-    {
-      progress: { write: () => true },
-      now: () => 0,
-      retryMs: 1,
-      allowPlaceholders: true,
-      ...ports,
-    },
-  )
+async function seedFixture({ today, ...options }: SeedFixtureOptions & { contentDir: string }) {
+  return runSeeding({
+    importer: 'mcp-registry',
+    from: join(FIXTURES, 'page-1.json'),
+    limit: null,
+    dryRun: false,
+    listed: false,
+    since: null,
+    force: false,
+    now: `${today ?? '2026-11-20'}T00:00:00.000Z`,
+    retryMs: 1,
+    allowPlaceholders: true,
+    ...options,
+  })
 }
 
 const nothing = v.parse(createWrittenFactsSchema({ allowPrivate: false }), {})

@@ -24,7 +24,7 @@ export function mapRow(row: unknown) {
 
 export function parseRow(row: unknown) {
   const parsed = parseRegistryRow(row)
-  if (!parsed.ok) throw new Error(`the fixture is not a row: ${parsed.refusal.detail}`)
+  if ('refusal' in parsed) throw new Error(`the fixture is not a row: ${parsed.refusal.detail}`)
   return parsed.row
 }
 

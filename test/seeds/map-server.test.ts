@@ -15,9 +15,8 @@ describe('what a server becomes', () => {
       _meta: official({ publishedAt: '2026-03-04T05:06:07Z' }),
     })
     expect(result).toEqual({
-      ok: true,
-      dropped: [],
       seed: {
+        dropped: [],
         key: 'io.github.user/weather',
         id: 'mcp.io.github.user.weather',
         published: '2026-03-04',
@@ -94,7 +93,7 @@ describe('what a server becomes', () => {
       'https://weather.example/w.mcpb',
     ],
   ])('points at %s', (_what, change, url) => {
-    expect(mapRow({ ...WEATHER, ...change })).toMatchObject({ ok: true, seed: { facts: { url } } })
+    expect(mapRow({ ...WEATHER, ...change })).toMatchObject({ seed: { facts: { url } } })
   })
 
   test.each([
@@ -106,7 +105,7 @@ describe('what a server becomes', () => {
     ],
     ['no HTML', { title: '<b>Weather</b>' }, 'Weather'],
   ])('is called %s', (_what, change, name) => {
-    expect(mapRow({ ...WEATHER, ...change })).toMatchObject({ ok: true, seed: { facts: { name } } })
+    expect(mapRow({ ...WEATHER, ...change })).toMatchObject({ seed: { facts: { name } } })
   })
 
   test('places what no word places among developer tools', () => {
@@ -131,9 +130,10 @@ describe('what a server becomes', () => {
       remotes: [{ type: 'streamable-http', url: 'https://{tenant}.weather.example/mcp' }],
     })
     expect(result).toMatchObject({
-      ok: true,
-      seed: { facts: { invoke: [{ kind: 'mcp_package' }] } },
-      dropped: [{ reason: 'template_url', name: 'io.github.user/weather' }],
+      seed: {
+        facts: { invoke: [{ kind: 'mcp_package' }] },
+        dropped: [{ reason: 'template_url', name: 'io.github.user/weather' }],
+      },
     })
   })
 })

@@ -69,7 +69,7 @@ describe('what a server asks for', () => {
     const row = { ...WEATHER, version: '1.4.2' }
     const facts = (value: unknown) => {
       const result = mapRow(value)
-      return result.ok ? result.seed.facts : result
+      return result.refusal === undefined ? result.seed.facts : result
     }
     expect(facts({ server: row })).toMatchObject({
       registry_name: 'io.github.user/weather',

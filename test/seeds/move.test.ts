@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { move as moveListing } from '../../seeds/commands/move.ts'
-import { renameId } from '../../seeds/content/listing-text.ts'
 import { readContent } from '../../src/content/read.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 import { runHere } from '../support/run-here.ts'
@@ -66,17 +65,6 @@ test('comparisons, showcase and policies name it as it is called now, and change
   expect(read('compare/weather.yaml')).toBe(COMPARISON.replaceAll('id: x402.foo', 'id: x402.bar'))
   expect(read('tables/site.yaml')).toContain('\nshowcase: [x402.bar]\n')
   expect(read('tables/policies.yaml')).toBe(POLICY.replace('"x402.foo"', 'x402.bar'))
-})
-
-test('a row goes where the list has the new id already', () => {
-  const list = (...rows: string[]) => `a: # x402.a\n${rows.join('\n')}\nb: 1\n`
-  const [kept, other] = ['  - { id: x402.b }', '  - { id: x402.c }']
-  expect(renameId(list('  - { id: x402.a }', kept, other), 'x402.a', 'x402.b')).toBe(
-    list(kept, other),
-  )
-  const long = '  - id: x402.a\n    focus: broad'
-  expect(renameId(list(kept, long, other), 'x402.a', 'x402.b')).toBe(list(kept, other))
-  expect(renameId(list(long), 'x402.a', 'x402.b')).toBe(list(long.replace('x402.a', 'x402.b')))
 })
 
 test.each([

@@ -51,7 +51,7 @@ describe('what is refused', () => {
     ['invalid_url', pack('mcpb', 'http://weather.example/w.mcpb'), {}],
   ])('%s: %j %j', (reason, change, meta) => {
     const result = mapRow({ server: { ...WEATHER, ...change }, _meta: official(meta) })
-    expect(result).toMatchObject({ ok: false, refusal: { reason, name: 'io.github.user/weather' } })
+    expect(result).toMatchObject({ refusal: { reason, name: 'io.github.user/weather' } })
   })
 
   test('documentation hosts, unless a trial allows them', () => {
@@ -64,7 +64,7 @@ describe('what is refused', () => {
   test('but not an honest word that attacks use too', () => {
     const description =
       'Queries several models with distinct system prompts; you must set an API key.'
-    expect(mapRow({ ...WEATHER, description })).toMatchObject({ ok: true })
+    expect(mapRow({ ...WEATHER, description })).not.toHaveProperty('refusal')
   })
 
   test.each([
@@ -84,7 +84,7 @@ describe('what is refused', () => {
     [JSON.parse('{"__proto__": {"name": "a.b/c"}}')],
     [{ server: WEATHER, _meta: official({ status: 7 }) }],
   ])('a row of another shape: %j', (row) => {
-    expect(parseRegistryRow(row)).toMatchObject({ ok: false })
+    expect(parseRegistryRow(row)).toHaveProperty('refusal')
   })
 
   test('keys that a row should not have are left behind', () => {
@@ -92,7 +92,7 @@ describe('what is refused', () => {
       '{"name":"a.b/c","description":"Text.","__proto__":{"polluted":true},"constructor":{"x":1},"trust":{"score":100},"first_party":true,"packages":[{"registryType":"npm","identifier":"c","__proto__":{"polluted":true}}]}',
     )
     const result = mapRow(row)
-    expect(result).toMatchObject({ ok: true })
+    expect(result).not.toHaveProperty('refusal')
     expect(JSON.stringify(result)).not.toMatch(/polluted|trust|first_party|constructor/)
     expect({}).not.toHaveProperty('polluted')
   })

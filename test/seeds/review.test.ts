@@ -15,9 +15,10 @@ import { settleOne } from './settle-one.ts'
 const REVIEW = new URL('../../seeds/commands/review.ts', import.meta.url).pathname
 const WORDS = `---
 # yaml-language-server: $schema=../../schema/listing.schema.json
-name: "Night Lamp"
-summary: "Tells when the lamp of a harbour is lit."
-categories: [developer_tools]
+name: Night Lamp
+summary: Tells when the lamp of a harbour is lit.
+categories:
+  - developer_tools
 ---
 `
 const FILE = 'listings/mcp/com.example.lamp.md'
@@ -86,7 +87,7 @@ describe('a row that no listing takes', () => {
     const fault = await settle('accepted', { file: { path: FILE, text } }).catch(String)
     expect(fault).toContain(`${FILE}:4 sumary: expected a known key`)
     expect(fault).toContain('did you mean summary?')
-    expect(fault).toContain(`${FILE}:5 categories[0]: expected a known category`)
+    expect(fault).toContain(`${FILE}:6 categories[0]: expected a known category`)
     expect(isThere(FILE)).toBe(false)
     expect(await queue().list()).toHaveLength(1)
   })
@@ -266,13 +267,12 @@ describe('npm run review', () => {
     expect((await run()).stdout).toContain(`${id}  2026-11-20  mcp-registry  mcp.com.example.lamp`)
     const draft = `review/${id}.mcp.com.example.lamp.md`
     const shown = (await run('show', start)).stdout
-    expect(shown).toContain('name: "Night Lamp"')
+    expect(shown).toContain('name: Night Lamp')
     expect(shown).toContain(draft)
     expect(content.read(draft)).toBe(WORDS)
     content.write(draft, WORDS.replace('Night Lamp', 'Day Lamp'))
     expect((await run('show', start)).stdout).toContain('Day Lamp')
-    const accepted = await run('accept', start, '--json')
-    expect(JSON.parse(accepted.stdout)).toMatchObject({ id, decision: 'accepted' })
+    expect((await run('accept', start)).stdout).toContain(`${id}: accepted`)
     expect(content.read(FILE)).toContain('Day Lamp')
     expect(isThere(draft)).toBe(false)
     const again = await run('accept', start)

@@ -161,7 +161,7 @@ describe('what people write of a listing stands', () => {
   test('a server that is refused now stays as it was, and is named', async () => {
     const from = content.save([row({ description: '' }), server('a.b/other')])
     const result = await content.seed({ from })
-    expect(result.refusedNow).toMatchObject([{ name: 'a.b/c', reason: 'no_description' }])
+    expect(result.refused).toMatchObject([{ name: 'a.b/c', reason: 'no_description' }])
     expect(content.fields(file).get('url')).toBe('https://a.example/1')
   })
 

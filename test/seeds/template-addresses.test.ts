@@ -40,7 +40,7 @@ const CASES = readLines<Case>('test/fixtures/published/server-json-variables.ndj
 
 function listed(server: object, meta: object = {}) {
   const mapped = mapRow({ server, _meta: official(meta) })
-  if (!mapped.ok) throw new Error(mapped.refusal.detail)
+  if (mapped.refusal !== undefined) throw new Error(mapped.refusal.detail)
   const { sources: _, ...facts } = mapped.seed.facts
   return toListing({ id: 'mcp.templates', facts: { ...facts, pricing: undefined } })
 }
@@ -84,7 +84,6 @@ describe('a server whose address has parts of its caller', () => {
     const remotes = [{ type: 'streamable-http', url, variables: { [name]: { isRequired: true } } }]
     const rules = { ...RULES, allowPlaceholders: false }
     expect(mapServer(parseRow({ server: { ...server, remotes } }), rules)).toMatchObject({
-      ok: true,
       seed: { facts: { invoke: [{ url }] } },
     })
   })
@@ -92,7 +91,7 @@ describe('a server whose address has parts of its caller', () => {
   test.each(CASES.filter(({ refused }) => refused !== undefined))(
     'is refused: $case',
     ({ server, refused }) => {
-      expect(mapRow({ server })).toMatchObject({ ok: false, refusal: { reason: refused } })
+      expect(mapRow({ server })).toMatchObject({ refusal: { reason: refused } })
     },
   )
 

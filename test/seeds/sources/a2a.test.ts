@@ -164,7 +164,7 @@ describe('A2A agents', () => {
       { reason: 'unreadable_seller', name: `${origin}/card.json` },
     ])
     expect(host.requested).toEqual([])
-    const trial = await content.seed({ importer: 'a2a', from, ports: { allowPrivate: true } })
+    const trial = await content.seed({ importer: 'a2a', from, allowPrivate: true })
     expect(trial.refused).toEqual([])
     expect(content.listing('listings/a2a/guide.example.md')).toContain('source: agent_cards')
   })

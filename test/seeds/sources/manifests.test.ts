@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { countSeeding } from '../../../seeds/commands/seed.ts'
-import type { SellerReader } from '../../../seeds/facts/map-rows.ts'
+import type { SellerReader } from '../../../seeds/fetch/read-sellers.ts'
 import { manifests } from '../../../seeds/sources/manifests.ts'
 import { contentForEachTest } from '../content-fixture.ts'
 

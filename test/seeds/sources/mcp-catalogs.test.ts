@@ -36,7 +36,7 @@ const seed = (importer: keyof typeof ROWS, rows: unknown[] = [ROWS[importer]]) =
 test('a server of a catalogue becomes a listing with its tools, and none of its sentences', async () => {
   await seed('docker')
   const text = content.listing('listings/mcp/docker.harbour.md')
-  expect(text).toContain('identifier: "mcp/harbour"')
+  expect(text).toContain('identifier: mcp/harbour')
   expect(text).toContain('HARBOUR_KEY')
   expect(text).toContain('source: docker_mcp_registry')
   const { interface: seen } = content.evidence('listings/mcp/docker.harbour.md')
@@ -97,9 +97,9 @@ test('a row that is none is refused by name', async () => {
 
 test('a catalogue in YAML is read by its names, and an error page is not a catalogue', () => {
   const yaml = 'registry:\n  harbour:\n    image: mcp/harbour\n    tools: [{ name: find_ship }]\n'
-  expect(parsePage(yaml, null, docker.shape).values).toEqual([
+  expect(parsePage(yaml, null, docker).values).toEqual([
     { name: 'harbour', image: 'mcp/harbour', tools: [{ name: 'find_ship' }] },
   ])
   const page = '<html>Not found</html>'
-  expect(() => parsePage(page, null, docker.shape)).toThrow('expected a catalogue')
+  expect(() => parsePage(page, null, docker)).toThrow('expected a catalogue')
 })

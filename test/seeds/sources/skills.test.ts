@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readListed } from '../../../seeds/content/content-files.ts'
-import type { SellerReader } from '../../../seeds/facts/map-rows.ts'
+import type { SellerReader } from '../../../seeds/fetch/read-sellers.ts'
 import { createRowQueue } from '../../../seeds/review/waiting-rows.ts'
 import { followSkills, skills, toLicence } from '../../../seeds/sources/skills.ts'
 import { contentForEachTest, outcomesOf } from '../content-fixture.ts'

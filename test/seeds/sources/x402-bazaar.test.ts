@@ -166,8 +166,8 @@ describe('the x402 Bazaar', () => {
     const page = (offset: number) =>
       JSON.stringify({ items: [row(`${TIDES}/a`)], pagination: { limit: 1, offset, total: 2 } })
     const start = new URL('https://bazaar.example/resources?limit=1')
-    expect(parsePage(page(0), start, x402Bazaar.shape).next?.search).toBe('?limit=1&offset=1')
-    expect(parsePage(page(1), start, x402Bazaar.shape).next).toBeNull()
+    expect(parsePage(page(0), start, x402Bazaar).next?.search).toBe('?limit=1&offset=1')
+    expect(parsePage(page(1), start, x402Bazaar).next).toBeNull()
   })
 
   test('what people list by hand stays theirs, and gains the source', async () => {

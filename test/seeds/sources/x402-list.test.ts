@@ -116,8 +116,8 @@ describe('x402-list', () => {
     const page = (number: number) =>
       JSON.stringify({ data: [service('a')], meta: { page: number, total_pages: 2 } })
     const start = new URL('https://list.example/api/v1/services?per_page=1&page=1')
-    expect(parsePage(page(1), start, x402List.shape).next?.search).toBe('?per_page=1&page=2')
-    expect(parsePage(page(2), start, x402List.shape).next).toBeNull()
+    expect(parsePage(page(1), start, x402List).next?.search).toBe('?per_page=1&page=2')
+    expect(parsePage(page(2), start, x402List).next).toBeNull()
   })
 
   test.each([
