@@ -155,7 +155,7 @@ describe('a reported service in the review queue', () => {
     ])
     expect(requested).toContain(`GET ${NEW}`)
     expect(draft?.path).toMatch(/^listings\/x402\/api\.night-tides\.com\.tides-/)
-    expect(draft?.text).toContain('name: "Night Tides"')
+    expect(draft?.text).toContain('name: Night Tides')
     expect(draft?.text).toContain('min_usd: 0.01')
     expect(draft?.text).not.toContain('Ignore all')
     requested.length = 0
@@ -243,7 +243,7 @@ test('of what was found, servers and agents become listings of their kind', () =
   const rules = { ...readTables(content.contentDir), allowPlaceholders: false, now: '2026-11-21' }
   const server = mapFound(found, '', rules)
   expect(server.file?.path).toMatch(/^listings\/mcp\//)
-  expect(server.file?.text).toContain('url: "https://mcp.night-tides.com/mcp"')
+  expect(server.file?.text).toContain('url: https://mcp.night-tides.com/mcp')
   const { card } = readAgentCard({
     ...{ name: 'Tide Agent', description: 'Plans by tides.', skills: [] },
     url: 'https://agent.night-tides.com/a2a',

@@ -55,9 +55,10 @@ describe('seeding an empty folder', () => {
     await content.accept()
     expect(content.read('listings/mcp/example.weather.forecast.md')).toBe(`---
 # yaml-language-server: $schema=../../schema/listing.schema.json
-name: "Harbour Weather"
-summary: "Weather forecasts for harbours and open water."
-categories: [geo_weather]
+name: Harbour Weather
+summary: Weather forecasts for harbours and open water.
+categories:
+  - geo_weather
 ---
 `)
     const { faults, counts, waiting } = readContent(content.contentDir, rules)

@@ -44,7 +44,9 @@ export function toApiTypes(): string {
     ...Object.entries(PARAMETERS).map(([name, path]) =>
       toParametersType(name, paths[path]?.get?.parameters ?? []),
     ),
-    ...findReferred(namesOf(ANSWERS), schemas).map((name) => toComponentType(name, schemas[name] ?? {})),
+    ...findReferred(namesOf(ANSWERS), schemas).map((name) =>
+      toComponentType(name, schemas[name] ?? {}),
+    ),
   ].join('\n')
 }
 
