@@ -25,3 +25,9 @@ declare namespace App {
     signIn?: import('../domain/views/seller-views.ts').SignInPage | undefined
   }
 }
+
+/** The package has no types of its own. */
+declare module 'punycode.js' {
+  const punycode: { toUnicode(host: string): string }
+  export default punycode
+}

@@ -17,7 +17,10 @@ const SITE = ['src/pages', 'src/components', 'src/layouts', 'src/styles', 'src/a
  */
 export const LAYERS: Record<string, { ours: string[]; packages: string[] }> = {
   // No clock, files or network: it runs anywhere, and everything may import it.
-  'src/domain': { ours: [], packages: ['valibot', 'tldts', '@noble/*', '@cfworker/json-schema'] },
+  'src/domain': {
+    ours: [],
+    packages: ['valibot', 'tldts', 'punycode.js', '@noble/*', '@cfworker/json-schema'],
+  },
   // No Node built-in: any host can search.
   'src/search': { ours: ['src/domain'], packages: ['valibot', '@orama/orama'] },
   ...layers(COMPILER, {
