@@ -84,25 +84,7 @@ const VERSION = /^\d{1,3}(?:\.\d{1,3}){0,2}$/
 export const CARD_PATHS = ['/.well-known/agent-card.json', '/.well-known/agent.json'] as const
 
 /** What an agent says of itself; texts as they came. */
-export interface AgentCard {
-  name: string
-  description: string | null
-  version: string | null
-  /** Where messages go: its preferred interface. */
-  url: string
-  /** Version of the protocol spoken there, where it names one. */
-  protocol: string | null
-  binding: string
-  /** Each with an id. */
-  skills: Record<string, unknown>[]
-  /** `unknown` where it says nothing about keys. */
-  auth: Auth
-  /** Where the card itself was read, as registries store it. */
-  cardUrl: string | null
-}
-
-/** A card with what the specification finds wrong with it; or why it is none at all. */
-export type ReadCard = { card: AgentCard; fault: string | null } | { card: null; fault: string }
+export type AgentCard = NonNullable<ReturnType<typeof readAgentCard>['card']>
 
 const MAX_NAME = 2000
 const MAX_SKILLS = 1000
@@ -111,8 +93,10 @@ const MAX_SKILLS = 1000
  * An agent card of protocol 0.2 or 0.3 (one `url`) or 1.0 (`supportedInterfaces`), or an `agent.json`
  * that names its `capabilities` instead of skills, alone or as a registry stores it. Many write null
  * for what a card does not say.
+ *
+ * @returns the card with what the specification finds wrong with it; or why it is none at all
  */
-export function readAgentCard(document: unknown): ReadCard {
+export function readAgentCard(document: unknown) {
   const value = withAsciiHosts(withoutNulls(document))
   if (!isJsonObject(value)) return { card: null, fault: 'the card: expected an object' }
   const name = textOf(value.name)
@@ -123,7 +107,9 @@ export function readAgentCard(document: unknown): ReadCard {
   const url = places.flatMap((each) => textOf(each) ?? []).at(0)
   if (url === undefined) return { card: null, fault: 'url: expected url, where messages go' }
   const card = {
-    ...{ name, url },
+    name,
+    /** Where messages go: its preferred interface. */
+    url,
     description: textOf(value.description),
     version: textOf(value.version),
     protocol: textOf(preferred.protocolVersion) ?? textOf(value.protocolVersion),
@@ -131,6 +117,7 @@ export function readAgentCard(document: unknown): ReadCard {
     binding: textOf(preferred.protocolBinding) ?? textOf(value.preferredTransport) ?? 'JSONRPC',
     skills: skillsOf(value.skills ?? value.capabilities),
     auth: authOf(value.securitySchemes),
+    /** Where the card itself was read, as registries store it. */
     cardUrl: textOf(value.wellKnownURI),
   }
   return { card, fault: findFault(value) }
@@ -143,12 +130,13 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(stated.map(([name, member]) => [name, withoutNulls(member)]))
 }
 
-function skillsOf(list: unknown): AgentCard['skills'] {
+/** Each with an id. */
+function skillsOf(list: unknown): Record<string, unknown>[] {
   const objects = (Array.isArray(list) ? list.slice(0, MAX_SKILLS) : []).filter(isJsonObject)
   return objects.map((skill, at) => ({ ...skill, id: textOf(skill.id) ?? `skill-${at + 1}` }))
 }
 
-/** The first scheme a card declares. */
+/** The first scheme a card declares; `unknown` where it says nothing about keys. */
 function authOf(schemes: unknown): Auth {
   const [scheme] = Object.values(isJsonObject(schemes) ? schemes : {}).filter(isJsonObject)
   if (scheme === undefined) return { type: 'unknown' }

@@ -8,13 +8,6 @@ interface Written {
   facts: Readonly<Record<string, unknown>>
 }
 
-export interface PlacedRows {
-  /** Rows by the id of their listing, each in the order of precedence. */
-  taken: Map<string, NamedRow[]>
-  /** Rows without a listing. */
-  waiting: NamedRow[]
-}
-
 /** A listing during the placement of rows. */
 interface Place {
   id: string
@@ -45,7 +38,7 @@ export function placeRows(
   listings: readonly Written[],
   rows: readonly NamedRow[],
   { moves, opens = false }: { moves: ReadonlyMap<string, string>; opens?: boolean },
-): PlacedRows {
+) {
   const places = new Map<string, Place>()
   const byMark = new Map<ListingMark, Marked[]>()
   const byName = new Map<string, Place>()
@@ -60,7 +53,9 @@ export function placeRows(
   const byRank = (a: NamedRow, b: NamedRow) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0)
   const taken = [...places.values()].filter((place) => place.rows.length > 0)
   return {
+    /** Rows by the id of their listing, each in the order of precedence. */
     taken: new Map(taken.map((place) => [place.id, place.rows.sort(byRank)])),
+    /** Rows without a listing. */
     waiting: waiting.sort(byRank),
   }
 
@@ -160,34 +155,26 @@ function mostOf(places: readonly Place[]): Place | undefined {
  * The identifying marks of a listing, as comparable text: two listings of one kind that share a
  * package, a remote, an operation or an agent's address are the same service in every source.
  */
-export type ListingMark = string
+type ListingMark = string
 
 /** Front matter of a file or facts of a source, by name. */
 type Facts = Readonly<Record<string, unknown>>
 
-/** Marks that distinguish one service from another. */
-export interface Identity {
-  kind: unknown
-  marks: readonly ListingMark[]
-  /** Marks of what it may be a part of, the nearest first. */
-  around: readonly ListingMark[]
-  refs: readonly string[]
-  /** For an API; null for any other kind. */
-  origin: string | null
-  /** It names no operation, so it represents its whole origin. */
-  isComplete: boolean
-}
+type Identity = ReturnType<typeof identify>
 
 /** Read leniently: a file that `check` would refuse still must not be listed a second time. */
-export function identify(facts: Facts): Identity {
+function identify(facts: Facts) {
   const { kind, url, http, sources } = facts
   const origin = kind === 'http_api' && typeof url === 'string' ? originOf(url) : null
   return {
     kind,
     marks: marksOf(facts),
+    /** Marks of what it may be a part of, the nearest first. */
     around: kind === 'kit' && typeof url === 'string' ? foldersOf(url).slice(1) : [],
     refs: textsOf(sources, 'ref'),
+    /** For an API; null for any other kind. */
     origin,
+    /** It names no operation, so it represents its whole origin. */
     isComplete: origin !== null && textsOf(http, 'url').length === 0,
   }
 }
