@@ -46,45 +46,30 @@ export interface ContentParts extends Pick<WrittenFiles, 'written' | 'broken'> {
   asOf?: string | undefined
 }
 
-export interface JoinedContent {
-  /** Sorted by id. */
-  listings: ListingFile[]
-  broken: PartialListing[]
-  faults: Fault[]
-  evidence: Map<string, Evidence>
-  /** Including those whose sources withdrew them. */
-  tombstones: Map<string, Tombstone>
-  /** Former content of listings that their sources withdrew, by id. */
-  withdrawn: Map<string, ListingFacts>
-  stated: Map<string, Stated[]>
-  /** Prices of catalogues that are past their limit of age, by id. */
-  pastPrices: Map<string, PastPrices>
-  /** Days of the sources' rows, and of those with prices, by id. */
-  rowDays: Map<string, RowDays>
-  /** Rows by the id of their listing, each in the order of precedence. */
-  taken: ReadonlyMap<string, readonly NamedRow[]>
-  /** Rows without a listing, in the order of precedence. */
-  waiting: NamedRow[]
-}
+export type JoinedContent = ReturnType<typeof joinContent>
 
 /** Joins people, sources and evidence into listings; the same files give the same listings. */
-export function joinContent(parts: ContentParts): JoinedContent {
+export function joinContent(parts: ContentParts) {
   const { written, broken, sources, order, measured, tombstones, asOf } = parts
   const rows = orderRows(rowsOf(sources), order)
   const moves = readMoves(tombstones)
   const { taken, waiting } = placeRows([...written, ...broken], rows, { moves })
-  const joined: JoinedContent = {
-    listings: [],
-    broken: [],
-    faults: [],
+  const joined = {
+    ...{ taken, waiting },
+    /** Sorted by id. */
+    listings: [] as ListingFile[],
+    broken: [] as PartialListing[],
+    faults: [] as Fault[],
     evidence: new Map(measured),
+    /** Including those whose sources withdrew them. */
     tombstones: new Map(tombstones),
-    withdrawn: new Map(),
-    stated: new Map(),
-    pastPrices: new Map(),
-    rowDays: new Map(),
-    taken,
-    waiting,
+    /** Former content of listings that their sources withdrew, by id. */
+    withdrawn: new Map<string, ListingFacts>(),
+    stated: new Map<string, Stated[]>(),
+    /** Prices of catalogues that are past their limit of age, by id. */
+    pastPrices: new Map<string, PastPrices>(),
+    /** Days of the sources' rows, and of those with prices, by id. */
+    rowDays: new Map<string, RowDays>(),
   }
   for (const file of written)
     joinOne(joined, file, withoutOldPrices(joined, file, taken.get(file.id) ?? [], asOf))
