@@ -56,16 +56,10 @@ export interface PartialListing {
   lacks?: readonly string[]
 }
 
-export interface WrittenFiles {
-  /** Sorted by id. */
-  written: WrittenFile[]
-  /** Files with errors, sorted by id like the valid ones. */
-  broken: PartialListing[]
-  faults: Fault[]
-}
+export type WrittenFiles = ReturnType<typeof readWritten>
 
 /** Reads `listings/<prefix>/<slug>.md`, sorted by id; reports every error of every file at once. */
-export function readWritten(contentDir: string, rules: UrlRules): WrittenFiles {
+export function readWritten(contentDir: string, rules: UrlRules) {
   const parse = createWrittenParser(rules)
   const written: WrittenFile[] = []
   const broken: PartialListing[] = []
@@ -87,6 +81,7 @@ export function readWritten(contentDir: string, rules: UrlRules): WrittenFiles {
     else if (parsed.partial !== null) broken.push(parsed.partial)
   }
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
+  // `broken` are files with errors.
   return { written: written.sort(byId), broken: broken.sort(byId), faults }
 }
 

@@ -3,13 +3,12 @@ import { readMoves, urlIn } from '../content/check.ts'
 import { createListingParser, type ListingFile } from '../content/listing-file.ts'
 import type { Content } from '../content/read.ts'
 import { digestOf, recall } from '../content/recall.ts'
-import type { ComparePage } from '../content/tables.ts'
 import {
   type DerivedListing,
   deriveListing,
   NO_PAYOUTS,
 } from '../domain/derived/derived-listing.ts'
-import { createMarkFinder, type SourceRow, type Tables } from '../domain/derived/tables.ts'
+import { createMarkFinder, type Tables } from '../domain/derived/tables.ts'
 import type { ListingFacts } from '../domain/listing/listing-facts.ts'
 import { followMoves, type Gone, type OptedOutListing } from '../domain/listing/listing-states.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../domain/listing/target-url.ts'
@@ -24,7 +23,6 @@ import type { Evidence, Notice } from '../domain/trust/evidence.ts'
 import {
   findNewest,
   type LedgerFacts,
-  type LedgerPayment,
   type PaymentFacts,
   type TrustPayees,
 } from '../domain/trust/ledger-facts.ts'
@@ -39,34 +37,7 @@ import {
 } from './payouts.ts'
 
 /** The content with everything derived from it; the input of every output. */
-export interface Catalogue {
-  baseUrl: string
-  /** Sorted by id. */
-  listings: DerivedListing[]
-  /** A digest for each listing, in order: all its and its views' inputs, except tables and code. */
-  keys: string[]
-  /** Operators known to be independent whose payments are measured. */
-  measuredOperators: number
-  byId: ReadonlyMap<string, DerivedListing>
-  /** Published facts in addition to the payments. */
-  trustPayees: TrustPayees
-  /** The newest payments of the window by listing id, counted or not. */
-  paid: ReadonlyMap<string, readonly LedgerPayment[]>
-  /** Listings whose seller requested removal: only sellers' routes still know them. */
-  optedOut: OptedOutListing[]
-  pages: ComparePage[]
-  tables: Tables
-  mark: string | null
-  sources: ReadonlyMap<string, SourceRow>
-  claimRules: ClaimRules
-  stated: Content['stated']
-  rowDays: Content['rowDays']
-  ledger: LedgerFacts
-  /** Sorted by id. */
-  gone: Gone[]
-  /** MCP servers among them, as far as we memoize them. */
-  goneServers: GoneServer[]
-}
+export type Catalogue = ReturnType<typeof createCatalogue>
 
 export interface CatalogueOptions {
   baseUrl: string
@@ -81,7 +52,7 @@ export interface CatalogueOptions {
 export function createCatalogue(
   content: Content,
   { baseUrl, rules, issuer = GITHUB_ISSUER, asOf, ledger }: CatalogueOptions,
-): Catalogue {
+) {
   const tables = placeTables(content.tables, baseUrl)
   const { stated } = content
   const files = readListed(content, ledger, baseUrl)
@@ -126,24 +97,22 @@ export function createCatalogue(
   const listings = deriveListings(inputs, digestOf(tables), context)
   const optedOut = content.listings.filter((file) => isOptedOut(file, ledger, baseUrl))
   const gone = toGone(content, { files, optedOut, moved: ledger.moved, baseUrl })
+  const claimRules: ClaimRules = { ...rules, sharedHosts: tables.sharedHosts, issuer }
   return {
-    baseUrl,
-    listings,
-    keys: inputs.map(({ key }) => key),
-    optedOut: optedOut.map((file) => toOptedOut(file, baseUrl)),
-    measuredOperators: judged.measuredSeeds,
-    trustPayees: toTrustPayees(ledger, judged.seeds),
-    paid,
+    ...{ baseUrl, listings, tables, stated, ledger, gone, claimRules },
+    ...{ pages: content.pages, mark: content.mark, rowDays: content.rowDays },
     byId: new Map(listings.map((listing) => [listing.id, listing])),
-    pages: content.pages,
-    tables,
-    mark: content.mark,
+    /** A digest for each listing, in order: all its and its views' inputs, except tables and code. */
+    keys: inputs.map(({ key }) => key),
+    /** Listings whose seller requested removal: only sellers' routes still know them. */
+    optedOut: optedOut.map((file) => toOptedOut(file, baseUrl)),
+    /** Operators known to be independent whose payments are measured. */
+    measuredOperators: judged.measuredSeeds,
+    /** Published facts in addition to the payments. */
+    trustPayees: toTrustPayees(ledger, judged.seeds),
+    /** The newest payments of the window by listing id, counted or not. */
+    paid,
     sources: new Map(tables.sources.map((row) => [row.id, row])),
-    claimRules: { ...rules, sharedHosts: tables.sharedHosts, issuer },
-    stated,
-    rowDays: content.rowDays,
-    ledger,
-    gone,
     goneServers: readGoneServers(gone, content, optedOut, rules),
   }
 }
