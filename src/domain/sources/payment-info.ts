@@ -468,30 +468,23 @@ const MAX_OPERATIONS = 100
 const MAX_TEXT = 300
 
 /** What a seller's own document says of its API. */
-export interface DescribedApi {
-  title: string | null
-  description: string | null
-  operations: Operation[]
-  /** CAIP-10 of the payee that the document names. */
-  payees: string[]
-  /** Words that stand where a payee should. */
-  placeholder?: string
-  truncated: boolean
-}
+export type DescribedApi = ReturnType<typeof toDescribedApi>
 
 const schema = createOperationSchema({ allowPrivate: false })
 
 /** Of many operations the first. */
 export function toDescribedApi(
-  about: Pick<DescribedApi, 'title' | 'description'>,
+  about: { title: string | null; description: string | null },
   described: readonly Described[],
   payments: readonly StatedPayment[],
-): DescribedApi {
+) {
   const placeholder = payments.map((each) => each.placeholder).find((each) => each !== undefined)
   return {
     ...about,
     operations: described.slice(0, MAX_OPERATIONS).map(({ operation }) => operation),
+    /** CAIP-10. */
     payees: [...new Set(payments.flatMap(({ payees }) => payees))],
+    /** Words that stand where a payee should. */
     ...present({ placeholder }),
     truncated: described.length > MAX_OPERATIONS,
   }
