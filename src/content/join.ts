@@ -50,16 +50,13 @@ export type JoinedContent = ReturnType<typeof joinContent>
 
 /** Joins people, sources and evidence into listings; the same files give the same listings. */
 export function joinContent(parts: ContentParts) {
-  const { written, broken, sources, order, measured, tombstones, asOf } = parts
+  const { written, sources, order, measured, tombstones, asOf } = parts
   const rows = orderRows(rowsOf(sources), order)
   const moves = readMoves(tombstones)
-  const { taken, waiting } = placeRows([...written, ...broken], rows, { moves })
+  const { taken, waiting } = placeRows([...written, ...parts.broken], rows, { moves })
+  const [listings, broken, faults]: [ListingFile[], PartialListing[], Fault[]] = [[], [], []]
   const joined = {
-    ...{ taken, waiting },
-    /** Sorted by id. */
-    listings: [] as ListingFile[],
-    broken: [] as PartialListing[],
-    faults: [] as Fault[],
+    ...{ taken, waiting, listings, broken, faults },
     evidence: new Map(measured),
     /** Including those whose sources withdrew them. */
     tombstones: new Map(tombstones),
@@ -73,10 +70,9 @@ export function joinContent(parts: ContentParts) {
   }
   for (const file of written)
     joinOne(joined, file, withoutOldPrices(joined, file, taken.get(file.id) ?? [], asOf))
-  for (const partial of broken) {
-    joined.broken.push(partial)
-    for (const fault of toLackFaults(partial, taken.get(partial.id) ?? []))
-      joined.faults.push(fault)
+  for (const partial of parts.broken) {
+    broken.push(partial)
+    for (const fault of toLackFaults(partial, taken.get(partial.id) ?? [])) faults.push(fault)
   }
   return joined
 }

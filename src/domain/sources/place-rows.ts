@@ -30,6 +30,8 @@ interface Marked {
  * shares most of its operations, then to the one for its origin; a skill to the kit of its folder,
  * or of the nearest around it. A listing with only words takes the row that has its id.
  *
+ * @returns `taken` are rows by the id of their listing, `waiting` those without one
+ *
  * @param rows in the order of precedence
  * @param moves former ids, each with the current one
  * @param opens a row without a listing creates one, as if a reviewer accepted it
@@ -53,9 +55,7 @@ export function placeRows(
   const byRank = (a: NamedRow, b: NamedRow) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0)
   const taken = [...places.values()].filter((place) => place.rows.length > 0)
   return {
-    /** Rows by the id of their listing, each in the order of precedence. */
     taken: new Map(taken.map((place) => [place.id, place.rows.sort(byRank)])),
-    /** Rows without a listing. */
     waiting: waiting.sort(byRank),
   }
 
