@@ -149,9 +149,13 @@ async function isFromOwner(
   { listing_id, receipt }: Subject,
   cookie: string | null,
 ): Promise<boolean> {
-  if (receipt === null) return false
+  if (receipt === null || listing_id === null) return false
   const seller = await createSessions(parts).read(cookie)
-  return isOwner(parts.ledger.store, listing_id, seller?.id)
+  if (seller === null) return false
+  const claims = parts.ledger.store.db
+    .selectFrom('claim')
+    .where((eb) => eb.and({ listing_id, seller_id: seller.id, state: 'verified' }))
+  return (await countRows(claims)) > 0
 }
 
 function refuseWrong(parts: Parts, { kind, about, text, email }: ReportBody): void {
@@ -278,19 +282,6 @@ async function findFull(
   const most = listing_id === null ? MAX_OF_HOST : isOwners ? MAX_FOR_OWNER : MAX_OF_LISTING
   if ((await countRows(alike)) >= most) return 'subject'
   return !isOwners && (await countRows(waiting)) >= MAX_WAITING[kind] ? 'queue' : null
-}
-
-/** Whether a seller has proved that a listing is its own. */
-async function isOwner(
-  { db }: Store,
-  listing_id: string | null,
-  seller_id: string | undefined,
-): Promise<boolean> {
-  if (listing_id === null || seller_id === undefined) return false
-  const claims = db
-    .selectFrom('claim')
-    .where((eb) => eb.and({ listing_id, seller_id, state: 'verified' }))
-  return (await countRows(claims)) > 0
 }
 
 export function findReport(

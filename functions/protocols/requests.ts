@@ -11,7 +11,7 @@ import {
 import type { Handler, Parts } from '../features/feature.ts'
 import { publicJson } from '../http/answers.ts'
 import { type Budget, createBudget, type Reached } from '../server/budget.ts'
-import { clientOf, type LimitName } from '../server/rate-limits.ts'
+import { clientOf } from '../server/rate-limits.ts'
 
 type Holding = Exclude<ReturnType<Budget['take']>, string>
 
@@ -34,20 +34,15 @@ export function createBodyBudgets(): BodyBudgets {
 export type ProtocolRequest = H3Event['req']
 
 /**
- * Counts `times` requests of the caller against a limit of our API that endpoints share.
+ * Counts `times` requests of the caller against the limit of searches, which all endpoints share.
  *
  * @returns the fields an answer carries, whether it is a refusal or not
  */
-async function takeForProtocol(
-  parts: ProtocolLimits,
-  name: LimitName,
-  req: ProtocolRequest,
-  times = 1,
-) {
+async function takeForProtocol(parts: ProtocolLimits, req: ProtocolRequest, times = 1) {
   const client = clientOf(req, parts.config)
-  let last = await parts.limits.take(name, client)
+  let last = await parts.limits.take('search', client)
   for (let count = 1; count < times && last.allowed; count += 1)
-    last = await parts.limits.take(name, client)
+    last = await parts.limits.take('search', client)
   return { allowed: last.allowed, taken: last.headers }
 }
 
@@ -84,7 +79,7 @@ export async function readProtocolBody(
   req: ProtocolRequest,
   max: number,
 ): Promise<ProtocolBody | BodyFault> {
-  const first = await takeForProtocol(parts, 'search', req)
+  const first = await takeForProtocol(parts, req)
   const refuse = (fault: Fault, taken = first.taken): BodyFault => ({
     ...fault,
     // The unread rest would be taken for the next request.
@@ -98,7 +93,7 @@ export async function readProtocolBody(
   const { arrived, held } = read
   const message = parse(arrived)
   const cost = costOf(arrived)
-  const rest = cost === 1 ? first : await takeForProtocol(parts, 'search', req, cost - 1)
+  const rest = cost === 1 ? first : await takeForProtocol(parts, req, cost - 1)
   if ('fault' in message || !rest.allowed) {
     held.release()
     const { fault: sentence, ...why } = 'fault' in message ? message : toLimited(rest.taken)
@@ -303,7 +298,7 @@ export function createReadEndpoint(
   return async ({ req, url }: H3Event): Promise<Response> => {
     if (req.method !== 'GET' && req.method !== 'HEAD')
       return refuse(405, refusal, { Allow: 'GET, HEAD, OPTIONS' })
-    const { allowed, taken } = await takeForProtocol(parts, 'search', req)
+    const { allowed, taken } = await takeForProtocol(parts, req)
     if (!allowed) return refuse(429, 'Too many requests', taken)
     try {
       // The path as it was sent: a name contains an encoded slash.

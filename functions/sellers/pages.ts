@@ -130,13 +130,11 @@ async function showDashboardPage(
   const fields = await orRefused(parts, () => readSent(req, parts.config.BASE_URL))
   if ('kind' in fields) return { answer: fields }
   const read: Read = (name) => fields.get(name)?.trim() ?? ''
-  const cookies = new Set<string>()
-  const ask = createAsk(parts, routes, req, cookies)
+  const ask = createAsk(parts, routes, req, res)
   const isSent = req.method === 'POST'
   const answer = await orRefused(parts, () =>
     isSent && read('do') === 'sign_out' ? signOut(ask) : showDashboard(parts, ask, read, isSent),
   )
-  for (const cookie of cookies) res.appendHeader('Set-Cookie', cookie)
   const mail = answer.kind === 'signed_in' ? answer.me.seller.email : ''
   return { answer, found: findOnDomain(parts.release(), read('domain'), mail) }
 }
@@ -144,19 +142,22 @@ async function showDashboardPage(
 /**
  * Calls a seller endpoint for the page that `req` wants: session and limits are checked where they
  * always are, and `readSent` has refused the forms of other sites.
- *
- * @param cookies gets the `Set-Cookie` values of all answers; the page carries them to the browser
+ * `res` carries the cookies of all answers to the browser.
  */
 function createAsk(
   { config, log }: Pick<Parts, 'config' | 'log'>,
   routes: SellerRoutes,
   req: IncomingMessage,
-  cookies: Set<string>,
+  res: ServerResponse,
 ): Ask {
+  const cookies = new Set<string>()
   const caller = {
     client: nodeClientOf(req, config),
     cookie: req.headers.cookie ?? null,
-    setCookie: (cookie: string) => void cookies.add(cookie),
+    setCookie(cookie: string) {
+      if (!cookies.has(cookie)) res.appendHeader('Set-Cookie', cookie)
+      cookies.add(cookie)
+    },
   }
   return (choose, sent = {}, params = {}) =>
     withStore(log, () => choose(routes).act({ ...caller, params, read: async () => sent }))
@@ -287,8 +288,7 @@ async function showSignInPage(
   const read = (name: string) => sent.get(name)?.trim() ?? ''
   const [token, listing] = [read('token'), toListing(read('listing'))]
   if (req.method !== 'POST') return { answer: { kind: 'empty' }, token, listing }
-  const cookies = new Set<string>()
-  const ask = createAsk(parts, routes, req, cookies)
+  const ask = createAsk(parts, routes, req, res)
   const keepWanted = (id: string, minutes: number) => {
     const secure = isSecure(parts) ? '; Secure' : ''
     const where = `Max-Age=${minutes * 60}; Path=/sellers; HttpOnly; SameSite=Lax${secure}`
@@ -306,7 +306,6 @@ async function showSignInPage(
   async function useLink(): Promise<SignInPage['answer']> {
     await ask((to) => to.session_start, { token })
     const wanted = toListing(readCookie(req.headers.cookie ?? null, WANTED) ?? '')
-    for (const cookie of cookies) res.appendHeader('Set-Cookie', cookie)
     keepWanted('', 0)
     return { kind: 'left', to: `/sellers/dashboard${wanted && `?listing=${wanted}`}` }
   }

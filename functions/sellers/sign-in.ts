@@ -2,7 +2,6 @@ import { hash, randomBytes, randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { type Adapter, Lucia, TimeSpan } from 'lucia'
 import type * as v from 'valibot'
-import { findHostForgery, toAsciiAddress } from '../../src/domain/listing/target-url.ts'
 import { LoginBodySchema, SessionBodySchema } from '../../src/domain/views/seller-views.ts'
 import { MINUTE_MS } from '../../src/domain/wire/shapes.ts'
 import { RETENTION } from '../../src/domain/wire/vocabulary.ts'
@@ -380,15 +379,13 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const LOCAL = /^[a-z0-9_+'=&/~-]+(?:\.[a-z0-9_+'=&/~-]+)*$/
 
 /**
- * One plain address in lower case, its domain as mail servers know it, or null. Anything cleverer
- * (comments, quotes, lists, IP literals, domains with letters of two scripts in a word or with letters
- * that become ASCII) is refused: two parsers that read an address differently can send a link to a
- * stranger (CVE-2022-35924).
+ * One plain ASCII address in lower case, or null. Anything cleverer (comments, quotes, lists, IP
+ * literals, domains in other letters) is refused: two parsers that read an address differently can
+ * send a link to a stranger (CVE-2022-35924).
  *
  * @example parseEmailAddress('Ann@Shop.example') → 'ann@shop.example'
  */
-export function parseEmailAddress(typed: string): string | null {
-  const text = withAsciiDomain(typed)
+export function parseEmailAddress(text: string): string | null {
   // Checked before lower-casing: the Kelvin sign and its like would become ASCII letters.
   if (text.length > MAX_ADDRESS || !/^[\x21-\x7e]+$/.test(text)) return null
   const lower = text.toLowerCase()
@@ -399,18 +396,6 @@ export function parseEmailAddress(typed: string): string | null {
   const top = labels.at(-1) ?? ''
   if (labels.length < 2 || !labels.every((label) => LABEL.test(label))) return null
   return /^\d+$/.test(top) ? null : lower
-}
-
-function withAsciiDomain(text: string): string {
-  const [, start = '', domain = ''] = /^([^@]*@)([^@/?#:]+)$/.exec(text) ?? []
-  const ascii = toAsciiAddress(domain)
-  const isPlain = domain
-    .split('.')
-    .every((label, at) => /^[\x21-\x7e]+$/.test(label) || ascii.split('.')[at]?.startsWith('xn--'))
-  // A letter that becomes two in lower case is read otherwise elsewhere.
-  const isOne = domain.toLowerCase().length === domain.length
-  const isSound = isPlain && isOne && findHostForgery(ascii) === null
-  return isSound ? start + ascii : text
 }
 
 /**
