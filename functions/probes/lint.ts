@@ -249,12 +249,6 @@ function toWords(reply: ProbeReply): string {
   return toInertLine(`${toHeadText(answer)}, ${size}, ${ms}`, 200)
 }
 
-/** A listing's own facts, apart from how it is probed. */
-interface ListingWords {
-  own?: readonly LintProblem[]
-  declared?: readonly DeclaredOperation[]
-}
-
 /**
  * Probes a listing's service as the prober does, operation by operation, and reports where the
  * answers and the listing disagree.
@@ -268,7 +262,10 @@ export async function lintPlan(
   plan: ProbePlan,
   client: Fetcher,
   now: () => number,
-  { own = [], declared = [] }: ListingWords = {},
+  {
+    own = [],
+    declared = [],
+  }: { own?: readonly LintProblem[]; declared?: readonly DeclaredOperation[] } = {},
 ): Promise<LintReport> {
   const requested: RequestedStep[] = []
   const finding = await probeHandshake(plan.handshake, { fetch: watch(client, requested) }, now)

@@ -38,6 +38,7 @@ import {
   whole,
 } from '../../src/domain/wire/shapes.ts'
 import { EFFECTS, KINDS, RAILS, RUNS, SEARCH_SORTS } from '../../src/domain/wire/vocabulary.ts'
+import type { InputError } from '../http/answers.ts'
 import type { Directory } from './directory.ts'
 
 /** Results an agent gets unless it asks for more: as many as fit into two kilobytes. */
@@ -291,13 +292,7 @@ async function kitFor(
   return toCompactKit(kit, { rail, operation }) ?? toCompactKit(kit, { rail })
 }
 
-interface Problem {
-  name: string
-  detail: string
-  allowed?: readonly unknown[] | undefined
-}
-
-function toText(problems: readonly Problem[]): string {
+function toText(problems: readonly Pick<InputError, 'name' | 'detail' | 'allowed'>[]): string {
   return problems
     .map(({ name, detail, allowed }) =>
       allowed === undefined ? `${name}: ${detail}` : `${name}: ${detail} (${allowed.join(', ')})`,
@@ -307,6 +302,8 @@ function toText(problems: readonly Problem[]): string {
 
 /** What a client sends next to the arguments of a call: `_meta`. */
 export type Meta = Record<string, unknown>
+
+type ToolName = keyof ReturnType<typeof toToolTexts>
 
 /** A tool with both ways to call it: through the official package's server, or directly. */
 export interface Tool {
@@ -319,16 +316,14 @@ export interface Tool {
 /** Makes a tool for a directory that may be without payments or trust. */
 export type OfferedTool = (switches: Switches) => Tool
 
-interface Shapes<Input> {
-  input: Input
-  output: v.GenericSchema
-  annotations: ToolAnnotations
-}
-
 /** A server is made for each request: the schemas are written out once for all of them. */
 export function createTool<const Input extends ToolInput>(
   name: Tool['name'],
-  { input, output, annotations }: Shapes<Input>,
+  {
+    input,
+    output,
+    annotations,
+  }: { input: Input; output: v.GenericSchema; annotations: ToolAnnotations },
   answer: (requested: v.InferOutput<Input>, meta: Meta) => Promise<CallToolResult>,
 ): OfferedTool {
   return (switches) => {
@@ -398,25 +393,8 @@ function toStandard(
   }
 }
 
-interface ToolText {
-  title: string
-  description: string
-}
-
-const TOOL_NAMES = [
-  'search_listings',
-  'find_operations',
-  'plan_task',
-  'get_listing',
-  'get_kit',
-  'compare_listings',
-  'list_facets',
-  'call_listing',
-] as const
-type ToolName = (typeof TOOL_NAMES)[number]
-
 /** Texts of the tools in a directory that may be without payments or trust. */
-function toToolTexts({ payments, trust }: Switches): Record<ToolName, ToolText> {
+function toToolTexts({ payments, trust }: Switches) {
   const list = (...words: (string | false)[]) => LIST.format(words.filter((word) => word !== false))
   return {
     search_listings: {

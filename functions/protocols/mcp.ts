@@ -74,7 +74,7 @@ export function createMcpEndpoint(
     if (switches !== offered.switches) offered = offer(switches)
     return offered
   }
-  const makeServer = () => createMcpServer({ directory, ...toOffered(), info: describeServer() })
+  const makeServer = () => createMcpServer(directory, describeServer(), toOffered())
   const handler = createMcpHandler(makeServer, { maxRequestBodySize: MAX_MESSAGE_BYTES })
   const turnEnds = createBatches()
   const { BASE_URL, HOST } = parts.config
@@ -150,16 +150,16 @@ const READS = { ttlMs: 60_000, cacheScope: 'public' } as const
 
 const QUIET = { listChanged: false }
 
-interface McpServerParts {
-  directory: Directory
-  tools: readonly Tool[]
-  switches: Switches
-  /** How the server describes itself. */
-  info: Implementation
-}
-
-/** A server: everything it knows is in the directory, so it is stateless. */
-export function createMcpServer({ directory, tools, switches, info }: McpServerParts): McpServer {
+/**
+ * A server: everything it knows is in the directory, so it is stateless.
+ *
+ * @param info how it describes itself
+ */
+export function createMcpServer(
+  directory: Directory,
+  info: Implementation,
+  { tools, switches }: { tools: readonly Tool[]; switches: Switches },
+): McpServer {
   const server = new McpServer(info, {
     instructions: toInstructions(switches),
     // Nothing is ever announced, so a subscription ends with its answer: none holds a socket.

@@ -313,29 +313,19 @@ export function createReadEndpoint(
   }
 }
 
-/** A page of a list read by GET: its query, where it begins, and the cursor of the next one. */
-interface PagedQuery {
-  query: QueryReader
-  /** Where the page before ended; undefined for the first one. */
-  after: string | undefined
-  toCursor(start: string): string
-}
-
 /** Room for a query of a thousand characters of any script, and a name. */
 const MOST_CURSOR = 6000
 const QuestionSchema = v.tuple([v.string(), v.record(v.string(), v.string())])
 
 /**
- * A cursor carries the search that it belongs to, because editors send it without the search words.
+ * A page of a list read by GET: its query, where the page before ended (undefined for the first one),
+ * and the cursor of the next. A cursor carries the search that it belongs to, because editors send it
+ * without the search words.
  *
  * @param known parameters of the search, in addition to `limit` and `cursor`
  * @throws QueryFault with `fault` for a cursor that was not issued, or comes with another search
  */
-export function readPagedQuery(
-  search: string,
-  known: readonly string[],
-  fault: string,
-): PagedQuery {
+export function readPagedQuery(search: string, known: readonly string[], fault: string) {
   const requested = readQuery(search, [...known, 'limit', 'cursor'])
   const own = known.flatMap((name): [string, string][] => {
     const value = requested.text(name, MAX_QUERY_CHARACTERS)
@@ -350,7 +340,7 @@ export function readPagedQuery(
   return {
     query: readQuery(whole.toString(), [...known, 'limit']),
     after,
-    toCursor: (start) => toPageToken(JSON.stringify([start, question]), CURSOR),
+    toCursor: (start: string) => toPageToken(JSON.stringify([start, question]), CURSOR),
   }
 }
 

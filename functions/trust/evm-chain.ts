@@ -142,15 +142,11 @@ export function toTransfer(log: TimedLog, network: string, at: number): Transfer
   }
 }
 
-interface Requested {
-  address: string
-  topics: Topics
-  from: number
-  to: number
-}
-
 /** A node that answers something other than was requested is not trusted at all. */
-function checkLogs(logs: TimedLog[], requested: Requested): TimedLog[] {
+function checkLogs(
+  logs: TimedLog[],
+  requested: { address: string; topics: Topics; from: number; to: number },
+): TimedLog[] {
   const wanted = requested.topics.map((topic) =>
     topic === null ? null : new Set(typeof topic === 'string' ? [topic] : topic),
   )

@@ -295,13 +295,11 @@ export function createHints({ store, clock, log }: { store: Store; clock: Clock;
   }
 }
 
-interface Hint {
-  listing_id: string
-  transaction_id: string
-  noted_at: number
-}
-
-async function insertHint({ db }: Store, hint: Hint, lane: number): Promise<void> {
+async function insertHint(
+  { db }: Store,
+  hint: Omit<Tables['payment_hint'], 'place'>,
+  lane: number,
+): Promise<void> {
   const first = lane * PLACES_A_LANE
   const taken = await db
     .selectFrom('payment_hint')

@@ -62,7 +62,7 @@ const tool = createCallTool(DIRECTORY, async (request) => {
 })(switches)
 const info = { name: 'waypost', version: '1.0.0' }
 const handler = createMcpHandler(() =>
-  createMcpServer({ directory: DIRECTORY, tools: [tool], switches, info }),
+  createMcpServer(DIRECTORY, info, { tools: [tool], switches }),
 )
 const plainly = createToolCalls([tool], () => info)
 const inMemory = {
