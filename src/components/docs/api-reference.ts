@@ -66,34 +66,30 @@ export function readReference() {
 function makeReference(document: unknown) {
   const { site, listings } = readCompiled()
   const first = toFirstCall(listings, site.base_url)
-  const exampleId = first?.id ?? '{listing_id}'
-  const ids = listings.slice(0, 2).map(({ id }) => id)
+  const [compared] = site.compare
+  const examples = {
+    ...{ q: 'web search', limit: '5', relay_info: '1' },
+    ...(first !== undefined && { listing_id: first.id }),
+    ...(compared !== undefined && { slug: compared.slug }),
+  }
   return {
-    reference: toApiReference(document, { baseUrl: site.base_url, exampleId }),
+    reference: toApiReference(document, { baseUrl: site.base_url, examples }),
     baseUrl: site.base_url,
     first,
-    /** Initial values of a form's fields, by the parameter's name. */
-    examples: {
-      q: 'web search',
-      limit: '3',
-      listing_id: exampleId,
-      slug: site.compare[0]?.slug ?? '',
-      ids: ids.join(','),
-    },
   }
 }
 
-/** @param exampleId an existing listing, for the commands. */
-export function toApiReference(
-  document: unknown,
-  { baseUrl, exampleId }: { baseUrl: string; exampleId: string },
-) {
+interface Examples {
+  baseUrl: string
+  /** Values of parameters by their names, for commands that run as they are. */
+  examples: Readonly<Record<string, string>>
+}
+
+export function toApiReference(document: unknown, from: Examples) {
   const { info, paths, components } = v.parse(DocumentSchema, document)
   const endpoints = Object.entries(paths).flatMap(([path, item]) =>
     groupMethods(item).map(({ methods, operation }) =>
-      toEndpoint(path, methods, operation, components, (text) =>
-        text.replace('{listing_id}', exampleId).replace('{base_url}', baseUrl),
-      ),
+      toEndpoint(path, methods, operation, components, from),
     ),
   )
   const tags = [...new Set(endpoints.map(({ tag }) => tag))]
@@ -133,8 +129,9 @@ function toEndpoint(
   methods: string[],
   operation: Operation,
   components: Components,
-  fill: (text: string) => string,
+  { baseUrl, examples }: Examples,
 ) {
+  const address = toAddress(path, operation.parameters, examples)
   const body = operation.requestBody?.content['application/json']
   const bodyFields =
     body === undefined ? [] : toSchemaFields(resolve(body.schema, components.schemas))
@@ -166,8 +163,29 @@ function toEndpoint(
       }
     }),
     /** A command that runs as it is. */
-    curl: toCurl(methods, path, body?.example, operation, fill),
+    curl: toCurl(`${baseUrl}${address}`, methods, body?.example, operation, examples),
+    /** What a browser opens to see the answer: only of a read. */
+    run: isRead(methods, operation) && !address.includes('{') ? address : null,
   }
+}
+
+/** A click is counted, and a stub has no answer to show. */
+function isRead(methods: string[], { operationId, security, responses }: Operation): boolean {
+  const isOpen = security.length === 0 && operationId !== 'go'
+  return isOpen && methods.includes('GET') && responses['501'] === undefined
+}
+
+function toAddress(
+  path: string,
+  parameters: Operation['parameters'],
+  examples: Examples['examples'],
+): string {
+  const query = parameters.flatMap(({ name, in: place }) => {
+    const value = place === 'query' ? examples[name] : undefined
+    return value === undefined ? [] : [[name, value]]
+  })
+  const filled = path.replace(/\{(\w+)\}/g, (place, name) => examples[name] ?? place)
+  return query.length === 0 ? filled : `${filled}?${new URLSearchParams(query)}`
 }
 
 function resolve(
@@ -189,24 +207,20 @@ function toSchemaName(schema: Record<string, unknown> | undefined): string | nul
 }
 
 function toCurl(
+  url: string,
   methods: string[],
-  path: string,
   body: unknown,
-  operation: Operation,
-  fill: (text: string) => string,
+  { security }: Operation,
+  { listing_id = '' }: Examples['examples'],
 ): string {
   const method = methods.includes('GET') ? 'GET' : (methods[0] ?? 'GET')
-  const query = operation.parameters.some(({ name }) => name === 'q') ? '?q=web+search&limit=5' : ''
-  const relay = operation.parameters.some(({ name }) => name === 'relay_info')
-    ? '?relay_info=1'
-    : ''
-  const lines = [fill(`curl -s '{base_url}${path}${query}${relay}'`)]
+  const lines = [`curl -s '${url}'`]
   if (method !== 'GET') lines.push(`-X ${method}`)
-  if (operation.security.length > 0) lines.push("-b 'session=…'")
+  if (security.length > 0) lines.push("-b 'session=…'")
   if (body !== undefined)
     lines.push(
       "-H 'content-type: application/json'",
-      `-d '${fill(JSON.stringify(body).replace('LISTING', '{listing_id}'))}'`,
+      `-d '${JSON.stringify(body).replace('LISTING', listing_id)}'`,
     )
   return lines.join(' \\\n  ')
 }

@@ -4,7 +4,6 @@ import { readReceipt } from '../../domain/relay/payments.ts'
 import { EXPECT_HEADER, toExpectText } from '../../domain/relay/pins.ts'
 import { parseJson } from '../../domain/wire/json.ts'
 import { cutText } from '../../domain/wire/text.ts'
-import { readAnswerText, toReadable } from '../frame/answer-text.ts'
 import { type BrowserWallet, findPayFault, signOffer } from './browser-wallet.ts'
 import { type RequestedTerms, readRequestedTerms } from './requested-terms.ts'
 import {
@@ -157,13 +156,28 @@ async function call(relay: string, request: TryRequest, more: Record<string, str
     cache: 'no-store',
   })
   const named = Object.fromEntries(response.headers)
-  const { text } = await readAnswerText(response, MAX_READ)
+  const text = await readStart(response)
   return {
     ...{ status: response.status, headers: named, body: text, text },
     type: named['content-type'] ?? '',
     receipt: readReceipt(named),
     callReceipt: toOwnPath(named['call-receipt']),
   }
+}
+
+/** A longer answer is not fetched to its end. */
+async function readStart(response: Response): Promise<string> {
+  const reader = response.body?.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let read = 0; reader !== undefined && read < MAX_READ; ) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    read += value.length
+    text += decoder.decode(value, { stream: true })
+  }
+  await reader?.cancel()
+  return text
 }
 
 /** A link is only followed on our own origin, whatever a seller wrote into the header. */
@@ -250,6 +264,18 @@ export function toAnswerTexts({ status, type, text, receipt }: Shown) {
     ...(problem === '' ? { body, raw: '' } : { body: '', raw: body }),
     receipt: receipt === undefined ? '' : JSON.stringify(receipt, null, 2),
   }
+}
+
+/** JSON is indented if that only changes spaces: a long number keeps every digit. */
+function toReadable(type: string, text: string): string {
+  const json = type.includes('json') ? parseJson(text) : undefined
+  if (json === undefined) return text
+  const isSame = withoutSpaces(JSON.stringify(json)) === withoutSpaces(text)
+  return isSame ? JSON.stringify(json, null, 2) : text
+}
+
+function withoutSpaces(text: string): string {
+  return text.replace(/\s/g, '')
 }
 
 function toProblemText(type: string, text: string): string {
