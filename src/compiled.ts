@@ -25,8 +25,6 @@ import { ROUTES } from './domain/wire/routes.ts'
 
 /** One step from zero to the score; the points of all steps add up to it. */
 export interface ScorePart {
-  /** What the part is of. */
-  rule: 'buyers' | 'settlements' | 'volume' | 'share' | 'recency' | 'sample'
   label: string
   /** Points, one decimal; negative for a deduction. */
   points: number
@@ -65,8 +63,6 @@ export interface HomeFacts {
   answered: string | null
   /** The newest change between two probes. */
   drift: Drift | null
-  /** Tools that it named to our last probe. */
-  tools: number
 }
 
 /** Measurements of a listing, day by day. */

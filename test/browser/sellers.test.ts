@@ -116,7 +116,7 @@ test('an owner proves the domain by mail and a payout by a wallet, embeds the ba
   await close()
 })
 
-/** A wallet of the browser (EIP-1193, announced by EIP-6963), held by another library. */
+/** A wallet of the browser (EIP-1193), held by another library. */
 const WALLET = privateKeyToAccount(`0x${'5e'.repeat(32)}`)
 
 async function addWallet(page: Page): Promise<void> {
@@ -135,10 +135,7 @@ async function addWallet(page: Page): Promise<void> {
     Reflect.set(window, 'chooseAccount', () => {
       accounts = [address]
     })
-    const detail = { info: { uuid: '1', name: 'Test <b>wallet', icon: '', rdns: 'a.b' }, provider }
-    window.addEventListener('eip6963:requestProvider', () => {
-      window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }))
-    })
+    Reflect.set(window, 'ethereum', provider)
   }, WALLET.address)
 }
 
@@ -150,7 +147,7 @@ async function provePayout(page: Page, owned: Locator): Promise<void> {
   await payouts.getByLabel('Address with its chain').fill(payout)
   await payouts.getByRole('button', { name: 'Prove it' }).last().click()
   const item = payouts.locator('li', { hasText: WALLET.address }).first()
-  const sign = item.getByRole('button', { name: 'Sign with Test <b>wallet' })
+  const sign = item.getByRole('button', { name: 'Sign it with this browser’s wallet' })
   await sign.click()
   await item.getByText('Choose that account in the wallet').waitFor()
   await page.evaluate(() => Reflect.get(window, 'chooseAccount')())

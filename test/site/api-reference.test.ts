@@ -7,7 +7,7 @@ import { SITE_TEXTS } from '../domain/site-samples.ts'
 const baseUrl = 'https://waypost.example'
 const reference = toApiReference(createOpenApi(baseUrl, SITE_TEXTS), {
   baseUrl,
-  examples: { listing_id: 'x402.weather', q: 'web search', relay_info: '1' },
+  examples: { listing_id: 'x402.weather', slug: 'web-search', q: 'web search', relay_info: '1' },
 })
 const endpoints = reference.groups.flatMap((group) => group.endpoints)
 const find = (id: string) => endpoints.find((endpoint) => endpoint.id === id)

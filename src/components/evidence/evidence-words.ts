@@ -125,7 +125,7 @@ export function toScoreParts(trust: TrustVerdict): ScorePart[] {
     recency: `Last paid ${(measured.last_settlement_at ?? measured.as_of).slice(0, 10)}`,
     sample: `Sample of ${toCountText(Math.round(input.buyers), 'buyer')}`,
   }
-  const parts = RULES.map((rule) => ({ rule, label: labels[rule], points: points[rule] }))
+  const parts = RULES.map((rule) => ({ label: labels[rule], points: points[rule] }))
   return toSum(trust.score, parts)
 }
 

@@ -11,8 +11,8 @@ type Listed = Pick<CompiledListing, 'brief' | 'home'>
 
 /** Chosen when a listing is compiled: the home page would read the records of all. */
 export function toHomeFacts(
-  { reported_use, known: { answers }, tools }: ListingView,
-  { drift, probes }: CompiledListing['history'],
+  { reported_use, known: { answers } }: ListingView,
+  { drift }: CompiledListing['history'],
 ): HomeFacts {
   const counts = USES.map((what) => mostReported(what, reported_use) ?? 0)
   const first = counts.findIndex((value) => value > 0)
@@ -20,7 +20,6 @@ export function toHomeFacts(
     used: first < 0 ? [0, 0] : [USES.length - first, counts[first] ?? 0],
     answered: answers?.known === true ? (answers.as_of ?? '') : null,
     drift: drift[0] ?? null,
-    tools: probes.at(-1)?.outcome === 'spoke' ? tools.length : 0,
   }
 }
 
@@ -59,7 +58,6 @@ export function toHomeLists(listings: readonly Listed[], length: number) {
       .slice(0, length)
       .map(({ row: { name, page, summary }, at }) => ({ name, page, at, text: summary })),
     changed: toChanged(outside).slice(0, length),
-    answered: toAnswered(outside).slice(0, length),
     firstParty: listings
       .filter(({ brief }) => brief.first_party)
       .map(({ brief }) => toListingRow(brief)),
@@ -75,14 +73,6 @@ function toChanged(outside: readonly Listed[]) {
         : [{ name, page: `${page}#changed`, at: drift.at, text: toDriftSentence(drift) }],
     )
     .sort((a, b) => compareText(b.at, a.at) || compareText(a.page, b.page))
-}
-
-/** Servers that listed their tools to our probe with how many they are, the most first. */
-function toAnswered(outside: readonly Listed[]) {
-  return outside
-    .filter(({ home }) => home.tools > 0)
-    .map(({ brief: { name, page }, home: { tools } }) => ({ name, page, note: tools }))
-    .sort((a, b) => b.note - a.note || compareText(a.page, b.page))
 }
 
 /** A service that somebody would choose for a task, and why. */

@@ -87,7 +87,8 @@ export async function signOffer(
   const coin = coinOn(chain ?? '')
   const value = amountOf(offer)
   if (coin === null || value === null) throw new Error('This offer cannot be signed here.')
-  const from = await askAccount(wallet)
+  const [from] = await readAccounts(wallet)
+  if (from === undefined) throw new Error('The wallet shared no account.')
   const chainId = Number(chain?.slice('eip155:'.length))
   await switchChain(wallet, chainId)
   const now = Math.floor(Date.now() / 1000)
@@ -127,11 +128,19 @@ function repeated({ resource, extensions }: Record<string, unknown>) {
   }
 }
 
-async function askAccount(wallet: BrowserWallet): Promise<string> {
+export async function readAccounts(wallet: BrowserWallet): Promise<string[]> {
   const accounts = await wallet.request({ method: 'eth_requestAccounts' })
-  const [first] = Array.isArray(accounts) ? accounts : []
-  if (typeof first !== 'string') throw new Error('The wallet shared no account.')
-  return first
+  return (Array.isArray(accounts) ? accounts : []).map(String)
+}
+
+/** The EIP-1193 code for a refusal by the wallet's owner. */
+const DECLINED = 4001
+
+/** Wallets throw plain objects with a message. */
+export function toWalletFault(error: unknown): string {
+  const { code, message } = Object(error)
+  if (code === DECLINED) return 'You declined in the wallet.'
+  return typeof message === 'string' && message !== '' ? message : 'The call failed.'
 }
 
 async function switchChain(wallet: BrowserWallet, chainId: number): Promise<void> {
@@ -146,6 +155,6 @@ function timeoutOf({ maxTimeoutSeconds }: Record<string, unknown>): number {
   return seconds > 0 ? Math.min(seconds, MAX_TIMEOUT) : DEFAULT_TIMEOUT
 }
 
-function toHex(bytes: Uint8Array): string {
+export function toHex(bytes: Uint8Array): string {
   return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }

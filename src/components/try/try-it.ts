@@ -4,7 +4,7 @@ import { readReceipt } from '../../domain/relay/payments.ts'
 import { EXPECT_HEADER, toExpectText } from '../../domain/relay/pins.ts'
 import { parseJson } from '../../domain/wire/json.ts'
 import { cutText } from '../../domain/wire/text.ts'
-import { type BrowserWallet, findPayFault, signOffer } from './browser-wallet.ts'
+import { type BrowserWallet, findPayFault, signOffer, toWalletFault } from './browser-wallet.ts'
 import { type RequestedTerms, readRequestedTerms } from './requested-terms.ts'
 import {
   type TryField,
@@ -67,19 +67,13 @@ interface Tried {
 async function guard(form: HTMLFormElement, work: () => Promise<HTMLElement>): Promise<void> {
   const buttons = [...form.querySelectorAll('button')]
   for (const button of buttons) button.disabled = true
-  const shown = await work().catch((error: unknown) => fillProblem(messageOf(error)))
+  const shown = await work().catch((error: unknown) => fillProblem(toWalletFault(error)))
   for (const button of buttons) button.disabled = false
   const place = form.querySelector('[data-answer]')
   if (place === null) return
   place.replaceChildren(shown)
   // The answer may be below the window.
   place.scrollIntoView({ block: 'nearest' })
-}
-
-/** Wallets throw plain objects with a message. */
-function messageOf(error: unknown): string {
-  const message = typeof error === 'object' && error !== null && Reflect.get(error, 'message')
-  return typeof message === 'string' && message !== '' ? message : 'The call failed.'
 }
 
 async function ask(form: HTMLFormElement, tried: Tried): Promise<HTMLElement> {

@@ -304,7 +304,7 @@ const REGISTRATION_WORDS: Readonly<Record<Registration, string>> = {
 const OR_LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' })
 
 /** Where a person signs in: the server's page for it, or the server where that is unknown. */
-export function signInUrlOf({ authorization_endpoint, authorization_server }: SignIn): string {
+function signInUrlOf({ authorization_endpoint, authorization_server }: SignIn): string {
   return authorization_endpoint ?? authorization_server
 }
 
