@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { toCallRows } from '../../src/components/calls/call-rows.ts'
-import { toSeenSentence } from '../../src/components/evidence/evidence-words.ts'
-import { type KitOperation, KitOperationSchema } from '../../src/domain/kit/kit-entries.ts'
+import { KitOperationSchema } from '../../src/domain/kit/kit-entries.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import type { Interface } from '../../src/domain/trust/evidence.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
@@ -85,18 +84,5 @@ describe('what a probe saw of an operation', () => {
     const gated = { outcome: 'gated', status: 401 } as const
     const rows = toCallRows(kitOf([spoke(0.02), gated]))?.rows ?? []
     expect(rows.map(({ trial }) => trial !== null)).toEqual([true, false])
-  })
-
-  test('is summed up in a sentence where several were called', () => {
-    const stated = (...seen: (Seen | undefined)[]) => toSeenSentence(kitOf(seen).operations)
-    expect(stated(spoke(0.02), undefined)).toBeNull()
-    expect(stated(spoke(0.02), spoke(0.03), { outcome: 'dead', status: 404 }, undefined)).toBe(
-      '3 of 4 operations were called on 2026-11-20, without paying: 2 spoke, 1 of them for more than is listed.',
-    )
-    const operations: Pick<KitOperation, 'seen'>[] = kitOf([
-      { ...spoke(0.02), at: '2026-11-18T00:00:00Z' },
-      spoke(0.02),
-    ]).operations
-    expect(toSeenSentence(operations)).toContain('from 2026-11-18 to 2026-11-20')
   })
 })

@@ -110,24 +110,12 @@ describe('what happens next', () => {
   const linesOf = (steps: ReturnType<typeof toNextSteps>) =>
     steps.map(({ isKnown, text }) => `${isKnown ? 'x' : ' '} ${text.split(/[.:]/)[0]}`)
 
-  test('right after the proof: the next build, then the tier that is missing, then a payout', () => {
-    const steps = toNextSteps({ status: 'unclaimed', tiers }, { payouts: [], lastCheck: undefined })
+  test('right after the proof: the next build, then the tier that is missing', () => {
+    const steps = toNextSteps({ status: 'unclaimed', tiers })
     expect(linesOf(steps)).toEqual([
-      'x The domain is proven',
       '  The listing shows as claimed after the next build',
       '  Trusted',
-      '  Prove a payout address, so that its payments count for you',
     ])
-  })
-
-  test('a proof that is gone comes first', () => {
-    const view = { status: 'claimed' as const, tiers }
-    const steps = toNextSteps(view, {
-      payouts: [{ proven_at: '2026-11-01T00:00:00Z' }],
-      lastCheck: { verified: false },
-    })
-    expect(linesOf(steps)[0]).toBe('  Put the domain proof back')
-    expect(linesOf(steps).at(-1)).toBe('x A payout address is proven')
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
-  toProbeBars,
+  toProbeCounts,
   toScoreParts,
   toSettlementBars,
 } from '../../src/components/evidence/evidence-words.ts'
@@ -78,7 +78,7 @@ describe('days as bars', () => {
       { date: '2026-10-30', settlements: 4, volume_usd: 1, buyers: 1 },
       { date: '2026-11-01', settlements: 8, volume_usd: 1, buyers: 1 },
     ])
-    expect(bars?.bars.slice(-3)).toEqual([{ share: 0.5 }, { share: 0 }, { share: 1 }])
+    expect(bars?.shares.slice(-3)).toEqual([0.5, 0, 1])
     expect(bars?.text).toContain('12 in all, at most 8 on one day')
     expect(toSettlementBars([])).toBeNull()
     expect(
@@ -89,14 +89,14 @@ describe('days as bars', () => {
   test('what was our own fault is not a failure of the seller', () => {
     const probe = (at: string, outcome: 'spoke' | 'dead' | 'unknown') =>
       ({ at: `${at}T20:00:00Z`, protocol: 'x402', outcome }) as const
-    const bars = toProbeBars([
+    const counts = toProbeCounts([
       probe('2026-10-29', 'unknown'),
       probe('2026-10-30', 'spoke'),
       probe('2026-10-30', 'dead'),
       probe('2026-10-31', 'dead'),
     ])
-    expect(bars?.text).toContain('0 good, 1 partly, 1 failed, 28 without')
-    expect(toProbeBars([])).toBeNull()
+    expect(counts).toEqual([['Our probes', '1 of 3 answered']])
+    expect(toProbeCounts([])).toEqual([])
   })
 })
 

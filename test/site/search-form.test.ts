@@ -4,11 +4,7 @@ import {
   toApiQuery,
   toSearchPath,
 } from '../../src/components/search/search-form.ts'
-import {
-  type Found,
-  toSearchAnswer,
-  toSearchView,
-} from '../../src/components/search/search-view.ts'
+import { type Found, toSearchView } from '../../src/components/search/search-view.ts'
 
 const parse = (query: string) => parseSearchForm(new URLSearchParams(query))
 
@@ -153,22 +149,6 @@ describe('notes of a search, for people', () => {
     ).toEqual([
       'new.dev is not listed. Propose it at [the form](/report?kind=new&about=new.dev): an editor decides.',
     ])
-  })
-})
-
-describe('what the page makes of an answer', () => {
-  test('problems are reasons', () => {
-    const problems = [
-      { name: 'kind', detail: 'expected one of kit, http_api', in: 'query' as const },
-    ]
-    expect(toSearchAnswer({ problems })).toEqual({
-      kind: 'refused',
-      reasons: ['kind: expected one of kit, http_api'],
-    })
-  })
-
-  test('where no function stands there is no answer', () => {
-    expect(toSearchAnswer(undefined)).toEqual({ kind: 'unavailable' })
   })
 })
 

@@ -154,51 +154,27 @@ const CHART_DAYS = 7
 export function toSettlementBars(days: readonly Day[]) {
   const [start, end] = [days[0]?.date, days.at(-1)?.date]
   if (start === undefined || end === undefined) return null
-  if (Date.parse(end) - Date.parse(start) < (CHART_DAYS - 1) * DAY_MS) return null
-  const dates = toDates(end)
+  const last = Date.parse(end)
+  if (last - Date.parse(start) < (CHART_DAYS - 1) * DAY_MS) return null
+  const dates = Array.from({ length: SHOWN_DAYS }, (_, index) =>
+    new Date(last - (SHOWN_DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10),
+  )
   const byDate = new Map(days.map((day) => [day.date, day.settlements]))
   const counts = dates.map((date) => byDate.get(date) ?? 0)
   const most = counts.reduce((max, count) => Math.max(max, count), 1)
   const sum = counts.reduce((total, count) => total + count, 0)
   return {
-    bars: counts.map((count) => ({ share: count / most })),
+    shares: counts.map((count) => count / most),
     text: `Settlements a day over ${SHOWN_DAYS} days: ${Math.round(sum)} in all, at most ${Math.round(most)} on one day`,
     ends: [dates[0], end],
   }
 }
 
-/** A day's probes as one bar: all good, some good, none good, or not probed. */
-export function toProbeBars(probes: readonly Probe[]) {
-  const end = probes.at(-1)?.at.slice(0, 10)
-  if (end === undefined) return null
-  const dates = toDates(end)
-  const byDate = Map.groupBy(probes, ({ at }) => at.slice(0, 10))
-  const bars = dates.map((date) => toBar(byDate.get(date) ?? []))
-  const countOf = (tone: string) => bars.filter((bar) => bar.tone === tone).length
-  return {
-    bars,
-    text: `Probes by day over ${SHOWN_DAYS} days: ${countOf('good')} good, ${countOf('part')} partly, ${countOf('bad')} failed, ${countOf('none')} without an answer that counts`,
-    ends: [dates[0], end],
-  }
-}
-
-/**
- * Our own faults, and services that cannot be probed, don't count. Height shows it too, for readers
- * who don't see the colours.
- */
-function toBar(probes: readonly Probe[]) {
+/** How the probes that were kept went. Our own faults, and services that cannot be probed, don't count. */
+export function toProbeCounts(probes: readonly Probe[]): [label: string, value: string][] {
   const judged = probes.filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
   const good = judged.filter(isUp).length
-  if (judged.length === 0) return { tone: 'none', share: 0.08 }
-  if (good === judged.length) return { tone: 'good', share: 1 }
-  return good > 0 ? { tone: 'part', share: 0.7 } : { tone: 'bad', share: 0.3 }
-}
-
-function toDates(end: string): string[] {
-  const last = Date.parse(end)
-  return Array.from({ length: SHOWN_DAYS }, (_, index) =>
-    new Date(last - (SHOWN_DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10),
-  )
+  return judged.length < 2 ? [] : [['Our probes', `${good} of ${judged.length} answered`]]
 }
 
 const MICRO = 1_000_000
@@ -298,23 +274,6 @@ export function toSeenTag({ seen, price }: Requested): CallTag | null {
     case 'unprobeable':
       return null
   }
-}
-
-/**
- * One sentence on all probed operations; null for only one, which the listing's probes cover.
- *
- * @example '4 of 9 operations were called on 2026-11-20: 3 spoke, 1 of them for more than is listed.'
- */
-export function toSeenSentence(operations: readonly Requested[]): string | null {
-  const called = operations.filter(({ seen }) => seen !== undefined)
-  if (called.length < 2) return null
-  const days = called.flatMap(({ seen }) => seen?.at.slice(0, 10) ?? []).sort()
-  const spoke = called.filter(({ seen }) => seen?.outcome === 'spoke')
-  const expensive = spoke.filter(({ seen, price }) => isAbove(seen?.min_usd, price))
-  const above = expensive.length > 0 ? `, ${expensive.length} of them for more than is listed` : ''
-  const [first, last = first] = [days[0], days.at(-1)]
-  const when = first === last ? `on ${first}` : `from ${first} to ${last}`
-  return `${called.length} of ${operations.length} operations were called ${when}, without paying: ${spoke.length} spoke${above}.`
 }
 
 function isAbove(requested: number | undefined, price: Requested['price']): boolean {

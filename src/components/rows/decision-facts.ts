@@ -30,15 +30,15 @@ export function toStripFacts(
 ): DecisionFact[] {
   // A guide is only read: nobody pays for it, and it cannot be probed.
   const isGuide = view.kind === 'kit'
-  return sayAccessOnce([
+  return [
     ...(payments ? toPrice(view) : []),
     ...(isGuide ? [] : toProbe(probes, view)),
-    ...(payments && !isGuide ? toRails(view.pricing) : []),
+    ...(payments && !isGuide ? toRails(view) : []),
     ...gets,
     toRuns(view),
     ...toAccess(view),
     ...(trust && !isGuide ? toTrust(view) : []),
-  ])
+  ]
 }
 
 function factOf(
@@ -74,27 +74,20 @@ function toPrice(view: ListingView): DecisionFact[] {
   return [factOf('Price', value, note)]
 }
 
-function toRails(pricing: ListingView['pricing']): DecisionFact[] {
+function toRails({ pricing, auth }: ListingView): DecisionFact[] {
   if (pricing.model !== 'per_call' || pricing.rails.length === 0) return []
   const names = pricing.networks.map(toNetworkName)
   const shown = names.slice(0, MOST_NETWORKS).join(', ')
   const more = names.length > MOST_NETWORKS ? ` and ${names.length - MOST_NETWORKS} more` : ''
-  return [factOf('Pays with', pricing.rails.join(', '), shown === '' ? NO_NETWORK : shown + more)]
+  const chains = shown === '' ? NO_NETWORK : shown + more
+  // Payment is all that such a caller needs: access has no cell of its own.
+  const note = auth.type === 'payment' ? `${chains}; ${ACCESS_TEXTS.payment[1]}` : chains
+  return [factOf('Pays with', pricing.rails.join(', '), note)]
 }
 
 const MOST_NETWORKS = 5
 /** For a listing that says how it is paid, but not on which chain. */
 const NO_NETWORK = 'no chain named'
-
-/** A paying caller needs nothing else: the payment cell says so, without another cell. */
-function sayAccessOnce(facts: readonly DecisionFact[]): DecisionFact[] {
-  const [payment, note] = ACCESS_TEXTS.payment
-  if (!facts.some(({ label, value }) => label === 'Access' && value === payment)) return [...facts]
-  if (!facts.some(({ label }) => label === 'Pays with')) return [...facts]
-  return facts
-    .filter(({ label }) => label !== 'Access')
-    .map((fact) => (fact.label === 'Pays with' ? { ...fact, note: `${fact.note}; ${note}` } : fact))
-}
 
 /** Where it runs, in words. */
 export function runsText(view: Pick<ListingView, 'kind' | 'invoke'>): string {
@@ -133,8 +126,9 @@ export const ACCESS_TEXTS = {
   unknown: ['Not declared', 'ask or try it'],
 } as const
 
-function toAccess({ auth }: ListingView): DecisionFact[] {
-  if (auth.type === 'unknown') return []
+function toAccess({ auth, pricing }: ListingView): DecisionFact[] {
+  if (auth.type === 'unknown' || (auth.type === 'payment' && pricing.model === 'per_call'))
+    return []
   const [value, general] = ACCESS_TEXTS[auth.type]
   const note = auth.name === undefined ? general : `${auth.name}, ${auth.in ?? 'header'}`
   return [factOf('Access', value, note)]

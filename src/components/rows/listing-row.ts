@@ -1,5 +1,6 @@
 import { compareRows } from '../../domain/compare/compare-view.ts'
 import {
+  chargeOf,
   listedPriceOf,
   toCostText,
   toRangeText,
@@ -77,6 +78,8 @@ export const ACCESS = {
 
 function toPrice(view: Pick<ListingBrief, 'pricing' | 'cost' | 'kind' | 'invoke' | 'auth'>) {
   if (view.pricing.model === 'per_call') return toRangeText(view.pricing)
+  // Which account it works with is said as its access.
+  if (chargeOf(view) === 'own_account') return 'free to run'
   const text = toCostText(view)
   return text === UNPUBLISHED ? null : text
 }

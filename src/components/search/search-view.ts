@@ -7,7 +7,7 @@ import {
   toFilterValue,
   toFilterWords,
 } from '../../domain/search/search-filters.ts'
-import type { PageAnswer, PageResponse } from '../../domain/search/search-response.ts'
+import type { PageResponse } from '../../domain/search/search-response.ts'
 import { reportPath } from '../../domain/sellers/report.ts'
 import type { SearchRow } from '../rows/listing-row.ts'
 import { RESULTS_PER_PAGE, type SearchForm, toSearchPath, withField } from './search-form.ts'
@@ -250,20 +250,4 @@ function toFacetViews(
       }
     })
     .filter(({ options }) => options.length > 0)
-}
-
-export type SearchAnswer =
-  | { kind: 'results'; found: PageResponse }
-  | { kind: 'refused'; reasons: string[] }
-  /** No function serves this page: a copy of only the static files. */
-  | { kind: 'unavailable' }
-
-/** @param answer result of `createPageSearch`; undefined without functions */
-export function toSearchAnswer(answer: PageAnswer | undefined): SearchAnswer {
-  if (answer === undefined) return { kind: 'unavailable' }
-  if (!('problems' in answer)) return { kind: 'results', found: answer }
-  return {
-    kind: 'refused',
-    reasons: answer.problems.map(({ name, detail }) => `${name}: ${detail}`),
-  }
 }

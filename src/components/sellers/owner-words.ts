@@ -4,7 +4,6 @@ import { toCountText, toUsd } from '../../domain/listing/price-text.ts'
 import type { ListingView, TiersView } from '../../domain/views/listing-view.ts'
 import type {
   ClaimCard,
-  ClaimCheckResult,
   ClaimView,
   KnownPayout,
   ListingNumbers,
@@ -82,38 +81,14 @@ export function toSightTitle({ last_check, state }: Pick<ClaimView, 'last_check'
 
 type Published = Pick<ListingView, 'status' | 'tiers'>
 
-interface OwnFacts {
-  payouts: readonly Pick<KnownPayout, 'proven_at'>[]
-  lastCheck: Pick<ClaimCheckResult, 'verified'> | undefined
-}
-
-/**
- * Status of a verified claim, and the remaining steps. The directory is compiled: a proof of a
- * minute ago shows after the next build.
- *
- * @param view the listing as it is published; null when it is not in the directory
- */
-export function toNextSteps(view: Published | null, { payouts, lastCheck }: OwnFacts): KnownFact[] {
-  const proof = known(
-    lastCheck?.verified !== false,
-    'The domain is proven. Leave the proof in place: we check it every day and mail you if it is gone.',
-    'Put the domain proof back. We check it every day, and the claim ends after a week without it.',
+/** What a verified claim of a listing has brought and still lacks. A proof of a minute ago shows after the next build. */
+export function toNextSteps(view: Published): KnownFact[] {
+  const shows = known(
+    view.status === 'claimed',
+    'The listing shows as claimed.',
+    'The listing shows as claimed after the next build.',
   )
-  if (view === null) return [proof]
-  return [
-    proof,
-    known(
-      view.status === 'claimed',
-      'The listing shows as claimed.',
-      'The listing shows as claimed after the next build.',
-    ),
-    ...toTiers(view),
-    known(
-      payouts.some(({ proven_at }) => proven_at !== undefined),
-      'A payout address is proven. Nobody else can claim it.',
-      'Prove a payout address, so that its payments count for you.',
-    ),
-  ]
+  return [shows, ...toTiers(view)]
 }
 
 function toTiers({ status, tiers }: Published): KnownFact[] {
