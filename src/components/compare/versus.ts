@@ -106,7 +106,7 @@ const priceRow = row('One call from', UNPUBLISHED, (view) => {
   return { text: `${toUsd(min_usd)}${to}`, isMissing: false, usd: min_usd }
 })
 
-/** Prices of one call of the same task, where at least two offer it. */
+/** Prices of one call of the same task, where at least two offer it, and half of those compared. */
 const taskRows: ToRows = (subjects, tasks) =>
   tasks.flatMap(({ id, name }) => {
     const cells = subjects.map(({ view }): VersusCell => {
@@ -117,7 +117,8 @@ const taskRows: ToRows = (subjects, tasks) =>
       const usd = smallestOf(prices)
       return { text: usd === 0 ? 'free' : toUsd(usd), isMissing: false, usd }
     })
-    return cells.filter(({ isMissing }) => !isMissing).length < 2 ? [] : [{ label: name, cells }]
+    const offered = cells.filter(({ isMissing }) => !isMissing).length
+    return offered < Math.max(2, cells.length / 2) ? [] : [{ label: name, cells }]
   })
 
 const trustRow = row('Trust', 'unmeasured', ({ trust }) => {
