@@ -4,7 +4,7 @@ import { toSignalWords, toTrustWords } from '../../src/components/evidence/evide
 import { toScriptJson } from '../../src/components/frame/html.ts'
 import { toHomeFacts, toHomeLists } from '../../src/components/home/home-lists.ts'
 import { toListingStructuredData } from '../../src/components/listing/listing-page.ts'
-import { compareListingRows, toListingRow } from '../../src/components/rows/listing-row.ts'
+import { compareListings, toListingRow, toPlace } from '../../src/components/rows/listing-row.ts'
 import { compareRows, toCompareRow } from '../../src/domain/compare/compare-view.ts'
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
 import { toListingBrief, toListingView } from '../../src/domain/views/listing-view.ts'
@@ -31,6 +31,8 @@ const LOCAL = {
   ],
 }
 
+const ALL = { payments: true, trust: true }
+
 describe('lists of listings', () => {
   test('stand in the order of comparison pages, our own kits last', () => {
     const listings = [
@@ -41,24 +43,21 @@ describe('lists of listings', () => {
       toListing({ id: 'api.unpriced', facts: UNPRICED }),
       toListing({ id: 'mcp.local', facts: { ...UNPRICED, kind: 'mcp_server' } }),
     ]
-    const rows = listings.map((each) => toListingRow(toView(each)))
-    const ours = toListingRow(toView(toSold('kit.ours', 99, KIT)))
+    const rows = listings.map((each) => toView(each))
+    const ours = toView(toSold('kit.ours', 99, KIT))
     const expected = listings.map((each) => toCompareRow(each, SOURCES)).sort(compareRows)
-    expect([ours, ...rows].sort(compareListingRows).map(({ id }) => id)).toEqual([
+    expect([ours, ...rows].sort(compareListings).map(({ id }) => id)).toEqual([
       ...expected.map(({ id }) => id),
       'kit.ours',
     ])
   })
 
   test('say where a sample is small and where nothing is known', () => {
-    expect(toListingRow(toView(toSold('x402.two', 2)))).toMatchObject({
+    expect(toListingRow(toView(toSold('x402.two', 2)), ALL)).toMatchObject({
       trust_note: 'low sample, not vouched for',
-      buyers: 2,
     })
-    expect(toListingRow(toView(toListing({ facts: UNPRICED })))).toMatchObject({
+    expect(toListingRow(toView(toListing({ facts: UNPRICED })), ALL)).toMatchObject({
       trust: null,
-      buyers: null,
-      min_usd: null,
       price: null,
       rails: [],
       trust_note: '',
@@ -68,18 +67,17 @@ describe('lists of listings', () => {
   test('show what is free as free, at a price of 0, and what runs on one’s own machine as that', () => {
     const free = toListing({ id: 'api.free', facts: FREE })
     const local = toListing({ id: 'mcp.local', facts: LOCAL })
-    const rowOf = (listing: typeof free) => toListingRow(toView(listing))
-    expect(rowOf(free)).toMatchObject({ price: 'free', min_usd: 0 })
-    expect(rowOf(local)).toMatchObject({
-      price: 'free to run',
-      min_usd: 0,
-      runs: 'locally',
-    })
+    const costOf = (listing: typeof free) => toListingRow(toView(listing), ALL).cost
+    expect(costOf(free)).toBe('free')
+    expect(costOf(local)).toBe('free to run')
+    const keyed = toListing({ facts: { ...LOCAL, auth: { type: 'api_key' } } })
+    expect(costOf(keyed)).toBe('free to run')
+    expect(toPlace(toView(local))).toBe('locally')
     const others = [
       toListing({ id: 'api.dear', facts: priced(0.5, 1) }),
       toListing({ facts: UNPRICED }),
     ]
-    const rows = [...others, free, local].map(rowOf).sort(compareListingRows)
+    const rows = [...others, free, local].map((each) => toView(each)).sort(compareListings)
     expect(rows.map(({ id }) => id)).toEqual(['api.free', 'api.dear', others[1]?.id, 'mcp.local'])
     // A comparison's rows keep the order of the specification: of listed prices alone.
     const compared = [free, ...others].map((each) => toCompareRow(each, SOURCES)).sort(compareRows)

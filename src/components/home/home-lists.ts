@@ -5,7 +5,7 @@ import { toDriftSentence } from '../../domain/probe/merge.ts'
 import { mostReported } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { compareText } from '../../domain/wire/json.ts'
-import { compareListingRows, toListingRow } from '../rows/listing-row.ts'
+import { compareListings } from '../rows/listing-row.ts'
 
 type Listed = Pick<CompiledListing, 'brief' | 'home'>
 
@@ -28,18 +28,15 @@ const USES = ['calls', 'settlements', 'payers', 'downloads', 'stars'] as const
 /** The lists of the home page: of outside listings only; our own kits have a separate row. */
 export function toHomeLists(listings: readonly Listed[], length: number) {
   const outside = listings.filter(({ brief }) => !brief.first_party)
+  const briefs = outside.map(({ brief }) => brief)
   return {
     /** Listings with a payment-verified score, highest first. */
-    trusted: outside
-      .filter(({ brief }) => brief.trust.score !== null)
-      .map(({ brief }) => toListingRow(brief))
-      .sort(compareListingRows)
+    trusted: briefs
+      .filter(({ trust }) => trust.score !== null)
+      .sort(compareListings)
       .slice(0, length),
     /** The first of all lists, for a directory of which nobody counts anything. */
-    first: outside
-      .map(({ brief }) => toListingRow(brief))
-      .sort(compareListingRows)
-      .slice(0, length),
+    first: briefs.toSorted(compareListings).slice(0, length),
     /** Those that others count most calls of; then by payments, downloads and stars. */
     known: outside
       .filter(({ home }) => home.used[0] > 0)
@@ -48,19 +45,15 @@ export function toHomeLists(listings: readonly Listed[], length: number) {
           y[0] - x[0] || y[1] - x[1] || compareText(a.id, b.id),
       )
       .slice(0, length)
-      .map(({ brief }) => toListingRow(brief)),
+      .map(({ brief }) => brief),
     /** Those that answered last, to us or to another's test, with the day. */
     lately: outside
-      .flatMap(({ brief, home: { answered: at } }) =>
-        at === null ? [] : [{ row: toListingRow(brief), at }],
-      )
-      .sort((a, b) => compareText(b.at, a.at) || compareListingRows(a.row, b.row))
+      .flatMap(({ brief, home: { answered: at } }) => (at === null ? [] : [{ brief, at }]))
+      .sort((a, b) => compareText(b.at, a.at) || compareListings(a.brief, b.brief))
       .slice(0, length)
-      .map(({ row: { name, page, summary }, at }) => ({ name, page, at, text: summary })),
+      .map(({ brief: { name, page, summary }, at }) => ({ name, page, at, text: summary })),
     changed: toChanged(outside).slice(0, length),
-    firstParty: listings
-      .filter(({ brief }) => brief.first_party)
-      .map(({ brief }) => toListingRow(brief)),
+    firstParty: listings.flatMap(({ brief }) => (brief.first_party ? brief : [])),
   }
 }
 

@@ -6,7 +6,6 @@ import { SESSIONS_NOT_COUNTED } from '../../domain/trust/payments.ts'
 import { toKnownSentence } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import type { SourcesView } from '../../domain/views/reference-views.ts'
-import { toListingRow } from '../rows/listing-row.ts'
 
 const MAX_SIMILAR = 6
 
@@ -25,7 +24,7 @@ export function toListingPage(
     listing,
     /** Similar listings, best first; getters, since few pages of a build are rendered. */
     get similar() {
-      return similar.map((other) => toListingRow(other.brief))
+      return similar.map(({ brief }) => brief)
     },
     /** Its own, in the directory's order. */
     get categories() {

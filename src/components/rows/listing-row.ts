@@ -1,9 +1,9 @@
 import { compareRows } from '../../domain/compare/compare-view.ts'
+import type { Switches } from '../../domain/derived/tables.ts'
 import {
   chargeOf,
   listedPriceOf,
   toCostText,
-  toRangeText,
   UNPUBLISHED,
 } from '../../domain/listing/price-text.ts'
 import { railsOf } from '../../domain/listing/pricing.ts'
@@ -13,30 +13,8 @@ import type { TrustSummary } from '../../domain/views/trust-view.ts'
 import { present } from '../../domain/wire/json.ts'
 import { hasRemoteEndpoint } from '../../domain/wire/vocabulary.ts'
 
-export type ListingRow = ReturnType<typeof toListingRow>
-
-/** A listing in a list or table of a page. Unknown numbers are null: unknown is not zero. */
-export function toListingRow(view: Omit<ListingBrief, 'tags' | 'badges'>) {
-  const { kind, pricing, trust } = view
-  const remote = hasRemoteEndpoint(view)
-  return {
-    ...view,
-    /** Of a call, in words; null where it is not published. */
-    price: toPrice(view),
-    min_usd: listedPriceOf(view),
-    rails: railsOf(pricing),
-    trust: trust.score,
-    /** The text next to the score; may be empty. */
-    trust_note: toTrustNote(trust),
-    buyers: trust.evidence === 'no_payment_data' ? null : trust.verified_buyers_30d,
-    remote,
-    /** Where it runs, in a word. */
-    runs: kind === 'kit' ? 'a guide' : remote ? 'hosted' : 'locally',
-  }
-}
-
 /** A row of an answer or of a list. */
-export interface SearchRow extends Omit<PageResponse['results'][number], 'call' | 'explain'> {
+export interface ListingRow extends Omit<PageResponse['results'][number], 'call' | 'explain'> {
   /** Where no price is known, what its callers are charged, in words. */
   cost?: string | undefined
   /** Beside a score. */
@@ -48,21 +26,29 @@ export interface SearchRow extends Omit<PageResponse['results'][number], 'call' 
   is_ours?: boolean
 }
 
-/** As a result of a search, which a directory may show without prices or scores. */
-export function toSearchRow(
-  row: ListingRow,
-  { payments, trust }: { payments: boolean; trust: boolean },
-): SearchRow {
+export type Brief = Omit<ListingBrief, 'tags' | 'badges'>
+
+/** A listing in a list of a directory, which may show no prices or scores. */
+export function toListingRow(view: Brief, { payments, trust }: RowSwitches): ListingRow {
+  const { id, name, kind, summary, mark, paid, pricing, auth } = view
   return {
-    ...{ id: row.id, name: row.name, kind: row.kind, summary: row.summary },
-    ...present({ mark: row.mark, paid: payments ? row.paid : undefined }),
-    price: payments && row.pricing.model === 'per_call' ? row.pricing : null,
-    cost: payments ? (row.price ?? undefined) : undefined,
-    rails: payments ? row.rails : [],
-    auth: row.auth.type,
-    trust: trust ? row.trust : null,
-    trust_note: row.trust_note,
+    ...{ id, name, kind, summary },
+    ...present({ mark, paid: payments ? paid : undefined }),
+    price: payments && pricing.model === 'per_call' ? pricing : null,
+    cost: payments ? toCost(view) : undefined,
+    rails: payments ? railsOf(pricing) : [],
+    auth: auth.type,
+    trust: trust ? view.trust.score : null,
+    trust_note: toTrustNote(view.trust),
   }
+}
+
+type RowSwitches = Pick<Switches, 'payments' | 'trust'>
+
+/** Where it runs, in a word. */
+export function toPlace(view: Brief): string {
+  if (view.kind === 'kit') return 'a guide'
+  return hasRemoteEndpoint(view) ? 'hosted' : 'locally'
 }
 
 /** What a caller needs, in a word; null where it is not known. */
@@ -76,12 +62,11 @@ export const ACCESS = {
   unknown: null,
 } as const
 
-function toPrice(view: Pick<ListingBrief, 'pricing' | 'cost' | 'kind' | 'invoke' | 'auth'>) {
-  if (view.pricing.model === 'per_call') return toRangeText(view.pricing)
+function toCost(view: Brief): string | undefined {
   // Which account it works with is said as its access.
   if (chargeOf(view) === 'own_account') return 'free to run'
   const text = toCostText(view)
-  return text === UNPUBLISHED ? null : text
+  return text === UNPUBLISHED ? undefined : text
 }
 
 /** @example toTrustNote(trust) → 'low sample, not vouched for' */
@@ -98,6 +83,17 @@ export function toTrustNote(trust: TrustSummary): string {
  * The order of every list without a query: payment-verified trust, verified buyers, remote, has a
  * price or is free, lowest price, id. First-party kits come last: a showcase takes nobody's place.
  */
-export function compareListingRows(a: ListingRow, b: ListingRow): number {
-  return Number(a.first_party) - Number(b.first_party) || compareRows(a, b)
+export function compareListings(a: Brief, b: Brief): number {
+  return Number(a.first_party) - Number(b.first_party) || compareRows(toRanked(a), toRanked(b))
+}
+
+function toRanked(view: Brief) {
+  const { id, trust } = view
+  return {
+    id,
+    trust: trust.score,
+    buyers: trust.evidence === 'no_payment_data' ? null : trust.verified_buyers_30d,
+    remote: hasRemoteEndpoint(view),
+    min_usd: listedPriceOf(view),
+  }
 }

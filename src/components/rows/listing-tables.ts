@@ -1,7 +1,8 @@
 import type { Page, PaginateFunction } from 'astro'
 import { type CompiledListing, keyOf } from '../../compiled.ts'
+import { listedPriceOf } from '../../domain/listing/price-text.ts'
 import type { Kind } from '../../domain/wire/vocabulary.ts'
-import { compareListingRows, type ListingRow, toListingRow } from './listing-row.ts'
+import { compareListings, toPlace } from './listing-row.ts'
 
 const ROWS_PER_PAGE = 25
 
@@ -12,8 +13,8 @@ export interface ListingTable {
   has: { trust: boolean; prices: boolean; places: boolean; use: boolean }
 }
 
-/** With the key of its listing, which covers all inputs of the row. */
-type KeyedRow = ListingRow & Pick<CompiledListing, 'key'> & { isUsed: boolean }
+/** Its key covers all inputs of the row. */
+type KeyedRow = Pick<CompiledListing, 'key' | 'brief' | 'home'>
 
 const sorted = new WeakMap<readonly CompiledListing[], KeyedRow[]>()
 
@@ -21,12 +22,11 @@ const sorted = new WeakMap<readonly CompiledListing[], KeyedRow[]>()
 export function toSortedRows(listings: readonly CompiledListing[]): KeyedRow[] {
   const known = sorted.get(listings)
   if (known !== undefined) return known
-  const rows = listings.map(({ key, brief, home }) => ({
-    ...toListingRow(brief),
-    key,
-    isUsed: home.used[0] > 0,
-  }))
-  sorted.set(listings, rows.sort(compareListingRows))
+  const rows = listings.map(({ key, brief, home }) => ({ key, brief, home }))
+  sorted.set(
+    listings,
+    rows.sort((a, b) => compareListings(a.brief, b.brief)),
+  )
   return rows
 }
 
@@ -40,10 +40,10 @@ export function toTablePages<Props extends Record<string, unknown>>(
   { params, props }: { params: Record<string, string>; props: Props },
 ) {
   const has = {
-    trust: rows.some((row) => row.trust !== null),
-    prices: rows.some(({ min_usd }) => min_usd !== null),
-    places: new Set(rows.map(({ runs }) => runs)).size > 1,
-    use: rows.some(({ isUsed }) => isUsed),
+    trust: rows.some(({ brief }) => brief.trust.score !== null),
+    prices: rows.some(({ brief }) => listedPriceOf(brief) !== null),
+    places: new Set(rows.map(({ brief }) => toPlace(brief))).size > 1,
+    use: rows.some(({ home }) => home.used[0] > 0),
   }
   return paginate(rows, { pageSize: ROWS_PER_PAGE, params, props: { ...props, has } }).map(
     (path) => {

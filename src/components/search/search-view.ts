@@ -9,13 +9,13 @@ import {
 } from '../../domain/search/search-filters.ts'
 import type { PageResponse } from '../../domain/search/search-response.ts'
 import { reportPath } from '../../domain/sellers/report.ts'
-import type { SearchRow } from '../rows/listing-row.ts'
+import type { ListingRow } from '../rows/listing-row.ts'
 import { RESULTS_PER_PAGE, type SearchForm, toSearchPath, withField } from './search-form.ts'
 
 /** What the page shows of an answer. */
 export interface Found
   extends Pick<PageResponse, 'total' | 'notes' | 'tasks' | 'suggested' | 'featured_first_party'> {
-  results: readonly SearchRow[]
+  results: readonly ListingRow[]
   facets?:
     | Readonly<Record<string, readonly { id: string; count: number }[] | undefined>>
     | undefined
@@ -73,10 +73,10 @@ export function toSearchView(
 /** Visible rows of one domain. */
 const OPEN_ROWS = 3
 
-type Hit = { row: SearchRow } | { domain: string | undefined; rows: SearchRow[] }
+type Hit = { row: ListingRow } | { domain: string | undefined; rows: ListingRow[] }
 
 /** Rows after the third of one domain are folded, at the place of the first. */
-function foldDomains(rows: readonly SearchRow[]): Hit[] {
+function foldDomains(rows: readonly ListingRow[]): Hit[] {
   const byDomain = Map.groupBy(rows, ({ domain }) => domain)
   return rows.flatMap((row): Hit[] => {
     const same = row.domain === undefined ? [] : (byDomain.get(row.domain) ?? [])
