@@ -5,6 +5,7 @@ import { toScriptJson } from '../../src/components/frame/html.ts'
 import { toHomeFacts, toHomeLists } from '../../src/components/home/home-lists.ts'
 import { toListingStructuredData } from '../../src/components/listing/listing-page.ts'
 import { compareListings, toListingRow, toPlace } from '../../src/components/rows/listing-row.ts'
+import { toOrders } from '../../src/components/rows/listing-tables.ts'
 import { compareRows, toCompareRow } from '../../src/domain/compare/compare-view.ts'
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
 import { toListingBrief, toListingView } from '../../src/domain/views/listing-view.ts'
@@ -83,6 +84,14 @@ describe('lists of listings', () => {
     const compared = [free, ...others].map((each) => toCompareRow(each, SOURCES)).sort(compareRows)
     expect(compared.map(({ id }) => id)).toEqual(['api.dear', 'api.free', others[1]?.id])
     expect(compared[1]).toMatchObject({ price: 'free', min_usd: null })
+  })
+
+  test('by use is offered only where somebody counted use', () => {
+    const added = toAdded(toSold('x402.counted', 1))
+    const textsOf = (rank: number) =>
+      toOrders([{ ...added, home: { ...added.home, used: [rank, 7] } }]).map(([, text]) => text)
+    expect(textsOf(0)).toEqual(['Price', 'Newest'])
+    expect(textsOf(1)).toEqual(['Price', 'Most used, as others counted', 'Newest'])
   })
 
   const toAdded = (listing: ReturnType<typeof toListing>) => {

@@ -1,5 +1,5 @@
 import { toXmlText } from '../../components/frame/html.ts'
-import { KIND_ORDER, KIND_TEXTS, toKindText } from '../../components/rows/kind-texts.ts'
+import { KIND_ORDER, KIND_TEXTS } from '../../components/rows/kind-texts.ts'
 import {
   type DirectoryPart,
   type SiteNames,
@@ -32,10 +32,10 @@ export function toLinkCards(
   return [
     { path: '/og.png', svg: draw(name, strapline, null) },
     ...KIND_ORDER.map((kind) => {
-      const { plural } = KIND_TEXTS[kind]
+      const { plural, text } = KIND_TEXTS[kind]
       const [letters = ''] = plural.split(' ')
       const arm = { kind, letters }
-      return { path: kindCardPath(kind), svg: draw(plural, toKindText(kind, switches), arm) }
+      return { path: kindCardPath(kind), svg: draw(plural, text, arm) }
     }),
     ...categories.map(({ id, name, description }) => ({
       path: categoryCardPath(id),

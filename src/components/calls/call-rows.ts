@@ -8,49 +8,13 @@ import { type CallTag, toSeenTag } from '../evidence/evidence-words.ts'
 import type { DecisionFact } from '../rows/decision-facts.ts'
 
 /** One operation, tool or skill of a listing. */
-interface CallRow {
-  /** `GET`, for operations. */
-  verb: string | null
-  name: string
-  text: string
-  price: string | null
-  /** What a call changes, and the result of our probe's own call. */
-  tags: CallTag[]
-  /** The first of them: kit.json has them all. */
-  params: CallParam[]
-  /** The output, as far as documented. */
-  returns: CallReturns | null
-  /** Shown where `params` is empty. */
-  withoutParams: string
-  /** What is a guess. */
-  assumed: readonly string[]
-  /** `POST https://shop.example/search`, where the page may call it through the relay. */
-  trial: string | null
-}
+type CallRow = ReturnType<typeof toOperationRow>
 
-export interface CallReturns {
-  /** `application/json` is not shown. */
-  type: string | null
-  fields: string
-  example: string | null
-  /** The document with it. */
-  ref: string | null
-}
-
-interface CallParam {
-  name: string
-  type: string
-  text: string
-  isRequired: boolean
-}
+/** The output of a call, as far as documented. */
+export type CallReturns = ReturnType<typeof toReturns>
 
 /** Rows of the listing's main list, and what they are called. */
-export interface CallRows {
-  title: 'Operations' | 'Tools' | 'Skills'
-  rows: CallRow[]
-  /** How many there are in all; `rows` are the first. */
-  total: number
-}
+export type CallRows = ReturnType<typeof firstOf>
 
 /** What a page shows; kit.json and the Markdown page have the rest. */
 const MOST_ROWS = 30
@@ -75,16 +39,19 @@ export function toCallRows(kit: Kit): CallRows | null {
   )
 }
 
-function firstOf(title: CallRows['title'], all: readonly CallRow[]): CallRows {
-  const rows = all.slice(0, MOST_ROWS).map((row, place) => ({
-    ...row,
-    ...(place >= MOST_DETAILS && { returns: null, withoutParams: 'kit.json has its inputs.' }),
-    text: cutText(row.text, MAX_TEXT),
-    params: row.params
-      .toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired))
-      .slice(0, place < MOST_DETAILS ? MOST_PARAMS : 0)
-      .map((param) => ({ ...param, text: cutText(param.text, MAX_TEXT) })),
-  }))
+function firstOf(title: 'Operations' | 'Tools' | 'Skills', all: readonly CallRow[]) {
+  const rows = all.slice(0, MOST_ROWS).map(
+    (row, place): CallRow => ({
+      ...row,
+      ...(place >= MOST_DETAILS && { returns: null, withoutParams: 'kit.json has its inputs.' }),
+      text: cutText(row.text, MAX_TEXT),
+      params: row.params
+        .toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired))
+        .slice(0, place < MOST_DETAILS ? MOST_PARAMS : 0)
+        .map((param) => ({ ...param, text: cutText(param.text, MAX_TEXT) })),
+    }),
+  )
+  /** How many there are in all; `rows` are the first. */
   return { title, rows, total: all.length }
 }
 
@@ -98,7 +65,7 @@ function toSkillRow({ name, description, examples = [] }: Kit['skills'][number])
   }
 }
 
-const PLAIN = { verb: null, price: null, tags: [], assumed: [], returns: null, trial: null }
+const PLAIN = { verb: '', price: null, tags: [], assumed: [], returns: null, trial: null }
 
 const EFFECT_TAGS: Record<Effect, CallTag> = {
   read: { text: 'reads', tone: 'plain' },
@@ -137,15 +104,18 @@ function toToolRow(tool: Kit['tools'][number]): CallRow {
 /** A listed price without a note on access needs no key. */
 const NO_KEY = new Set<Kit['auth']['type']>(['payment', 'none', 'unknown'])
 
-function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit): CallRow {
+function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit) {
   const { method, price, params = [], body } = operation
   const seenTag = toSeenTag(operation)
   return {
-    verb: method,
+    /** Empty for tools and skills. */
+    verb: String(method),
     name: toShortUrl(operation.url, url),
     text: operation.description ?? '',
     price: price === undefined ? null : toPriceText(price),
+    /** What a call changes, and the result of our probe's own call. */
     tags: [...toEffectTags(operation), ...(seenTag === null ? [] : [seenTag])],
+    /** Of the first rows the first of them: kit.json has them all. */
     params: [
       ...params.map((param) => ({
         name: param.name,
@@ -157,10 +127,12 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
       })),
       ...(body?.schema === undefined ? [] : toSchemaParams(body.schema)),
     ],
+    /** Shown where `params` is empty. */
     withoutParams: 'No input is described.',
     returns: operation.response === undefined ? null : toReturns(operation.response),
+    /** What is a guess. */
     assumed: operation.assumed ?? [],
-    // Where neither the listing nor our probe required a key, and the relay can call it.
+    /** Where neither the listing nor our probe required a key, and the relay can call it. */
     trial:
       operation.relay_url !== undefined &&
       NO_KEY.has(auth.type) &&
@@ -170,11 +142,12 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
   }
 }
 
-function toReturns(response: NonNullable<Kit['operations'][number]['response']>): CallReturns {
+function toReturns(response: NonNullable<Kit['operations'][number]['response']>) {
   const all = toOutputFields(response)
   const fields = all.slice(0, MAX_FIELDS).map(({ name, type }) => `${name}: ${type}`)
   const more = all.length > MAX_FIELDS ? ', …' : ''
   return {
+    /** `application/json` is not shown. */
     type: isJsonPayload(response) ? null : response.content_type,
     fields: fields.length === 0 ? '' : fields.join(', ') + more,
     example:
@@ -186,6 +159,7 @@ function toReturns(response: NonNullable<Kit['operations'][number]['response']>)
               : encodeBody(response.content_type, response.example),
             MAX_EXAMPLE,
           ),
+    /** The document with it. */
     ref: response.ref ?? null,
   }
 }
@@ -203,7 +177,7 @@ function toPriceText(price: { min_usd: number; max_usd: number; per: string }): 
   return toRangeText(price) + unit
 }
 
-function toSchemaParams(schema: Readonly<Record<string, unknown>>): CallParam[] {
+function toSchemaParams(schema: Readonly<Record<string, unknown>>) {
   const { properties, required } = schema
   if (!isJsonObject(properties)) return []
   const needed = Array.isArray(required) ? required : []

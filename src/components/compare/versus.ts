@@ -4,7 +4,7 @@ import { toCostText, toUsd, UNPUBLISHED } from '../../domain/listing/price-text.
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { smallestOf } from '../../domain/wire/json.ts'
 import { LEAST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'
-import { DISCOVERY_NAMES, NOTICE_TITLES } from '../../domain/wire/vocabulary.ts'
+import { NOTICE_TITLES } from '../../domain/wire/vocabulary.ts'
 import { ACCESS_TEXTS, runsText } from '../rows/decision-facts.ts'
 import { toTrustNote } from '../rows/listing-row.ts'
 
@@ -167,11 +167,6 @@ const VERSUS_GROUPS: readonly { title: string; toRows: ToRows }[] = [
       row('Operations', 'none listed', ({ operations }) => count(operations)),
       row('Tools', 'none listed', ({ tools }) => count(tools)),
       row('Skills', 'none listed', ({ skills }) => count(skills)),
-      row('Machine-readable', 'nothing found', ({ discovery = {} }) =>
-        Object.entries(DISCOVERY_NAMES)
-          .flatMap(([file, name]) => (Reflect.get(discovery, file) === undefined ? [] : [name]))
-          .join(', '),
-      ),
     ),
   },
   {
@@ -180,10 +175,6 @@ const VERSUS_GROUPS: readonly { title: string; toRows: ToRows }[] = [
       trustRow,
       row('Buyers, 30 days', 'no data', (view) => measured(view)?.verified_buyers_30d),
       row('Settlements, 30 days', 'no data', (view) => measured(view)?.settlements_30d),
-      row('Payout', 'no data', (view) => {
-        const shared = measured(view)?.shared_payout
-        return shared === undefined ? null : shared ? 'shared with others' : 'its own'
-      }),
       row('Uptime, 30 days', 'no data', (view) => signal(view, 'uptime_30d', '%')),
       row('95 % answered within', 'no data', (view) => signal(view, 'p95_ms', 'ms')),
       row('Owner', 'unclaimed', ({ badges, status }) =>

@@ -1,12 +1,10 @@
-import type { Switches } from '../../domain/derived/tables.ts'
 import type { Kind } from '../../domain/wire/vocabulary.ts'
 
 /** An explanation of each kind, for people who choose. */
-export const KIND_TEXTS: Record<Kind, { plural: string; text: string; paid?: string }> = {
+export const KIND_TEXTS: Record<Kind, { plural: string; text: string }> = {
   http_api: {
     plural: 'HTTP APIs',
     text: 'Called over plain HTTP.',
-    paid: 'Paid ones answer 402 with their price and charge per call.',
   },
   mcp_server: {
     plural: 'MCP servers',
@@ -24,9 +22,3 @@ export const KIND_TEXTS: Record<Kind, { plural: string; text: string; paid?: str
 
 /** Kinds in the order people look for them; our own kits last. */
 export const KIND_ORDER = ['http_api', 'mcp_server', 'a2a_agent', 'kit'] as const satisfies Kind[]
-
-/** An explanation of a kind, in a directory with or without payments. */
-export function toKindText(kind: Kind, { payments = true }: Partial<Switches>): string {
-  const { text, paid } = KIND_TEXTS[kind]
-  return payments && paid !== undefined ? `${text} ${paid}` : text
-}

@@ -9,8 +9,9 @@ const ROWS_PER_PAGE = 25
 /** Data of one static page of a kind or of a category. */
 export interface ListingTable {
   page: Page<KeyedRow>
-  /** Of the whole table: what its order goes by, and whether somebody counted use. */
-  has: { trust: boolean; prices: boolean; places: boolean; use: boolean }
+  /** Of the whole table: what its order goes by. */
+  has: { trust: boolean; prices: boolean; places: boolean }
+  orders: ReturnType<typeof toOrders>
 }
 
 /** Its key covers all inputs of the row. */
@@ -43,15 +44,25 @@ export function toTablePages<Props extends Record<string, unknown>>(
     trust: rows.some(({ brief }) => brief.trust.score !== null),
     prices: rows.some(({ brief }) => listedPriceOf(brief) !== null),
     places: new Set(rows.map(({ brief }) => toPlace(brief))).size > 1,
-    use: rows.some(({ home }) => home.used[0] > 0),
   }
-  return paginate(rows, { pageSize: ROWS_PER_PAGE, params, props: { ...props, has } }).map(
+  const orders = toOrders(rows)
+  return paginate(rows, { pageSize: ROWS_PER_PAGE, params, props: { ...props, has, orders } }).map(
     (path) => {
       const rows = path.props.page.data.map(({ key }) => key)
       const madeFrom = { ...path.props, page: { ...path.props.page, data: rows } }
       return { ...path, cacheKey: keyOf(madeFrom) }
     },
   )
+}
+
+/** Other orders of the same listings, all of them: those that some have a value for. */
+export function toOrders(rows: readonly Pick<KeyedRow, 'brief' | 'home'>[]) {
+  const orders = [
+    ['price', 'Price', rows.some(({ brief }) => listedPriceOf(brief) !== null)],
+    ['calls', 'Most used, as others counted', rows.some(({ home }) => home.used[0] > 0)],
+    ['newest', 'Newest', true],
+  ] as const
+  return orders.filter(([, , isKnown]) => isKnown)
 }
 
 /** What a list holds, as filters of the search. */
