@@ -53,20 +53,15 @@ test('a button copies the snippet it stands beside', async () => {
   await close()
 })
 
-test('why a score is what it is: the parts add up, and each leads to its rule', async () => {
+test('why a score is what it is: the parts add up', async () => {
   const { trust } = await (await fetch(`${waypost.url}/api/v1/listings/x402.weather`)).json()
   const { page, close } = await openPage(browser, waypost.url)
   await page.goto('/listing/x402.weather')
   const panel = page.getByRole('region', { name: `Why ${trust.score}` })
-  const parts = await panel.locator('li:not(.total) b').allTextContents()
+  const parts = await panel.locator('dd').allTextContents()
   const sum = parts.reduce((all, text) => all + Number(text.replace('−', '-')), 0)
   expect(parts.length).toBe(6)
   expect(sum).toBeCloseTo(trust.score, 5)
-  for (const link of await panel.locator('li a').all()) {
-    const target = new URL((await link.getAttribute('href')) ?? '', waypost.url)
-    const rules = await (await fetch(waypost.url + target.pathname)).text()
-    expect(rules).toContain(`id="${target.hash.slice(1)}"`)
-  }
   const seen = page.getByRole('region', { name: 'What we saw' })
   expect(await seen.textContent()).toMatch(
     new RegExp(`Verified buyers\\s*${trust.verified_buyers_30d}`),

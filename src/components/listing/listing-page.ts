@@ -120,16 +120,6 @@ export function toListingStructuredData(view: ListingView, baseUrl: string) {
   }
 }
 
-/** One line on a listing: a known fact, or an error that was seen. */
-export interface KnownFact {
-  isKnown: boolean
-  text: string
-}
-
-export function known(isKnown: boolean, yes: string, no: string): KnownFact {
-  return { isKnown, text: isKnown ? yes : no }
-}
-
 /**
  * Who owns a listing, whether it answers and who paid, as one sentence; then what is not known of
  * calling it.

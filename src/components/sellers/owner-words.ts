@@ -11,7 +11,6 @@ import type {
 import { DAY_MS } from '../../domain/wire/shapes.ts'
 import { CLAIM_METHODS, type ClaimMethod } from '../../domain/wire/vocabulary.ts'
 import { escapeHtml } from '../frame/html.ts'
-import { type KnownFact, known } from '../listing/listing-page.ts'
 import { OUTCOME_WORDS } from '../rows/decision-facts.ts'
 
 /** Proofs that the server takes for a listing; all of them where it is not known. */
@@ -81,23 +80,21 @@ export function toSightTitle({ last_check, state }: Pick<ClaimView, 'last_check'
 
 type Published = Pick<ListingView, 'status' | 'tiers'>
 
-/** What a verified claim of a listing has brought and still lacks. A proof of a minute ago shows after the next build. */
-export function toNextSteps(view: Published): KnownFact[] {
-  const shows = known(
-    view.status === 'claimed',
-    'The listing shows as claimed.',
-    'The listing shows as claimed after the next build.',
-  )
-  return [shows, ...toTiers(view)]
-}
-
-function toTiers({ status, tiers }: Published): KnownFact[] {
-  const earned = tiers.earned.map((id) => known(true, `${TIER_LABELS[id]} is earned.`, ''))
+/** What a verified claim has brought and still lacks. A proof of a minute ago shows after the next build. */
+export function toNextSteps({ status, tiers }: Published) {
+  const isShown = status === 'claimed'
   const missing = tiers.not_yet
     // Its reason is a missing claim, which is outdated after the next build.
-    .filter(({ id }) => id !== 'verified' || status === 'claimed')
-    .map(({ id, reason }) => known(false, '', `${TIER_LABELS[id]}: ${reason}.`))
-  return [...earned, ...missing]
+    .filter(({ id }) => id !== 'verified' || isShown)
+    .map(({ id, reason }) => ({ isKnown: false, text: `${TIER_LABELS[id]}: ${reason}.` }))
+  return [
+    {
+      isKnown: isShown,
+      text: `The listing shows as claimed${isShown ? '' : ' after the next build'}.`,
+    },
+    ...tiers.earned.map((id) => ({ isKnown: true, text: `${TIER_LABELS[id]} is earned.` })),
+    ...missing,
+  ]
 }
 
 /** Days of clicks that are drawn. */
