@@ -23,9 +23,10 @@ export function toVersus(
   return {
     columns: subjects.map(({ view }) => view),
     groups: groups
-      .map(({ title, toRows }) => ({
+      .map(({ title, rows }) => ({
         title,
-        rows: toRows(subjects, tasks)
+        rows: rows
+          .flatMap((toRows) => toRows(subjects, tasks))
           .filter(({ cells }) => cells.some(({ isMissing }) => !isMissing))
           .map(({ label, cells }) => toRow(label, cells)),
       }))
@@ -89,10 +90,6 @@ const row =
     }
     return [{ label, cells: subjects.map(toStated) }]
   }
-const all =
-  (...readers: ToRows[]): ToRows =>
-  (subjects, tasks) =>
-    readers.flatMap((read) => read(subjects, tasks))
 
 const priceRow = row('One call from', UNPUBLISHED, (view) => {
   const { pricing } = view
@@ -141,10 +138,10 @@ const measured = (view: ListingView) =>
   view.trust.evidence === 'no_payment_data' ? null : view.trust
 
 const COST = 'Cost'
-const VERSUS_GROUPS: readonly { title: string; toRows: ToRows }[] = [
+const VERSUS_GROUPS: readonly { title: string; rows: readonly ToRows[] }[] = [
   {
     title: COST,
-    toRows: all(
+    rows: [
       priceRow,
       taskRows,
       row('Pays with', 'no rail', ({ pricing }) =>
@@ -153,11 +150,11 @@ const VERSUS_GROUPS: readonly { title: string; toRows: ToRows }[] = [
       row('Networks', 'none named', ({ pricing }) =>
         pricing.model === 'per_call' ? pricing.networks.map(toNetworkName).join(', ') : null,
       ),
-    ),
+    ],
   },
   {
     title: 'Access',
-    toRows: all(
+    rows: [
       focusRow,
       row('Account or key', 'not declared', ({ auth }) =>
         auth.type === 'unknown' ? null : ACCESS_TEXTS[auth.type][0].toLowerCase(),
@@ -167,11 +164,11 @@ const VERSUS_GROUPS: readonly { title: string; toRows: ToRows }[] = [
       row('Operations', 'none listed', ({ operations }) => count(operations)),
       row('Tools', 'none listed', ({ tools }) => count(tools)),
       row('Skills', 'none listed', ({ skills }) => count(skills)),
-    ),
+    ],
   },
   {
     title: 'Evidence',
-    toRows: all(
+    rows: [
       trustRow,
       row('Buyers, 30 days', 'no data', (view) => measured(view)?.verified_buyers_30d),
       row('Settlements, 30 days', 'no data', (view) => measured(view)?.settlements_30d),
@@ -187,7 +184,7 @@ const VERSUS_GROUPS: readonly { title: string; toRows: ToRows }[] = [
       row('Notices', 'none', ({ notices }) =>
         notices.map(({ id }) => NOTICE_TITLES[id].toLowerCase()).join(', '),
       ),
-    ),
+    ],
   },
 ]
 

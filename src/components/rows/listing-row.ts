@@ -51,10 +51,10 @@ export function toPlace(view: Brief): string {
   return hasRemoteEndpoint(view) ? 'hosted' : 'locally'
 }
 
-/** What a caller needs, in a word; null where it is not known. */
+/** What a caller needs, in a word; null where it is not known, or its rails say it. */
 export const ACCESS = {
-  none: 'none',
-  payment: 'payment',
+  none: 'no account',
+  payment: null,
   api_key: 'key',
   bearer: 'token',
   oauth: 'sign-in',

@@ -114,10 +114,10 @@ export function toFigures(
     ({ label, value, note, tone: 'number' }) as const
   const trust = view === null ? [] : [figure('Trust', view.trust.score ?? 'unmeasured')]
   if (numbers === null) return trust
-  const { total, change } = toClicksByDay(numbers.clicks.by_day, PLOT_DAYS, now)
+  const { total } = toClicksByDay(numbers.clicks.by_day, PLOT_DAYS, now)
   const { search_impressions, calls } = numbers.last_30_days
   return [
-    figure('Clicks', total, [`in ${PLOT_DAYS} days`, change].filter(Boolean).join(', ')),
+    figure('Clicks', total, `in ${PLOT_DAYS} days`),
     figure('Shown', search_impressions, `in searches of ${PLOT_DAYS} days`),
     figure('Calls relayed', calls, `in ${PLOT_DAYS} days`),
     ...trust,
@@ -143,7 +143,6 @@ const MOST_PROBED = 6
 /**
  * The clicks of the last days, ready to draw and to read.
  *
- * @param length days that are shown; as many before them are compared
  * @param today milliseconds since the epoch; the last day of the plot (UTC)
  */
 export function toClicksByDay(
@@ -152,13 +151,11 @@ export function toClicksByDay(
   today: number,
 ) {
   const counts = new Map(by_day.map(({ date, clicks }) => [date, clicks]))
-  const all = Array.from({ length: 2 * length }, (_, index) => {
-    const date = toDate(today - (2 * length - 1 - index) * DAY_MS)
+  const days = Array.from({ length }, (_, index) => {
+    const date = toDate(today - (length - 1 - index) * DAY_MS)
     return { date, clicks: counts.get(date) ?? 0 }
   })
-  const days = all.slice(length)
-  const total = sumOf(days)
-  const before = sumOf(all.slice(0, length))
+  const total = days.reduce((sum, { clicks }) => sum + clicks, 0)
   const top = days.reduce((best, day) => (day.clicks > best.clicks ? day : best))
   return {
     /** One for each day (UTC), oldest first; days without a click are there with 0. */
@@ -170,8 +167,6 @@ export function toClicksByDay(
       total === 0
         ? `No clicks in ${length} days.`
         : `${toCountText(total, 'click')} in ${length} days, most on ${top.date}: ${top.clicks}.`,
-    /** Compared with as many days before; empty where there were none. */
-    change: before === 0 ? '' : `${toPercent(total / before - 1)} on the ${length} days before`,
   }
 }
 
@@ -193,18 +188,8 @@ export function toSourcesText(bySource: ListingNumbers['clicks']['by_src']): str
   return named.length === 0 ? '' : `${total} in 90 days: ${named.join(', ')}.`
 }
 
-function sumOf(days: readonly { clicks: number }[]): number {
-  return days.reduce((sum, { clicks }) => sum + clicks, 0)
-}
-
 function toDate(moment: number): string {
   return new Date(moment).toISOString().slice(0, 10)
-}
-
-/** With a real minus sign, not a hyphen. */
-function toPercent(share: number): string {
-  const percent = Math.round(share * 100)
-  return `${percent < 0 ? '−' : '+'}${Math.abs(percent)} %`
 }
 
 /** Anybody may have disputed it, and badly: the seller can still do so until it is withdrawn. */
