@@ -89,7 +89,9 @@ describe('lists of listings', () => {
   test('by use is offered only where somebody counted use', () => {
     const added = toAdded(toSold('x402.counted', 1))
     const textsOf = (rank: number) =>
-      toOrders([{ ...added, home: { ...added.home, used: [rank, 7] } }]).map(([, text]) => text)
+      toOrders([{ ...added, home: { ...added.home, used: [rank, 7] } }], true).map(
+        ([, text]) => text,
+      )
     expect(textsOf(0)).toEqual(['Price', 'Newest'])
     expect(textsOf(1)).toEqual(['Price', 'Most used, as others counted', 'Newest'])
   })

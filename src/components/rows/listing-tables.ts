@@ -1,5 +1,5 @@
 import type { Page, PaginateFunction } from 'astro'
-import { type CompiledListing, keyOf } from '../../compiled.ts'
+import { type CompiledListing, keyOf, readShared } from '../../compiled.ts'
 import { listedPriceOf } from '../../domain/listing/price-text.ts'
 import type { Kind } from '../../domain/wire/vocabulary.ts'
 import { compareListings, toPlace } from './listing-row.ts'
@@ -45,7 +45,7 @@ export function toTablePages<Props extends Record<string, unknown>>(
     prices: rows.some(({ brief }) => listedPriceOf(brief) !== null),
     places: new Set(rows.map(({ brief }) => toPlace(brief))).size > 1,
   }
-  const orders = toOrders(rows)
+  const orders = toOrders(rows, readShared().texts.switches.payments)
   return paginate(rows, { pageSize: ROWS_PER_PAGE, params, props: { ...props, has, orders } }).map(
     (path) => {
       const rows = path.props.page.data.map(({ key }) => key)
@@ -56,9 +56,9 @@ export function toTablePages<Props extends Record<string, unknown>>(
 }
 
 /** Other orders of the same listings, all of them: those that some have a value for. */
-export function toOrders(rows: readonly Pick<KeyedRow, 'brief' | 'home'>[]) {
+export function toOrders(rows: readonly Pick<KeyedRow, 'brief' | 'home'>[], payments: boolean) {
   const orders = [
-    ['price', 'Price', rows.some(({ brief }) => listedPriceOf(brief) !== null)],
+    ['price', 'Price', payments && rows.some(({ brief }) => listedPriceOf(brief) !== null)],
     ['calls', 'Most used, as others counted', rows.some(({ home }) => home.used[0] > 0)],
     ['newest', 'Newest', true],
   ] as const
