@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
  * that made it went on.
  */
 export default function stayOnThisMachine(): () => void {
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-'))
+  const folder = mkdtempSync(join(findPlace(), 'waypost-'))
   // Some programs run under another account.
   chmodSync(folder, 0o755)
   process.env.TMPDIR = folder
@@ -25,6 +25,23 @@ export default function stayOnThisMachine(): () => void {
     rmSync(folder, { recursive: true, force: true })
     if (tries !== '') throw new Error(`Tests tried to leave this machine:\n${tries}`)
   }
+}
+
+const MEMORY = '/dev/shm'
+const ENOUGH_BYTES = 8 * 2 ** 30
+
+/**
+ * Where memory can be written to as a disk, and there is much of it, temporary files are there: a run
+ * writes gigabytes of them, most of which are gone a second later.
+ */
+function findPlace(): string {
+  const mounted = readOr('/proc/mounts')
+    .split('\n')
+    .find((line) => line.split(' ')[1] === MEMORY)
+  // Some of the files are programs.
+  if (process.env.TMPDIR !== undefined || (mounted ?? 'noexec').includes('noexec')) return tmpdir()
+  const { bavail, bsize } = statfsSync(MEMORY)
+  return bavail * bsize > ENOUGH_BYTES ? MEMORY : tmpdir()
 }
 
 function readOr(path: string): string {

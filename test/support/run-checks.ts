@@ -3,19 +3,21 @@ import { FIXTURE_ENV } from './fixture-env.ts'
 
 /**
  * `npm test`: the release that all tests share is built, and what may have to be fetched is fetched,
- * beside it. Then come the tests, and beside them, which wait a third of their time, what is asked of the
- * code itself, one check after the other. All are run, so that one run tells everything that is wrong.
+ * beside it. Then come the tests, which wait a third of their time. What is asked of the code itself runs
+ * beside both, one check after the other. All are run, so that one run tells everything that is wrong.
  */
 const FETCHED = ['browser', 'payments']
 const CHECKS = ['lint', 'dead', 'types', 'check', 'types:pages']
 
 const failed: string[] = []
 
-await Promise.all([
-  inTurn(FETCHED),
-  runCommand('the build of the fixtures', process.execPath, ['functions/commands/build.ts']),
+const fetched = inTurn(FETCHED)
+const checked = fetched.then(() => inTurn(CHECKS))
+const built = runCommand('the build of the fixtures', process.execPath, [
+  'functions/commands/build.ts',
 ])
-await Promise.all([inTurn(CHECKS), runCommand('the tests', 'vitest', ['run'], 'inherit')])
+await Promise.all([fetched, built])
+await Promise.all([checked, runCommand('the tests', 'vitest', ['run'], 'inherit')])
 if (failed.length > 0) {
   console.error(`Failed: ${failed.join(', ')}`)
   process.exitCode = 1
