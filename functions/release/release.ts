@@ -11,7 +11,7 @@ import {
   toGoneText,
 } from '../../src/domain/listing/listing-states.ts'
 import { toSlug } from '../../src/domain/listing/listing-text.ts'
-import { TaskSellerSchema } from '../../src/domain/plans/task-seller.ts'
+import { TaskSellerSchema } from '../../src/domain/plans/task-plan.ts'
 import { ProbePlanSchema } from '../../src/domain/probe/plan.ts'
 import { ArdRowSchema } from '../../src/domain/protocols/cards.ts'
 import { RegistryRowSchema, ResourceRowSchema } from '../../src/domain/protocols/registry-entry.ts'

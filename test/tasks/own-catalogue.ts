@@ -1,4 +1,4 @@
-import { toTaskSellers } from '../../src/domain/plans/task-seller.ts'
+import { toTaskSellers } from '../../src/domain/plans/task-plan.ts'
 import { toTask } from '../../src/domain/tasks/task.ts'
 import { catalogue } from '../support/own-catalogue.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { planTask } from '../../src/domain/plans/task-plan.ts'
-import { toTaskSellers } from '../../src/domain/plans/task-seller.ts'
+import { planTask, toTaskSellers } from '../../src/domain/plans/task-plan.ts'
 import { hostOf } from '../../src/domain/sellers/claim-rules.ts'
 import { BASE_URL } from '../support/own-catalogue.ts'
 import { listings, SELLERS, TASKS, tables } from './own-catalogue.ts'

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { findValueFault } from '../../src/domain/listing/json-schema.ts'
 import type { Operation } from '../../src/domain/listing/listing-facts.ts'
-import type { TaskSeller } from '../../src/domain/plans/task-seller.ts'
+import type { TaskSeller } from '../../src/domain/plans/task-plan.ts'
 import { type JsonPath, parseJsonPath } from '../../src/domain/tasks/json-path.ts'
 import { membersOf, type Task } from '../../src/domain/tasks/task.ts'
 import { toBase64 } from '../../src/domain/wire/base64-json.ts'

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createPlanTask } from '../../functions/search/plan-tasks.ts'
-import { toTaskSellers } from '../../src/domain/plans/task-seller.ts'
+import { toTaskSellers } from '../../src/domain/plans/task-plan.ts'
 import { createRandom } from '../support/random.ts'
 import { listings, TASKS, tables } from './own-catalogue.ts'
 import { type Double, type Doubles, FAILURES } from './seller-doubles.ts'
