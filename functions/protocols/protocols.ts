@@ -7,6 +7,7 @@ import { type KitSetting, toSettingWords } from '../../src/domain/kit/kit-entrie
 import type { KitView } from '../../src/domain/kit/kit-view.ts'
 import { toNetworkName } from '../../src/domain/listing/networks.ts'
 import { railsOf } from '../../src/domain/listing/pricing.ts'
+import type { TaskOffer, TaskPage } from '../../src/domain/plans/task-plan.ts'
 import type { CompactRow } from '../../src/domain/search/search-response.ts'
 import { SESSIONS_NOT_COUNTED } from '../../src/domain/trust/payments.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
@@ -49,6 +50,7 @@ export function createProtocolsFeature(own: Parts, relay: Relay) {
     listing_markdown: markdown,
     category_markdown: markdown,
     compare_markdown: markdown,
+    task_markdown: markdown,
     mcp: opensOnce(async () => (await loadMcp()).createMcpEndpoint(parts, relay)),
     a2a: opensOnce(async () => (await loadA2a()).createA2aEndpoint(parts)),
     ...createRegistryEndpoints(parts),
@@ -92,6 +94,10 @@ function createMarkdownEndpoint(parts: DirectoryParts & Pick<Parts, 'problem'>) 
     async compare(slug) {
       const view = await readBuilt<CompareView>(parts.release(), `/api/v1/compare/${slug}`)
       return view === null ? null : toCompareMarkdown(view)
+    },
+    async tasks(id) {
+      const view = await readBuilt<TaskPage>(parts.release(), `/api/v1/tasks/${id}`)
+      return view === null ? null : toTaskMarkdown(view, baseUrl)
     },
   }
   return async function markdownEndpoint({ req, url }: H3Event): Promise<Response> {
@@ -263,6 +269,30 @@ function toCompareMarkdown(view: CompareView): string {
       ].join('\n'),
     ]),
   ])
+}
+
+/** `/tasks/<id>.md`: everybody who does it, with price and request. */
+function toTaskMarkdown(task: TaskPage, baseUrl: string): string {
+  const shown = task.offers.slice(0, MOST_OFFERS)
+  const rest = task.offers.length - shown.length
+  return toDocument([
+    `# ${toInertMarkdown(task.name)}`,
+    `> Free ones first, then by the price of one call.`,
+    FOREIGN,
+    shown.map((offer) => toOfferLine(offer, baseUrl)).join('\n'),
+    ...(rest > 0 ? [`${rest} more: <${baseUrl}/api/v1/tasks/${task.id}>`] : []),
+    ...(task.plan === undefined
+      ? []
+      : [`Plan, with the task's input as parameters: <${baseUrl}${task.plan}>`]),
+  ])
+}
+
+/** Rows of a task in its Markdown variant. */
+const MOST_OFFERS = 40
+
+function toOfferLine({ listing, usd, auth, operation }: TaskOffer, baseUrl: string): string {
+  const price = usd === null ? 'price not published' : usd === 0 ? 'free' : `$${usd}`
+  return `- [${toInertMarkdown(listing.name)}](${baseUrl}${listing.page}.md): ${price}, access ${auth}, \`${operation.replaceAll('`', '')}\``
 }
 
 function toLine({ id, name, summary, price }: CompactRow, baseUrl: string): string {

@@ -47,26 +47,28 @@ describe('documents that say where each door stands', () => {
 })
 
 describe('Markdown twins', () => {
-  test.each(['/listing/x402.weather', '/category/geo_weather', '/compare/weather-and-tides'])(
-    '%s is the same by suffix and by Accept, and the page says where it is',
-    async (path) => {
-      const bySuffix = await read(`${path}.md`)
-      const byAccept = await read(path, { accept: 'text/markdown' })
-      const page = await read(path, { accept: 'text/html' })
-      expect(bySuffix.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
-      expect(await byAccept.text()).toBe(await bySuffix.text())
-      expect(page.headers.get('content-type')).toMatch(/html/)
-      expect(page.headers.get('link')).toContain(`<${path}.md>; rel="alternate"`)
-      expect(page.headers.get('vary')?.toLowerCase()).toContain('accept')
-      expect(byAccept.headers.get('vary')?.toLowerCase()).toContain('accept')
-      expect(page.headers.get('etag')).not.toBe(byAccept.headers.get('etag'))
-      const again = await read(path, {
-        accept: 'text/markdown',
-        'if-none-match': byAccept.headers.get('etag') ?? '',
-      })
-      expect(again.status).toBe(304)
-    },
-  )
+  test.each([
+    '/listing/x402.weather',
+    '/category/geo_weather',
+    '/compare/weather-and-tides',
+    '/tasks/web_search',
+  ])('%s is the same by suffix and by Accept, and the page says where it is', async (path) => {
+    const bySuffix = await read(`${path}.md`)
+    const byAccept = await read(path, { accept: 'text/markdown' })
+    const page = await read(path, { accept: 'text/html' })
+    expect(bySuffix.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
+    expect(await byAccept.text()).toBe(await bySuffix.text())
+    expect(page.headers.get('content-type')).toMatch(/html/)
+    expect(page.headers.get('link')).toContain(`<${path}.md>; rel="alternate"`)
+    expect(page.headers.get('vary')?.toLowerCase()).toContain('accept')
+    expect(byAccept.headers.get('vary')?.toLowerCase()).toContain('accept')
+    expect(page.headers.get('etag')).not.toBe(byAccept.headers.get('etag'))
+    const again = await read(path, {
+      accept: 'text/markdown',
+      'if-none-match': byAccept.headers.get('etag') ?? '',
+    })
+    expect(again.status).toBe(304)
+  })
 
   test('what sellers wrote stays text', async () => {
     const text = await (await read('/listing/api.hostile-text.md')).text()

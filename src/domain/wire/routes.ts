@@ -152,6 +152,7 @@ export const PROTOCOL_ENDPOINTS = {
   search_feed: protocol('JSON feed of a search', 'Feeds', '/search.json'),
   category_markdown: protocol('Markdown twin of a category', 'Markdown', '/category/:category.md'),
   compare_markdown: protocol('Markdown twin of a comparison', 'Markdown', '/compare/:slug.md'),
+  task_markdown: protocol('Markdown twin of a task', 'Markdown', '/tasks/:task_id.md'),
 }
 
 function protocol<const Name extends string>(
@@ -177,7 +178,7 @@ export type LiveProtocolId = {
 /** Doors that a file of the release answers; the build must write each. */
 export type StaticProtocolId = Exclude<ProtocolEndpointId, LiveProtocolId>
 
-export const PAGES_WITH_MARKDOWN = ['listing', 'category', 'compare'] as const
+export const PAGES_WITH_MARKDOWN = ['listing', 'category', 'compare', 'tasks'] as const
 
 const WITH_MARKDOWN = new RegExp(`^/(?:${PAGES_WITH_MARKDOWN.join('|')})/[^/]+$`)
 
