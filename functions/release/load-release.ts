@@ -12,7 +12,7 @@ import {
 import { createFindNotListed } from '../../src/domain/sellers/not-listed.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
-import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import type { SearchIndex } from '../../src/search/index/index-file.ts'
 import type { ReportFailure } from '../server/node-answers.ts'
 import { createStaticFiles } from '../static/static-files.ts'
 import { openSearchIndex, verifyBodiesInSteps } from './open-index.ts'

@@ -1,17 +1,16 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { setImmediate as pause } from 'node:timers/promises'
 import {
+  type BodyStore,
   INDEX_HEADER_BYTES,
   type IndexHeader,
-  readIndexHeader,
-  SearchIndexError,
-} from '../../src/search/index/index-file.ts'
-import type { BodyStore, SearchIndex } from '../../src/search/index/index-shape.ts'
-import {
   loadSearchIndexHead,
+  readIndexHeader,
+  type SearchIndex,
+  SearchIndexError,
   verifyBodies,
   verifyLength,
-} from '../../src/search/index/load-index.ts'
+} from '../../src/search/index/index-file.ts'
 
 const DEFAULT_MEMORY_BYTES = 32 * 1024 * 1024
 

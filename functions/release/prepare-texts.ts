@@ -1,7 +1,6 @@
 import type { ReleaseFile } from '../../src/domain/derived/tables.ts'
 import { multiplierOf, NO_TRUST } from '../../src/search/index/columns.ts'
-import type { SearchIndex } from '../../src/search/index/index-shape.ts'
-import { findId } from '../../src/search/index/load-index.ts'
+import { findId, type SearchIndex } from '../../src/search/index/index-file.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { toBytes } from '../http/answers.ts'
 

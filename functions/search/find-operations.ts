@@ -10,10 +10,14 @@ import {
 import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
 import { cutText } from '../../src/domain/wire/text.ts'
-import type { SearchIndex } from '../../src/search/index/index-shape.ts'
-import type { Suggestion } from '../../src/search/query/advice.ts'
+import type { SearchIndex } from '../../src/search/index/index-file.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
-import { countUnknownEffects, rankIndex, searchIndex } from '../../src/search/query/search-index.ts'
+import {
+  countUnknownEffects,
+  rankIndex,
+  type Suggestion,
+  searchIndex,
+} from '../../src/search/query/search-index.ts'
 import { toBytes } from '../http/answers.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
 import { createRowReader, orderOperations, type ReadRow } from './order-operations.ts'

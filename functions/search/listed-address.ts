@@ -2,8 +2,7 @@ import { toAsciiAddress } from '../../src/domain/listing/target-url.ts'
 import { isPublicName, ownerAt, type SharedHosts } from '../../src/domain/sellers/claim-rules.ts'
 import { type NotListedReason, toAddressNote } from '../../src/domain/sellers/not-listed.ts'
 import { findExact } from '../../src/search/index/exact-table.ts'
-import type { SearchIndex } from '../../src/search/index/index-shape.ts'
-import { findId } from '../../src/search/index/load-index.ts'
+import { findId, type SearchIndex } from '../../src/search/index/index-file.ts'
 import type { Release } from '../release/release.ts'
 
 const ADDRESS = /^(https?:\/\/)?(?:[a-z0-9-]+\.)+[a-z0-9-]+(?::\d+)?(?:[/?#]\S*)?$/i

@@ -10,9 +10,8 @@ import { MIN_FITTING } from '../../src/domain/search/search-rank.ts'
 import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
 import { largestOf } from '../../src/domain/wire/json.ts'
 import { EFFECTS, type Effect } from '../../src/domain/wire/vocabulary.ts'
-import type { SearchIndex } from '../../src/search/index/index-shape.ts'
-import { readBody, readId } from '../../src/search/index/load-index.ts'
-import { hasValue } from '../../src/search/query/filter-rows.ts'
+import { readBody, readId, type SearchIndex } from '../../src/search/index/index-file.ts'
+import { bitsFor, passes } from '../../src/search/query/filter-rows.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { splitText, stemWord } from '../../src/search/words/split-text.ts'
 import { findPhrases } from '../../src/search/words/word-sets.ts'
@@ -94,9 +93,7 @@ function putFittingFirst<Row extends RankedRow>(
 function doesRequested(index: SearchIndex, row: number, requested: Effect | null): boolean {
   if (requested === null) return true
   const others = EFFECTS.filter((effect) => !ANSWERS[requested].includes(effect))
-  return !others.some((effect) =>
-    hasValue(index, index.filterPlaces.get(`effect:${effect}`) ?? -1, row),
-  )
+  return !others.some((effect) => passes(bitsFor(index, `effect:${effect}`), row))
 }
 
 /** At most this many rows of one listing among this many first places; the others follow. */
@@ -163,8 +160,8 @@ function putTaskFirst(
   rows: readonly FoundRow[],
   task: string | null,
 ): { rows: readonly FoundRow[]; count: number } {
-  const place = task === null ? undefined : index.filterPlaces.get(`task:${task}`)
-  const able = rows.filter(({ row }) => place !== undefined && hasValue(index, place, row))
+  const bits = bitsFor(index, `task:${task}`)
+  const able = rows.filter(({ row }) => passes(bits, row))
   const most = largestOf(able.map(({ relevance }) => relevance))
   const doing = able.filter(({ relevance }) => relevance >= most * MIN_FITTING)
   const first = new Set(doing)

@@ -2,8 +2,7 @@ import type { FoundOperation } from '../../src/domain/kit/found-operations.ts'
 import type { SearchQuery } from '../../src/domain/search/search-parameters.ts'
 import type { PageResponse } from '../../src/domain/search/search-response.ts'
 import { findHostOwner, hostOf, type SharedHosts } from '../../src/domain/sellers/claim-rules.ts'
-import type { SearchIndex } from '../../src/search/index/index-shape.ts'
-import { readBody, readId } from '../../src/search/index/load-index.ts'
+import { readBody, readId, type SearchIndex } from '../../src/search/index/index-file.ts'
 import { rankIndex, type SearchOutcome } from '../../src/search/query/search-index.ts'
 
 /** Best operations searched for those of the listings shown. */

@@ -1,11 +1,10 @@
 import type { SearchQuery } from '../../src/domain/search/search-parameters.ts'
 import { AUTH_TYPES, type ClickSource, RAILS } from '../../src/domain/wire/vocabulary.ts'
 import { NO_TRUST, trustOf, valueAt } from '../../src/search/index/columns.ts'
-import type { SearchIndex } from '../../src/search/index/index-shape.ts'
-import { idOf, readBody } from '../../src/search/index/load-index.ts'
+import { idOf, readBody, type SearchIndex } from '../../src/search/index/index-file.ts'
 import { SUMMARY_END } from '../../src/search/index/search-document.ts'
 import type { RangeName } from '../../src/search/index/terms.ts'
-import { hasValue } from '../../src/search/query/filter-rows.ts'
+import { bitsFor, passes } from '../../src/search/query/filter-rows.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import type { SearchOutcome } from '../../src/search/query/search-index.ts'
 import { toBytes } from '../http/answers.ts'
@@ -135,7 +134,7 @@ function summaryOf(index: SearchIndex, row: number): string {
 }
 
 function factsOf(index: SearchIndex, row: number): string {
-  const holds = (value: string) => hasValue(index, index.filterPlaces.get(value) ?? 0, row)
+  const holds = (value: string) => passes(bitsFor(index, value), row)
   const [low, high] = [valueAt(index.minUsd, row), valueAt(index.maxUsd, row)]
   const auth: AuthType = AUTH_TYPES.find((type) => holds(`auth:${type}`)) ?? 'unknown'
   const trust = trustOf(index.trustMarks[row] ?? NO_TRUST)

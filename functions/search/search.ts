@@ -3,7 +3,7 @@ import {
   type ParameterProblem,
   parseSearchParameters,
 } from '../../src/domain/search/search-parameters.ts'
-import type { SearchIndex } from '../../src/search/index/index-shape.ts'
+import type { SearchIndex } from '../../src/search/index/index-file.ts'
 import { hashText } from '../../src/search/index/terms.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { type SearchOutcome, searchIndex } from '../../src/search/query/search-index.ts'

@@ -1,7 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import type { Tables } from '../domain/derived/tables.ts'
-import { createIndexBuilder } from '../search/index/build-index.ts'
-import { toIndexTables } from '../search/index/index-tables.ts'
+import { createIndexBuilder, toIndexTables } from '../search/index/build-index.ts'
 import {
   type OperationPart,
   type SearchDocument,

@@ -17,10 +17,8 @@ import { toKnownDays, toPaidWords } from '../domain/views/known-view.ts'
 import { sourceIdsOf, toPreparedSummary } from '../domain/views/listing-view.ts'
 import { largestOf } from '../domain/wire/json.ts'
 import { DISCOVERY_FILES, hasRemoteEndpoint, runsOf } from '../domain/wire/vocabulary.ts'
-import type { OperationPart, SearchDocument } from '../search/index/search-document.ts'
+import { type OperationPart, type SearchDocument, toBody } from '../search/index/search-document.ts'
 import type { IndexedListing, IndexMessage } from './index-thread.ts'
-
-const encoder = new TextEncoder()
 
 /** The index of the listings and that of their operations, as files. */
 export type SearchIndexes = Record<'listings' | 'operations', Uint8Array>
@@ -162,7 +160,7 @@ export function toSearchDocument(
     liveTested: listing.isLiveTested,
     remote: hasRemoteEndpoint(facts),
     firstParty: facts.first_party,
-    body: encoder.encode(JSON.stringify(toPreparedSummary(listing, baseUrl))),
+    body: toBody(toPreparedSummary(listing, baseUrl)),
   }
 }
 

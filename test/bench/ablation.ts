@@ -119,8 +119,8 @@ async function loadSearch(
   const build: typeof import('../../src/search/index/build-index.ts') = await import(
     `${from}/index/build-index.ts${search}`
   )
-  const loader: typeof import('../../src/search/index/load-index.ts') = await import(
-    `${from}/index/load-index.ts${search}`
+  const loader: typeof import('../../src/search/index/index-file.ts') = await import(
+    `${from}/index/index-file.ts${search}`
   )
   const query: typeof import('../../src/search/query/search-index.ts') = await import(
     `${from}/query/search-index.ts${search}`

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { readTables } from '../../src/content/tables.ts'
 import type { SearchWords } from '../../src/domain/derived/tables.ts'
-import { toIndexTables } from '../../src/search/index/index-tables.ts'
+import { toIndexTables } from '../../src/search/index/build-index.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { domainFact } from '../support/shared-hosts.ts'
 

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { openSearchIndex, verifyBodiesInSteps } from '../../functions/release/open-index.ts'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
-import { readIndexHeader, SearchIndexError } from '../../src/search/index/index-file.ts'
-import { readBody } from '../../src/search/index/load-index.ts'
+import { readBody, readIndexHeader, SearchIndexError } from '../../src/search/index/index-file.ts'
 import { sampleDocument } from '../search/search-samples.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'open-index-'))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
-import { loadSearchIndex } from '../../src/search/index/load-index.ts'
+import { loadSearchIndex } from '../../src/search/index/index-file.ts'
 import { sampleDocument } from '../search/search-samples.ts'
 import { guardHang } from '../support/hang-guard.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readId } from '../../src/search/index/load-index.ts'
+import { readId } from '../../src/search/index/index-file.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import { indexOf, sampleDocument } from './search-samples.ts'
 

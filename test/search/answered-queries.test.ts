@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
-import { loadSearchIndex } from '../../src/search/index/load-index.ts'
+import { loadSearchIndex } from '../../src/search/index/index-file.ts'
 import { sampleDocument } from './search-samples.ts'
 
 const texts = {

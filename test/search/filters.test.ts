@@ -10,7 +10,7 @@ import {
 } from '../../src/domain/search/search-filters.ts'
 import type { SearchQuery } from '../../src/domain/search/search-parameters.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
-import { readId } from '../../src/search/index/load-index.ts'
+import { readId } from '../../src/search/index/index-file.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import { BASE_URL, toListing } from '../domain/listing-samples.ts'

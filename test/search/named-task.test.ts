@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { NO_SEARCH_WORDS } from '../../src/domain/derived/tables.ts'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
-import { loadSearchIndex, readId } from '../../src/search/index/load-index.ts'
+import { loadSearchIndex, readId } from '../../src/search/index/index-file.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import { sampleDocument } from './search-samples.ts'
 
@@ -55,6 +55,7 @@ describe('a wish for what does the same as somebody', () => {
       [
         sampleDocument({ id: 'api.acme', name: 'Acme', tasks: ['geocoding', 'weather'] }),
         sampleDocument({ id: 'api.both', name: 'Fair', tasks: ['geocoding', 'weather'] }),
+        sampleDocument({ id: 'api.geo', name: 'Plain', tasks: ['geocoding'] }),
         sampleDocument({ id: 'api.one', name: 'Plain', tasks: ['weather'] }),
         sampleDocument({ id: 'api.none', name: 'Like Acme' }),
       ],
@@ -70,7 +71,7 @@ describe('a wish for what does the same as somebody', () => {
   )
   const ask = (q: string) => {
     const { organic, notes } = searchIndex(named, { q, limit: 10, offset: 0 })
-    return { ids: organic.rows.map(({ row }) => readId(named, row)), notes }
+    return { ids: organic.rows.map(({ row }) => readId(named, row)).sort(), notes }
   }
 
   test.each([
@@ -82,7 +83,7 @@ describe('a wish for what does the same as somebody', () => {
     'acme alternative in a small team',
   ])('%s: who shares its tasks, without it', (q) => {
     const { ids, notes } = ask(q)
-    expect(ids).toEqual(['api.both', 'api.one'])
+    expect(ids).toEqual(['api.both', 'api.geo', 'api.one'])
     expect(notes[0]).toContain('geocoding')
   })
 
@@ -92,11 +93,11 @@ describe('a wish for what does the same as somebody', () => {
     'instead of wetter.com',
     'other than Wetter',
   ])('%s: a name without a listing, by what people know it for', (q) =>
-    expect(ask(q).ids).toEqual(['api.one', 'api.acme', 'api.both']),
+    expect(ask(q).ids).toEqual(['api.acme', 'api.both', 'api.one']),
   )
 
   test('the task beside the name is the one that is wanted', () => {
-    expect(ask('acme alternative for weather').ids).toEqual(['api.one', 'api.both'])
+    expect(ask('acme alternative for weather').ids).toEqual(['api.both', 'api.one'])
   })
 
   test('who is known for the same comes first', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { NO_SEARCH_WORDS } from '../../src/domain/derived/tables.ts'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
-import { loadSearchIndex, readId } from '../../src/search/index/load-index.ts'
+import { loadSearchIndex, readId } from '../../src/search/index/index-file.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
-import { readNearTasks, weighTaskWords } from '../../src/search/words/near-tasks.ts'
 import { splitText, type Word } from '../../src/search/words/split-text.ts'
+import { readNearTasks, weighTaskWords } from '../../src/search/words/task-words.ts'
 import { sampleDocument } from './search-samples.ts'
 
 /** As many tasks as make a word of one of them rare. */

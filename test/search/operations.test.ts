@@ -3,7 +3,7 @@ import { createFindOperations } from '../../functions/search/find-operations.ts'
 import type { FoundOperation } from '../../src/domain/kit/found-operations.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
 import { EFFECTS } from '../../src/domain/wire/vocabulary.ts'
-import { readId } from '../../src/search/index/load-index.ts'
+import { readId } from '../../src/search/index/index-file.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import {
   catalogue,

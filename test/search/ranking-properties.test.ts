@@ -7,7 +7,7 @@ import {
   compareTies,
   rankMultiplier,
 } from '../../src/domain/search/search-rank.ts'
-import { readId } from '../../src/search/index/load-index.ts'
+import { readId } from '../../src/search/index/index-file.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import { indexOf as buildIndex, sampleDocument } from './search-samples.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
-import { loadSearchIndex, readId } from '../../src/search/index/load-index.ts'
+import { loadSearchIndex, readId } from '../../src/search/index/index-file.ts'
 import {
   findPair,
   findTerm,

@@ -1,6 +1,6 @@
 import { sortTerms } from '../../src/search/index/build-index.ts'
+import { createTermNumbers } from '../../src/search/index/search-document.ts'
 import { buildWordTable } from '../../src/search/index/terms.ts'
-import { createTermNumbers } from '../../src/search/words/read-listings.ts'
 
 /** Terms given as text, a pair as `pairText` writes it, in whatever order. */
 export function termDictionary(texts: Iterable<string>) {

@@ -1,4 +1,4 @@
-import { NO_SEARCH_WORDS, type SearchWords } from '../../domain/derived/tables.ts'
+import { NO_SEARCH_WORDS, type SearchWords, type Tables } from '../../domain/derived/tables.ts'
 import {
   compareTies,
   fieldShare,
@@ -6,22 +6,20 @@ import {
   type SearchField,
   saturate,
 } from '../../domain/search/search-rank.ts'
-import {
-  createListingReader,
-  createTermNumbers,
-  type TermNumbers,
-  toSpellings,
-} from '../words/read-listings.ts'
+import { weighTaskWords } from '../words/task-words.ts'
 import { createWordSets } from '../words/word-sets.ts'
 import { buildColumns, type FilterVocabulary, filterValues } from './columns.ts'
 import { buildExactTable } from './exact-table.ts'
-import { checksum, writeIndexFile } from './index-file.ts'
-import type { IndexNoun } from './index-shape.ts'
+import { checksum, type IndexNoun, writeIndexFile } from './index-file.ts'
 import {
+  createListingReader,
+  createTermNumbers,
   frequencyIn,
   type ReadDocument,
   readDocument,
   type SearchDocument,
+  type TermNumbers,
+  toSpellings,
 } from './search-document.ts'
 import { buildWordTable, startsOf, type TermIndex, type WordPairs } from './terms.ts'
 
@@ -51,7 +49,7 @@ const MAX_BODY_BYTES = 2 ** 32 - 1
  *
  * @param options categories and sources a filter may name although no listing has them yet, and the
  *   table of words
- * @throws Error naming the listing when an id comes twice or a body cannot be completed
+ * @throws Error naming the listing when an id comes twice
  */
 export function buildSearchIndex(
   documents: Iterable<SearchDocument>,
@@ -376,4 +374,27 @@ function createNumberList() {
  */
 function allocate(length: number): Uint32Array {
   return new Uint32Array(new SharedArrayBuffer(length * Uint32Array.BYTES_PER_ELEMENT))
+}
+
+/** The content tables that an index is made with. */
+export function toIndexTables(tables: Tables) {
+  const { taskWords, taskQuestions } = tables
+  const texts = tables.tasks.map(({ id, name, words }) => ({
+    id,
+    texts: [name, ...words, ...(taskWords[id] ?? []), ...(taskQuestions[id] ?? [])],
+  }))
+  return {
+    categories: tables.categories.map(({ id }) => id),
+    sources: tables.sources.map(({ id }) => id),
+    tasks: tables.tasks.map(({ id }) => id),
+    words: {
+      ...tables.searchWords,
+      foreign: tables.foreignWords,
+      taskWeights: weighTaskWords(texts),
+      tasks: tables.tasks.map(({ id, name, words, like }) => ({
+        ...{ id, name, words: [...words, ...(taskWords[id] ?? [])] },
+        ...(like !== undefined && { like }),
+      })),
+    },
+  }
 }

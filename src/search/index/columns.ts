@@ -34,20 +34,32 @@ export function buildColumns(
     toTrustMark(trustScore, liveTested),
   )
   return {
+    /** Rows in the order of a search without words, first the organic ones. */
     browseOrder,
+    /** Trust and Live-Tested of each row, see `toTrustMark`. */
     trustMarks,
     highestMultiplier: largestOf(new Set(Array.from(trustMarks, multiplierOf)), 1),
+    /** Lowest and highest price of each row, the day it was added, and reported calls; NaN for none. */
     minUsd: column(({ minUsd }) => minUsd),
     maxUsd: column(({ minUsd, maxUsd }) => maxUsd ?? minUsd),
-    added: column(({ added }) => (added === null ? null : toDay(added))),
-    answered: column(({ answered = null }) => (answered === null ? null : toDay(answered))),
-    lastPaid: column(({ lastPaid = null }) => (lastPaid === null ? null : toDay(lastPaid))),
+    added: column(({ added }) => toDayOrNull(added)),
     reportedCalls: column(({ reportedCalls = null }) => reportedCalls),
+    /** The most settlements that anybody counts. */
     settlements: column(({ settlements = null }) => settlements),
+    /** The newest day of a good answer, and of a counted payment. */
+    answered: column(({ answered = null }) => toDayOrNull(answered)),
+    lastPaid: column(({ lastPaid = null }) => toDayOrNull(lastPaid)),
     ...buildPaidTexts(documents),
+    /** A bit for each row and filter value; the words of a value lie together. */
     filterBits: filterBits(documents, values),
     offers: buildOfferTable(documents, values),
   }
+}
+
+export type Columns = ReturnType<typeof buildColumns>
+
+function toDayOrNull(day: string | null): number | null {
+  return day === null ? null : toDay(day)
 }
 
 /** A day as a number. @param day such as 2026-11-26 */
@@ -55,7 +67,7 @@ export function toDay(day: string): number {
   return Date.parse(day) / MILLISECONDS_A_DAY
 }
 
-/** What rows say of payments: few do, and many of them the same. */
+/** What rows say of payments, the texts and which of them each row has: few do, and many the same. */
 function buildPaidTexts(documents: readonly Facts[]) {
   const paidTexts = [...new Set(documents.map(({ paid = '' }) => paid))].sort()
   const places = new Map(paidTexts.map((text, place) => [text, place]))
@@ -125,7 +137,7 @@ export function bitWords(rows: number): number {
  * The offers of rows that have several, sorted by row. The bit sets and the price column cover all
  * offers of a row together; with several offers one may pass by its rail and another by its price.
  */
-export interface OfferTable {
+interface OfferTable {
   rows: Uint32Array
   /** Positions of the bit sets of its rail and its network; `NO_PLACE` for none. */
   rails: Uint16Array

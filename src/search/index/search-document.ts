@@ -1,16 +1,20 @@
-import * as v from 'valibot'
-import { isListingId } from '../../domain/listing/listing-text.ts'
 import { SEARCH_FIELDS, type SearchField } from '../../domain/search/search-rank.ts'
-import {
+import type {
   AUTH_TYPES,
   DISCOVERY_FILES,
-  EFFECTS,
-  KINDS,
-  RAILS,
-  RUNS,
+  Effect,
+  Kind,
+  Rail,
+  Runs,
 } from '../../domain/wire/vocabulary.ts'
-import type { createListingReader, TermNumbers } from '../words/read-listings.ts'
-import { foldText } from '../words/split-text.ts'
+import {
+  chunksOf,
+  foldText,
+  hasSingleLetter,
+  splitChunk,
+  stemWord,
+  type Word,
+} from '../words/split-text.ts'
 import type { WordSets } from '../words/word-sets.ts'
 import { exactKeysOf } from './exact-table.ts'
 
@@ -18,86 +22,70 @@ import { exactKeysOf } from './exact-table.ts'
  * The build's input to the search index, one for each listing.
  *
  * `body` is the UTF-8 JSON of the listing summary as the interface specification describes it,
- * written once at build time so that a response only copies bytes. Two members differ in every
- * response and are added then, so the builder leaves both out: `relevance`, and `go` inside
- * `links`. For that to be a plain append, `links` is the **last** member of the object and is not
- * empty. `id`, `name`, `kind`, `summary` and `status` are the **first**, written without spaces:
- * `{"id":"…","name":"…","kind":"…","summary":"…","status":"…",…,"links":{"listing":"…",…}}`, so that
- * a compact row is the start of it. `buildSearchIndex` refuses anything else. Key order means nothing in JSON, so readers see the specified object.
+ * written once at build time (`toBody`) so that a response only copies bytes. Two members differ in
+ * every response and are added then: `relevance`, and `go` inside `links`. For that to be a plain
+ * append, `links` is the **last** member of the object and is not empty. `id`, `name`, `kind`,
+ * `summary` and `status` are the **first**: `{"id":"…","name":"…","kind":"…","summary":"…",
+ * "status":"…",…,"links":{"listing":"…",…}}`, so that a compact row is the start of it. Key order
+ * means nothing in JSON, so readers see the specified object.
  */
-const SearchDocumentSchema = v.object({
-  id: v.string(),
-  name: v.string(),
-  kind: v.picklist(KINDS),
-  summary: v.string(),
-  url: v.string(),
+export interface SearchDocument {
+  id: string
+  name: string
+  kind: Kind
+  summary: string
+  url: string
   /** The registered domain it is at; absent where strangers share the host. */
-  domain: v.optional(v.string()),
-  tags: v.array(v.string()),
-  categories: v.array(v.string()),
-  rails: v.array(v.picklist(RAILS)),
-  sources: v.array(v.string()),
-  has: v.array(v.picklist(DISCOVERY_FILES)),
+  domain?: string | undefined
+  tags: string[]
+  categories: string[]
+  rails: Rail[]
+  sources: string[]
+  has: (typeof DISCOVERY_FILES)[number][]
   /** Lowest listed price in USD, 0 where it is declared free; null where it is unknown. */
-  minUsd: v.nullable(v.number()),
-  maxUsd: v.nullable(v.number()),
-  auth: v.picklist(AUTH_TYPES),
-  runs: v.array(v.picklist(RUNS)),
+  minUsd: number | null
+  maxUsd: number | null
+  auth: (typeof AUTH_TYPES)[number]
+  runs: Runs[]
   /** Networks it takes payment on, as CAIP-2 ids. */
-  networks: v.array(v.string()),
+  networks: string[]
   /** Ids of the tasks it does. */
-  tasks: v.optional(v.array(v.string())),
+  tasks?: string[] | undefined
   /** For an operation: its offers, each judged separately; a listing is judged as a whole. */
-  offers: v.optional(
-    v.array(
-      v.object({
-        rail: v.picklist(RAILS),
-        network: v.optional(v.string()),
-        minUsd: v.number(),
-      }),
-    ),
-  ),
+  offers?: { rail: Rail; network?: string | undefined; minUsd: number }[] | undefined
   /** Of an operation. */
-  effect: v.optional(v.picklist(EFFECTS)),
+  effect?: Effect | undefined
   /** Whether the relay calls it. */
-  call: v.boolean(),
+  call: boolean
   /** The day it was added, `YYYY-MM-DD`; null where it is unknown. */
-  added: v.nullable(v.string()),
+  added: string | null
   /** Calls in 30 days, as others count them; absent where nobody does. For sorting, not ranking. */
-  reportedCalls: v.optional(v.number()),
+  reportedCalls?: number | undefined
   /** The most settlements that anybody counts, as above. */
-  settlements: v.optional(v.number()),
+  settlements?: number | undefined
   /** The newest days of a good answer and of a counted payment, `YYYY-MM-DD`. */
-  answered: v.optional(v.nullable(v.string())),
-  lastPaid: v.optional(v.nullable(v.string())),
+  answered?: string | null | undefined
+  lastPaid?: string | null | undefined
   /** Whether anybody paid, in a few words. */
-  paid: v.optional(v.string()),
+  paid?: string | undefined
   /** 0 to 100; null without payment evidence. */
-  trustScore: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100))),
+  trustScore: number | null
   /** Whether its score rests on buyers that an independent seller vouches for. */
-  vouched: v.optional(v.boolean()),
+  vouched?: boolean | undefined
   /** Independent paying buyers in 30 days; 0 where nothing is known. */
-  verifiedBuyers: v.pipe(v.number(), v.integer(), v.minValue(0)),
-  liveTested: v.boolean(),
+  verifiedBuyers: number
+  liveTested: boolean
   /** Can be called over the network: every `http_api` and `a2a_agent`, an `mcp_server` with a remote. */
-  remote: v.boolean(),
-  firstParty: v.boolean(),
-  body: v.instance(Uint8Array),
+  remote: boolean
+  firstParty: boolean
+  body: Uint8Array
   /**
    * Of an operation the texts of each field; a listing's are its name, labels and summary. An
    * operation's id is its listing's, `~` and a number, and its body is any object whose first member
    * is `id` and whose last is an object.
    */
-  texts: v.optional(
-    v.object({
-      name: v.array(v.string()),
-      labels: v.array(v.string()),
-      summary: v.array(v.string()),
-    }),
-  ),
-})
-
-export type SearchDocument = v.InferOutput<typeof SearchDocumentSchema>
+  texts?: Record<SearchField, string[]> | undefined
+}
 
 /** What the document of an operation has of its own: the rest is its listing's. */
 export type OperationPart = Omit<Partial<SearchDocument>, 'body'> & { body: string }
@@ -113,39 +101,14 @@ export function toOperationDocument(
 export const BODY_START = '{"id":"'
 /** What follows `summary`, the last of the members that a compact row takes as they are. */
 export const SUMMARY_END = ',"status":"'
-/** Inside a string of JSON a quotation mark has a backslash before it. */
-const STARTS =
-  /^\{"id":"[^"]*","name":"(?:[^"\\]|\\.)*","kind":"\w+","summary":"(?:[^"\\]|\\.)*","status":"/
-const LINKS_START = ',"links":'
-const [encoder, decoder] = [new TextEncoder(), new TextDecoder()]
+const encoder = new TextEncoder()
 
-/** @throws Error naming the listing when its body cannot be completed */
-function checkDocument({ id, body, texts }: SearchDocument): void {
-  if (texts === undefined && !isListingId(id))
-    throw new Error(`${id}: expected a listing id such as x402.example`)
-  const text = decoder.decode(body)
-  const isStarted = text.startsWith(`${BODY_START}${id}"`)
-  if (texts !== undefined && isStarted && text.endsWith('}}')) return
-  if (isStarted && STARTS.test(text) && endsWithLinks(text)) return
-  throw new Error(
-    `${id}: the body's first members must be id, name, kind, summary and status, and its last a filled \`links\` object, so that a response can complete it; got the members ${Object.keys(JSON.parse(text)).join(', ')}`,
-  )
-}
+type FirstMembers = Record<'id' | 'name' | 'kind' | 'summary' | 'status', string>
 
-/**
- * Parsing a million bodies takes longer than indexing their words, and they were written by
- * `JSON.stringify`: only the end is parsed. A quotation mark inside a string is escaped, so what
- * is found here is a member, and what follows an object that is closed right before the body is.
- */
-function endsWithLinks(text: string): boolean {
-  const start = text.lastIndexOf(LINKS_START)
-  if (start < 0 || !text.endsWith('"}}')) return false
-  try {
-    const links: unknown = JSON.parse(text.slice(start + LINKS_START.length, -1))
-    return typeof links === 'object'
-  } catch {
-    return false
-  }
+/** A listing's body: in this order, whatever the order of the summary's members. */
+export function toBody(view: FirstMembers & { links: object }): Uint8Array {
+  const { id, name, kind, summary, status, links, ...others } = view
+  return encoder.encode(JSON.stringify({ id, name, kind, summary, status, ...others, links }))
 }
 
 /**
@@ -155,7 +118,7 @@ function endsWithLinks(text: string): boolean {
 interface FieldInput {
   texts: readonly string[]
   added?: readonly string[]
-  terms: readonly string[]
+  terms?: readonly string[]
 }
 
 /** `io.github.someone/repo` and `someone/repo`: the part before the slash is a person. */
@@ -163,32 +126,22 @@ const NAMESPACED = /^([\w.-]+)\/([\w.@-]+)$/
 
 /** Texts of each field of the text score (contract §12); ids and hosts are in `ExactTable`. */
 function documentFields(
-  document: SearchDocument,
+  { name, summary, tags, categories, tasks = [], texts }: SearchDocument,
   { taskName }: WordSets,
 ): Record<SearchField, FieldInput> {
-  if (document.texts !== undefined) {
-    const { name, labels, summary } = document.texts
-    const plain = (texts: readonly string[]) => ({ texts, terms: [] })
+  const terms = tasks.map(taskTerm)
+  if (texts !== undefined)
     return {
-      name: plain(name),
-      labels: { ...plain(labels), terms: taskTerms(document) },
-      summary: plain(summary),
+      name: { texts: texts.name },
+      labels: { texts: texts.labels, terms },
+      summary: { texts: texts.summary },
     }
-  }
-  // A listing is found by what its operations do, too; who does much is no less about its own words.
-  const done = (document.tasks ?? []).map(taskName)
-  const [, owner, repository] = NAMESPACED.exec(document.name) ?? []
+  const [, owner = '', repository = name] = NAMESPACED.exec(name) ?? []
   return {
-    name: {
-      texts: [repository ?? document.name],
-      terms: [],
-    },
-    labels: {
-      texts: [...document.tags, ...document.categories],
-      added: done,
-      terms: taskTerms(document),
-    },
-    summary: { texts: [document.summary], terms: owner ? ownerTerms(owner) : [] },
+    name: { texts: [repository] },
+    // A listing is found by what its operations do, too; who does much is no less about its own words.
+    labels: { texts: [...tags, ...categories], added: tasks.map(taskName), terms },
+    summary: { texts: [summary], terms: ownerTerms(owner) },
   }
 }
 
@@ -197,13 +150,11 @@ export function taskTerm(id: string): string {
   return `:${id}`
 }
 
-const taskTerms = ({ tasks = [] }: SearchDocument) => tasks.map(taskTerm)
-
 /** An owner finds its listings, weakly: `github` in `io.github.someone` must not. */
 function ownerTerms(owner: string): string[] {
   const folded = foldText(owner)
-  const person = folded.split('.').at(-1) ?? folded
-  return person === folded || person === '' ? [folded] : [folded, person]
+  const names = new Set([folded, folded.split('.').at(-1) ?? ''])
+  return [...names].filter((name) => name !== '')
 }
 
 type Texts = 'name' | 'summary' | 'url' | 'domain' | 'tags' | 'texts' | 'body'
@@ -227,17 +178,13 @@ export interface ReadDocument {
 const MAX_FREQUENCY = 255
 const FREQUENCY_BITS = 8
 
-/**
- * @param terms of the index: new ones are numbered
- * @throws Error naming the listing when its body cannot be completed
- */
+/** @param terms of the index: new ones are numbered */
 export function readDocument(
   document: SearchDocument,
   read: ReturnType<typeof createListingReader>,
   sets: WordSets,
   terms: TermNumbers,
 ): ReadDocument {
-  checkDocument(document)
   const { name, summary: _, url, domain, tags: __, texts: ___, body, ...facts } = document
   const frequencies = new Map<number, number>()
   const written = new Set<string>()
@@ -249,23 +196,23 @@ export function readDocument(
       if (frequencyIn(packed, at) < MAX_FREQUENCY)
         frequencies.set(term, packed + (1 << (at * FREQUENCY_BITS)))
     }
-    const tell = {
-      word(term: string, counted: boolean) {
-        if (counted) lengths[field] += 1
-        count(terms.ofWord(term))
-      },
-      pair: (before: string, term: string) =>
-        count(terms.ofPair(terms.ofWord(before), terms.ofWord(term))),
-      written: (text: string) => written.add(text),
-    }
-    for (const text of fields[field].texts) read(text, field === 'name', tell)
     const hasWord = (term: string) => frequencyIn(frequencies.get(terms.ofWord(term)) ?? 0, at) > 0
-    const add = {
-      ...tell,
-      word: (term: string) => hasWord(term) || tell.word(term, false),
+    const readText = (text: string, isAdded: boolean) => {
+      const { words, others } = read(text)
+      const kept = [...others, ...words.flatMap(({ term, isStop }) => (isStop ? [] : term))]
+      for (const term of kept) if (!isAdded || !hasWord(term)) count(terms.ofWord(term))
+      for (const { text, isSpelled } of words) if (isSpelled) written.add(text)
+      const telling = words.filter((word) => word.tells)
+      if (!isAdded) lengths[field] += telling.length
+      telling.forEach(({ term }, place) => {
+        const before = telling[place - 1]?.term ?? term
+        if (before !== term) count(terms.ofPair(terms.ofWord(before), terms.ofWord(term)))
+      })
     }
-    for (const text of fields[field].added ?? []) read(text, false, add)
-    for (const term of fields[field].terms) tell.word(term, false)
+    const { texts, added = [], terms: ready = [] } = fields[field]
+    for (const text of texts) readText(text, false)
+    for (const text of added) readText(text, true)
+    for (const term of ready) count(terms.ofWord(term))
   }
   const exact = exactKeysOf({ id: facts.id, url, name, domain })
   return { facts, exact, lengths, frequencies, written, body }
@@ -274,4 +221,121 @@ export function readDocument(
 /** How often a field holds the term, the field by its place in `SEARCH_FIELDS`. */
 export function frequencyIn(packed: number, field: number): number {
   return (packed >>> (field * FREQUENCY_BITS)) & MAX_FREQUENCY
+}
+
+/** A word of the listings: its facts are looked up once. */
+interface ListingWord {
+  /** As written, folded. */
+  text: string
+  term: string
+  isStop: boolean
+  /** Counts into its text's length and forms pairs; stop words and generic words do neither. */
+  tells: boolean
+  /** Whether a query may be meant to have it. */
+  isSpelled: boolean
+}
+
+/** The words of a text or of a run of characters in it, and terms that are other spellings of them. */
+interface ReadText {
+  words: readonly ListingWord[]
+  others: readonly string[]
+}
+
+/** Words as they are written, with the number of organic listings that write them so. */
+interface Spelling {
+  text: string
+  rows: number
+}
+
+/** Shorter words have too many neighbours one edit away, longer ones are not words. */
+const SPELLED = /^[a-z][a-z0-9]{2,23}$/
+/** Listings that must write a word: one is enough in a small index, but noise in a large one. */
+const MOST_NEEDED = 5
+const LISTINGS_A_STEP = 2000
+
+/** @returns a reader of listings' texts that remembers their words */
+export function createListingReader(sets: WordSets) {
+  const words = new Map<string, ListingWord>()
+  const chunks = new Map<string, ReadText>()
+  const wordOf = (text: string): ListingWord => {
+    const known = words.get(text)
+    if (known !== undefined) return known
+    const isStop = sets.stop.has(text)
+    const tells = !isStop && !sets.generic.has(text)
+    const word = { text, term: stemWord(text), isStop, tells, isSpelled: SPELLED.test(text) }
+    words.set(text, word)
+    return word
+  }
+  const readChunk = (chunk: string): ReadText => {
+    const known = chunks.get(chunk)
+    if (known !== undefined) return known
+    const split = splitChunk(chunk)
+    const read = {
+      words: split.flatMap(plainParts).map(wordOf),
+      others: split.flatMap((word) => otherSpellings(word, sets)),
+    }
+    chunks.set(chunk, read)
+    return read
+  }
+  return (text: string): ReadText => {
+    const read = chunksOf(text).map(readChunk)
+    return {
+      words: read.flatMap(({ words }) => words),
+      others: read.flatMap(({ others }) => others),
+    }
+  }
+}
+
+/** @param written how many listings write each word @param rows how many listings there are */
+export function toSpellings(written: ReadonlyMap<string, number>, rows: number): Spelling[] {
+  const needed = Math.min(MOST_NEEDED, 1 + Math.floor(rows / LISTINGS_A_STEP))
+  const spellings = [...written].map(([text, rows]) => ({ text, rows }))
+  return spellings.filter(({ rows }) => rows >= needed)
+}
+
+/** Words that count: each once. CamelCase counts as the one word it is written as. */
+function plainParts(word: Word): readonly string[] {
+  const isOne = word.style === 'plain' || word.style === 'camel'
+  return isOne || (word.style === 'hyphen' && hasSingleLetter(word)) ? [word.whole] : word.parts
+}
+
+/** CamelCase is also found by its parts, and with more than two also as a whole, in order. */
+function otherSpellings({ style, parts, whole }: Word, { stop }: WordSets): string[] {
+  if (style === 'camel')
+    return parts.filter((part) => part.length > 1 && !stop.has(part)).map(stemWord)
+  return style === 'hyphen' && parts.length > 2 ? [stemWord(whole)] : []
+}
+
+export type TermNumbers = ReturnType<typeof createTermNumbers>
+
+/**
+ * The terms of an index as numbers, counted from 0 in the order they come: words, and pairs of two
+ * words' terms in either order. One map per term for its pairs: a single `Map` ends at 2^24
+ * entries, and the neighbours in the texts of a million listings are about as many.
+ */
+export function createTermNumbers() {
+  const words = new Map<string, number>()
+  const pairs = new Map<number, Map<number, number>>()
+  let size = 0
+  const take = <Key>(numbers: Map<Key, number>, key: Key) => {
+    const known = numbers.get(key)
+    if (known !== undefined) return known
+    numbers.set(key, size)
+    size += 1
+    return size - 1
+  }
+  return {
+    /** By text. */
+    words: words as ReadonlyMap<string, number>,
+    /** By the lower term and then the higher one. */
+    pairs: pairs as ReadonlyMap<number, ReadonlyMap<number, number>>,
+    /** The number of a word's term; a new one for a term not seen before. */
+    ofWord: (text: string): number => take(words, text),
+    ofPair(a: number, b: number): number {
+      const lower = Math.min(a, b)
+      const others = pairs.get(lower) ?? new Map<number, number>()
+      if (others.size === 0) pairs.set(lower, others)
+      return take(others, Math.max(a, b))
+    },
+  }
 }

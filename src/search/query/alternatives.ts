@@ -1,11 +1,10 @@
-import { RELEVANCE_STEPS } from '../../domain/search/search-rank.ts'
-import type { SearchIndex } from '../index/index-shape.ts'
+import type { SearchIndex } from '../index/index-file.ts'
 import { splitText } from '../words/split-text.ts'
 import { findPhrases } from '../words/word-sets.ts'
-import { bitsFor, bitsOf, countTasks, passes } from './filter-rows.ts'
+import { bitsFor, bitsOf, passes } from './filter-rows.ts'
 import { rowsNamed } from './long-and-excluded.ts'
 import { planQuery } from './plan-query.ts'
-import { exactRows, type RankedRows, rankRows } from './rank-rows.ts'
+import { exactRows, type RankedRow, type RankedRows, rankRows } from './rank-rows.ts'
 
 /** Ways to ask for what does the same as somebody: the name stands behind, or before. */
 const WISHES = [
@@ -20,9 +19,9 @@ export interface Alternatives extends RankedRows {
 
 /**
  * The listings that do what a named one does, without it and what is named after it: first those
- * that are known for it too, then those that say it in more words and do little else. What somebody
- * is known for stands in the table of tasks (`like`), for names without a listing too; else the
- * tasks of the listing count. Null where the query is no such wish, or says more than that.
+ * that are known for it too, then those that say it in more words. What somebody is known for stands
+ * in the table of tasks (`like`), for names without a listing too; else the tasks of the listing
+ * count. Null where the query is no such wish, or says more than that.
  */
 export function findAlternatives(
   index: SearchIndex,
@@ -39,10 +38,7 @@ export function findAlternatives(
     exact.length > 0
       ? exact.flatMap(({ rows }) => rows)
       : excluded.flatMap((term) => rowsNamed(index, 'organic', term))
-  const known = index.filters.tasks.map((id) => ({
-    id,
-    doing: bitsFor(index, index.filterPlaces.get(`task:${id}`)),
-  }))
+  const known = index.filters.tasks.map((id) => ({ id, doing: bitsFor(index, `task:${id}`) }))
   const likes = index.words.tasksLike(name)
   // What else is said orders those that are alike, where the name is surely one.
   if (others !== '' && likes.length === 0 && exact.length === 0) return null
@@ -63,18 +59,8 @@ export function findAlternatives(
   const ranked = rankRows(index, index.organic, {
     ...{ text, plan, bits: wanted, sort: 'relevance', most: all.length },
   })
-  const tasks = countTasks(index)
-  const rows = ranked.rows.map(({ row, relevance }) => {
-    const common = Math.max(1, shared.filter(({ doing }) => passes(doing, row)).length)
-    const score = (relevance * common) / Math.max(1, tasks[row] ?? 1)
-    return { row, relevance: Math.round(score * RELEVANCE_STEPS) / RELEVANCE_STEPS }
-  })
-  rows.sort(
-    (a, b) =>
-      Number(isKnown.has(b.row)) - Number(isKnown.has(a.row)) ||
-      b.relevance - a.relevance ||
-      a.row - b.row,
-  )
+  const isFirst = ({ row }: RankedRow) => isKnown.has(row)
+  const rows = [...ranked.rows.filter(isFirst), ...ranked.rows.filter((row) => !isFirst(row))]
   return { name, tasks: shared.map(({ id }) => id), total: rows.length, rows }
 }
 

@@ -18,7 +18,7 @@ import {
   trustOf,
   valueAt,
 } from '../index/columns.ts'
-import type { IndexData, RowRange, SearchIndex } from '../index/index-shape.ts'
+import type { IndexData, RowRange, SearchIndex } from '../index/index-file.ts'
 
 /** The filters of a query, as Orama's `where` writes them. */
 export type RowFilter = ReturnType<typeof toRowFilter>
@@ -41,8 +41,7 @@ export function filterRows(index: SearchIndex, filter: RowFilter): Uint32Array |
   const { values, min_usd: price, trust, answered, paid } = filter
   const { filterPlaces: places } = index
   const passing = allRows(index)
-  for (const value of values?.containsAll ?? [])
-    intersect(passing, bitsFor(index, places.get(value)))
+  for (const value of values?.containsAll ?? []) intersect(passing, bitsFor(index, value))
   if (price !== undefined) keepAffordable(index, passing, price.lte)
   if (trust !== undefined) keepTrusted(index, passing, trust.gte)
   if (answered !== undefined) keepSince(index.answered, passing, answered.gte)
@@ -54,10 +53,14 @@ export function filterRows(index: SearchIndex, filter: RowFilter): Uint32Array |
   return passing
 }
 
-/** The rows that have a filter value; none for an unknown one. */
-export function bitsFor({ trustMarks, filterBits }: IndexData, place = -1): Uint32Array {
+/** The rows that have a filter value such as `kind:kit`; none for an unknown one. */
+export function bitsFor(
+  { trustMarks, filterBits, filterPlaces }: SearchIndex,
+  value: string,
+): Uint32Array {
   const words = bitWords(trustMarks.length)
-  return place < 0
+  const place = filterPlaces.get(value)
+  return place === undefined
     ? new Uint32Array(words)
     : filterBits.subarray(place * words, (place + 1) * words)
 }
@@ -70,24 +73,12 @@ export function countTasks(index: SearchIndex): Uint8Array {
   if (known !== undefined) return known
   const counts = new Uint8Array(index.trustMarks.length)
   for (const id of index.filters.tasks) {
-    const bits = bitsFor(index, index.filterPlaces.get(`task:${id}`))
+    const bits = bitsFor(index, `task:${id}`)
     for (let row = 0; row < counts.length; row += bits[row >>> 5] === 0 ? 32 : 1)
       if (passes(bits, row)) counts[row] = (counts[row] ?? 0) + 1
   }
   taskCounts.set(index, counts)
   return counts
-}
-
-/** Whether a row has a filter value, by the position of its bit set. */
-export function hasValue(
-  { trustMarks, filterBits }: IndexData,
-  place: number,
-  row: number,
-): boolean {
-  return (
-    (((filterBits[place * bitWords(trustMarks.length) + (row >>> 5)] ?? 0) >>> (row & 31)) & 1) ===
-    1
-  )
 }
 
 /** Keeps the rows of one bit set that are also in another. */
@@ -189,11 +180,11 @@ export function countFacets(
         count: countRows(pass({ ...others, [facet]: step }), index.organic),
       }))
     const base = pass(others)
-    return [...index.filterPlaces]
-      .filter(([value]) => value.startsWith(`${facet}:`))
-      .map(([value, place]) => ({
+    return index.filterValues
+      .filter((value) => value.startsWith(`${facet}:`))
+      .map((value) => ({
         ...toNamed(facet, value.slice(facet.length + 1)),
-        count: countRows(intersect(bitsFor(index, place).slice(), base), index.organic),
+        count: countRows(intersect(bitsFor(index, value).slice(), base), index.organic),
       }))
       .sort((a, b) => b.count - a.count || (a.id < b.id ? -1 : 1))
   }

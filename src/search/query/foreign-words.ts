@@ -1,17 +1,7 @@
 import { MAX_WORDS_OF_A_PLACE, PLACES_BY_NAME } from '../../domain/arguments/question-facts.ts'
-import type { SearchIndex } from '../index/index-shape.ts'
+import type { ForeignWords } from '../../domain/derived/tables.ts'
+import type { SearchIndex } from '../index/index-file.ts'
 import { splitText, type Word } from '../words/split-text.ts'
-import {
-  emptyLexicon,
-  type Language,
-  type Lexicon,
-  type Meaning,
-  readCompound,
-  readForm,
-  readPieces,
-  separatorOf,
-  UNSPACED,
-} from '../words/word-sets.ts'
 import { lookUpWord, rememberWords } from './known-terms.ts'
 
 /** A query with the everyday words of its language translated to the English words of listings. */
@@ -54,15 +44,15 @@ const KNOWN_ROWS = 3
 
 /** A query is in a language when more of its words are that language's than are English. */
 export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQuery {
-  const lexicons = index.words.foreign()
+  const { foreign } = index.words
   const asWritten = { words, originals: [], notes: [], isForeign: false }
-  if (lexicons.size === 0 || words.length === 0) return asWritten
+  if (foreign.languages.length === 0 || words.length === 0) return asWritten
   const text = words.map(({ whole }) => whole).join(' ')
   const scripted = SCRIPTS.find(([script]) => script.test(text))?.[1]
   if (scripted === undefined && words.every(({ whole }) => isSurelyEnglish(index, whole)))
     return asWritten
   const tried = (scripted ?? LATIN).map((language) => {
-    const lexicon = lexicons.get(language) ?? emptyLexicon(language)
+    const lexicon = lexiconOf(foreign, language)
     const stretches = readStretches(
       words.flatMap((word) => tokensOf(word, lexicon)),
       lexicon,
@@ -160,14 +150,13 @@ function isWrittenInEnglish(index: SearchIndex, text: string): boolean {
 /** Nearly every query only has such words, and needs no translation. */
 const isSurelyEnglish = rememberWords((index, word): boolean => {
   if (isEnglishStop(index, word)) return true
-  const known = index.words.foreign()
-  const lexicons = LATIN.flatMap((language) => known.get(language) ?? [])
+  const known = LATIN.map((language) => lexiconOf(index.words.foreign, language))
   const mayStart = ({ meanings, phrases }: Lexicon) =>
     meanings.get(word)?.english === null || phrases.has(word)
-  if (lexicons.some(mayStart)) return false
+  if (known.some(mayStart)) return false
   if (isWrittenInEnglish(index, word)) return true
   const tokens: Token[] = [{ text: word, word: { whole: word, parts: [], style: 'plain' } }]
-  return lexicons.every((lexicon) => readStretch(tokens, lexicon).meaning === null)
+  return known.every((lexicon) => readStretch(tokens, lexicon).meaning === null)
 })
 
 function isEnglishStop({ words: { stop, generic, filler } }: SearchIndex, text: string): boolean {
@@ -207,4 +196,140 @@ function wordsOf(tokens: readonly Token[]): Word[] {
 function isWritten(index: SearchIndex, { whole, parts, style }: Word): boolean {
   const texts = style === 'unspaced' ? parts : [whole]
   return texts.every((text) => !index.words.stop.has(text) && lookUpWord(index, text).rows > 0)
+}
+
+type Language = ForeignWords['languages'][number]
+
+/**
+ * What a text means: English words, or null for a stop word; `isForm` where only its start is known.
+ * `letters` where not all of the text was read.
+ */
+interface Meaning {
+  english: string | null
+  isForm: boolean
+  letters?: number
+}
+
+/** The table in one language: texts as they are written, and as forms of them start. */
+interface Lexicon {
+  language: Language
+  meanings: Map<string, Meaning>
+  /** What phrases of several words start with. */
+  phrases: Set<string>
+}
+
+/** Letters that may differ at the end of a form: of the word that is known, and of the one asked. */
+const ENDING_LETTERS = { known: 2, requested: 3 }
+const LEAST_STEM = 4
+/** Prefixes that are written together with a word. */
+const PREFIXES: Partial<Record<Language, RegExp>> = {
+  ar: /^(?:[وف]?(?:بال|كال|ال|لل)|[وفبل])(?=..)/u,
+}
+/** Languages in which the platform finds word boundaries; spaces in them mean nothing. */
+const UNSPACED: ReadonlySet<Language> = new Set<Language>(['zh', 'ja', 'ko'])
+
+/** Separators between the words of a phrase. */
+function separatorOf(language: Language): string {
+  return UNSPACED.has(language) ? '' : ' '
+}
+
+/** By table, the languages that queries needed: most need those in Latin letters. */
+const lexicons = new WeakMap<ForeignWords, Map<Language, Lexicon>>()
+
+function lexiconOf(table: ForeignWords, language: Language): Lexicon {
+  const known = lexicons.get(table) ?? new Map<Language, Lexicon>()
+  lexicons.set(table, known)
+  const lexicon = known.get(language) ?? createLexicon(table, language)
+  known.set(language, lexicon)
+  return lexicon
+}
+
+function createLexicon({ languages, stop, words }: ForeignWords, language: Language): Lexicon {
+  const lexicon: Lexicon = { language, meanings: new Map(), phrases: new Set() }
+  for (const text of (stop[language] ?? '').split(/\s+/))
+    lexicon.meanings.set(keyOf(text, lexicon), { english: null, isForm: false })
+  for (const [english, row] of Object.entries(words))
+    row.split('|').forEach((texts, at) => {
+      if ((languages[at] ?? 'zh') !== language) return
+      for (const text of texts.split(',')) addMeaning(lexicon, keyOf(text, lexicon), english)
+    })
+  return lexicon
+}
+
+function addMeaning({ meanings, phrases }: Lexicon, key: string, english: string): void {
+  // A language of which the row has no word.
+  if (key === '') return
+  const known = meanings.get(key)
+  if (known === undefined || known.isForm || known.english === null)
+    meanings.set(key, { english, isForm: false })
+  for (const start of startsOf(key, ENDING_LETTERS.known))
+    if (!meanings.has(start)) meanings.set(start, { english, isForm: true })
+  const [first = '', ...others] = key.split(' ')
+  if (others.length === 0) return
+  // The noun comes first where `de` joins two, and takes the plural: `tremblements de terre`.
+  const plural = ['de', 'd'].includes(others[0] ?? '') ? [`${first}s`] : []
+  for (const start of [first, ...plural]) {
+    phrases.add(start)
+    meanings.set([start, ...others].join(' '), meanings.get(key) ?? { english, isForm: false })
+  }
+}
+
+/** A text, and what is left of it without its last letters. */
+function startsOf(text: string, letters = ENDING_LETTERS.requested): string[] {
+  const most = Math.min(letters, text.length - LEAST_STEM)
+  return [text, ...Array.from({ length: Math.max(0, most) }, (_, at) => text.slice(0, -at - 1))]
+}
+
+/** As a query's words are folded. */
+function keyOf(text: string, { language }: Lexicon): string {
+  const words = splitText(text.replaceAll('_', ' '))
+  return words.map(({ whole }) => whole).join(separatorOf(language))
+}
+
+function withoutPrefix(text: string, language: Language): string {
+  const prefix = PREFIXES[language]
+  return prefix === undefined ? text : text.replace(prefix, '')
+}
+
+/** A known word, or a form of one: with another ending, or an article before it. */
+function readForm(text: string, { meanings, language }: Lexicon): Meaning | null {
+  const bare = withoutPrefix(text, language)
+  if (bare !== text && meanings.get(bare)?.english === null) return null
+  for (const form of new Set([bare, text]))
+    for (const start of startsOf(form)) {
+      const found = meanings.get(start)
+      if (typeof found?.english !== 'string') continue
+      return { english: found.english, isForm: found.isForm || start !== form }
+    }
+  return null
+}
+
+/** Two words in one: `wettervorhersage`. */
+function readCompound(text: string, { meanings }: Lexicon): Meaning | null {
+  for (let at = text.length - LEAST_STEM; at >= LEAST_STEM; at -= 1) {
+    const first = meanings.get(text.slice(0, at))?.english
+    const last = meanings.get(text.slice(at))?.english
+    if (typeof first === 'string' && typeof last === 'string')
+      return { english: `${first} ${last}`, isForm: false }
+  }
+  return null
+}
+
+/** The known words a run without spaces starts with, in sequence; the rest is an ending. */
+function readPieces(text: string, { meanings }: Lexicon): Meaning | null {
+  const found: string[] = []
+  let at = 0
+  while (at < text.length) {
+    let end = text.length
+    while (end > at + 1 && !isComplete(meanings.get(text.slice(at, end)))) end -= 1
+    const meaning = meanings.get(text.slice(at, end))
+    if (!isComplete(meaning)) break
+    found.push(meaning.english)
+    at = end
+  }
+  return found.length === 0 ? null : { english: found.join(' '), isForm: false, letters: at }
+}
+
+function isComplete(meaning: Meaning | undefined): meaning is Meaning & { english: string } {
+  return typeof meaning?.english === 'string' && !meaning.isForm
 }

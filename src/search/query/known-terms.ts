@@ -1,6 +1,6 @@
 import { isListingId } from '../../domain/listing/listing-text.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
-import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
+import type { KnownTerm, SearchIndex } from '../index/index-file.ts'
 import {
   findPair,
   findTerm,
@@ -29,9 +29,6 @@ export interface QueryTerm {
 
 const MAX_COMPLETIONS = 8
 const MIN_COMPLETED_CHARACTERS = 2
-const MIN_SPLIT_CHARACTERS = 3
-/** A word in more listings than this is surely one word. */
-const WELL_KNOWN_ROWS = 100
 /** A repair is added to the completions of few listings only. */
 const RARE_ROWS = 2
 
@@ -83,14 +80,6 @@ function dottedTerms(index: SearchIndex, { whole, parts }: Word): QueryTerm[] {
 
 function plainTerms(index: SearchIndex, word: string, guess: Guess): QueryTerm[] {
   const term = lookUpWord(index, word)
-  const halves = splitWord(index, word)
-  if (halves !== null) {
-    const terms = weigh(REQUESTED, [term, lookUpPair(index, halves[0], halves[1])])
-    return [
-      { requested: word, term: halves[0], terms },
-      { requested: word, term: halves[1], terms: [] },
-    ]
-  }
   if (term.rows > 0) return [unitOf(word, term)]
   const isEveryday = index.words.isEveryday(word)
   const found =
@@ -106,25 +95,6 @@ function plainTerms(index: SearchIndex, word: string, guess: Guess): QueryTerm[]
   if (found.length > 0) return [{ requested: word, terms: weigh(REQUESTED, found) }]
   return [{ ...unitOf(word, term), unknown: true }]
 }
-
-/** `realestate` is read as two words where listings have them adjacent more often. */
-const splitWord = rememberWords((index, word): [KnownTerm, KnownTerm] | null => {
-  const { rows } = lookUpWord(index, word)
-  if (rows > WELL_KNOWN_ROWS) return null
-  let best: [KnownTerm, KnownTerm] | null = null
-  let most = rows / 2
-  for (let at = MIN_SPLIT_CHARACTERS; at <= word.length - MIN_SPLIT_CHARACTERS; at += 1) {
-    const left = tryWord(index, word.slice(0, at))
-    // Hardly any prefix of a word is a word too: then the rest needs no lookup.
-    if (left.rows === 0) continue
-    const right = tryWord(index, word.slice(at))
-    const together = lookUpPair(index, left, right).rows
-    if (together <= most) continue
-    most = together
-    best = [left, right]
-  }
-  return best
-})
 
 /** A single character of an unspaced script matches the start of its pairs. */
 function unspacedTerm(index: SearchIndex, { whole, parts }: Word): QueryTerm {
@@ -145,7 +115,7 @@ function weigh(weight: number, terms: readonly KnownTerm[]) {
   return terms.map((term) => ({ ...term, weight }))
 }
 
-/** The term of a word; stop words, which are kept in names, are terms as written. */
+/** The term of a word; a stop word has none. */
 export const lookUpWord = rememberWords(tryWord)
 
 /** The same for strings that are rarely words, and not worth caching. */

@@ -1,5 +1,5 @@
 import { largestOf } from '../../domain/wire/json.ts'
-import type { KnownTerm, SearchIndex } from '../index/index-shape.ts'
+import type { KnownTerm, SearchIndex } from '../index/index-file.ts'
 import { firstPlace, type RangeName, readPostings } from '../index/terms.ts'
 import type { Word } from '../words/split-text.ts'
 import { allRows, setBit } from './filter-rows.ts'

@@ -1,10 +1,10 @@
 import { MAX_QUERY_CHARACTERS } from '../../domain/search/search-parameters.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
-import type { IndexNoun, KnownTerm, SearchIndex } from '../index/index-shape.ts'
+import type { IndexNoun, KnownTerm, SearchIndex } from '../index/index-file.ts'
 import { taskTerm } from '../index/search-document.ts'
 import { findTerm, rowsOf } from '../index/terms.ts'
-import type { NearTask } from '../words/near-tasks.ts'
 import { splitText, type Word } from '../words/split-text.ts'
+import type { NearTask } from '../words/task-words.ts'
 import {
   type FilterPhrase,
   findPhrases,
@@ -81,7 +81,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const related = queryTerms.map((term) => (read.isForeign ? [] : relatedTerms(index, term)))
   const originals = readQueryTerms(index, read.originals, false)
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
-  const near = readNear(index, read.words)
+  const near = index.words.tasksNear(read.words)
   const terms = [
     ...termsOf(index, queryTerms, related, isLong(kept)),
     ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
@@ -97,16 +97,12 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
       ...unreadNotes(named.length - taken.length),
       ...[...joinNotes(read.words, kept), ...found],
     ],
-    task: chooseTask(findTask(index, [written, read.words], queryTerms), near),
+    task: chooseTask(index.words.taskOf(written), near),
     phrases,
     excluded,
     isMissing: missing.length > 0,
     closest: () => closestTo(index, queryTerms),
   }
-}
-
-function readNear({ words: sets }: SearchIndex, words: readonly Word[]): NearTask[] {
-  return sets.tasksNear(words.filter(({ whole }) => !sets.isOpening(whole)))
 }
 
 /** Each task that the words are near, as a term that its listings have: they are found without any of the words. */
@@ -134,25 +130,6 @@ function closestTo(index: SearchIndex, queryTerms: readonly QueryTerm[]): string
   return queryTerms.flatMap(({ requested, unknown }) =>
     unknown ? closestWords(index, requested) : [],
   )
-}
-
-/** The task of a query as it is written, else as it is translated, else with its slips mended. */
-function findTask(
-  { words }: SearchIndex,
-  readings: readonly (readonly Word[])[],
-  queryTerms: readonly QueryTerm[],
-): string | null {
-  for (const reading of readings) {
-    const task = words.taskOf(reading)
-    if (task !== null) return task
-  }
-  const slips = new Map(
-    queryTerms.flatMap(({ requested, repaired }) =>
-      repaired === undefined ? [] : [[requested, splitText(repaired.written)] as const],
-    ),
-  )
-  if (slips.size === 0) return null
-  return words.taskOf((readings[1] ?? []).flatMap((word) => slips.get(word.whole) ?? word))
 }
 
 /**

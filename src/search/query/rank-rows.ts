@@ -18,14 +18,11 @@ import {
   trustOf,
 } from '../index/columns.ts'
 import { EXACT_KINDS, type ExactKind, findExact } from '../index/exact-table.ts'
-import type { IndexData, RowRange, SearchIndex } from '../index/index-shape.ts'
+import type { IndexData, RowRange, SearchIndex } from '../index/index-file.ts'
 import { firstPlace, type RangeName, readPostings } from '../index/terms.ts'
 import { bitsFor, bitsOf, countTasks, passes, setBit } from './filter-rows.ts'
 import { keepWanted } from './long-and-excluded.ts'
 import type { PlanTerm, QueryPlan } from './plan-query.ts'
-
-/** A first page and a bit more: so few are kept in order fastest. */
-const MAX_SORTED = 64
 
 export interface RankedRow {
   row: number
@@ -86,9 +83,7 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
 
 /** The listings that do the task which the query names; null where it names none, or they are operations. */
 function taskBits(index: SearchIndex, { task }: Pick<QueryPlan, 'task'>): Uint32Array | null {
-  if (task === null || index.noun !== 'listing') return null
-  const place = index.filterPlaces.get(`task:${task}`)
-  return place === undefined ? null : bitsFor(index, place)
+  return task === null || index.noun !== 'listing' ? null : bitsFor(index, `task:${task}`)
 }
 
 /** Of two that do the task, the one that does less besides does more likely just that. */
@@ -167,39 +162,31 @@ function rankSorted(
   return { total: keys.length, rows: [...first, ...others] }
 }
 
+/** Sorting half of so few costs less than keeping a page of them in order. */
+const LEAST_KEPT = 128
+
 /**
- * Keeps the `size` largest of any number of keys. `offer` returns what the next one must exceed to
- * be kept, `take` the largest in descending order.
+ * Keeps the `size` largest of any number of keys: as many again are taken in before the smaller half
+ * goes. `offer` returns what the next one must exceed to be kept, `take` the largest in descending order.
  */
 export function createTopKeys(size: number) {
-  return size <= MAX_SORTED ? createSortedKeys(size) : createAllKeys(size)
-}
-
-function createSortedKeys(size: number) {
-  const keys = new Float64Array(size)
+  const kept = new Float64Array(2 * Math.max(size, LEAST_KEPT))
   let length = 0
-  return {
-    offer(key: number): number {
-      if (length < size) length += 1
-      else if (key <= (keys[size - 1] ?? Number.POSITIVE_INFINITY)) return keys[size - 1] ?? key
-      let at = length - 1
-      for (; at > 0 && (keys[at - 1] ?? 0) < key; at -= 1) keys[at] = keys[at - 1] ?? 0
-      keys[at] = key
-      return length === size ? (keys[size - 1] ?? 0) : Number.NEGATIVE_INFINITY
-    },
-    take: () => keys.subarray(0, length),
+  let least = Number.NEGATIVE_INFINITY
+  const take = () => {
+    kept.subarray(0, length).sort().reverse()
+    length = Math.min(length, size)
+    return kept.subarray(0, length)
   }
-}
-
-/** Deep pages are rare: everything is kept until one is taken. */
-function createAllKeys(size: number) {
-  const keys: number[] = []
   return {
     offer(key: number): number {
-      keys.push(key)
-      return Number.NEGATIVE_INFINITY
+      if (key <= least) return least
+      kept[length] = key
+      length += 1
+      if (length === kept.length) least = take().at(-1) ?? least
+      return least
     },
-    take: () => Float64Array.from(keys).sort().reverse().subarray(0, size),
+    take,
   }
 }
 
@@ -316,7 +303,7 @@ export function sortPlaces(
 }
 
 /** The place of a row in an order, from 0. Unknown values come last. */
-export function placesFor(
+function placesFor(
   { minUsd, added, reportedCalls, settlements, trustMarks }: IndexData,
   sort: SearchSort,
 ): (row: number) => number {

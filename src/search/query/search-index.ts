@@ -4,20 +4,20 @@ import {
   create,
   type IDocumentsStore,
   type IIndex,
-  type ISorter,
   load,
   search,
   type TokenScore,
 } from '@orama/orama'
 import { NOTE_PHRASES } from '../../domain/search/note-phrases.ts'
+import { toFilterValue } from '../../domain/search/search-filters.ts'
 import type { SearchQuery } from '../../domain/search/search-parameters.ts'
 import { RELEVANCE_STEPS } from '../../domain/search/search-rank.ts'
 import type { Explanation, Facets } from '../../domain/search/search-response.ts'
-import { EFFECTS, SEARCH_SORTS, type SearchSort } from '../../domain/wire/vocabulary.ts'
+import { EFFECTS, type SearchSort } from '../../domain/wire/vocabulary.ts'
 import { multiplierOf, NO_TRUST } from '../index/columns.ts'
-import type { RowRange, SearchIndex } from '../index/index-shape.ts'
+import type { RowRange, SearchIndex } from '../index/index-file.ts'
 import type { RangeName } from '../index/terms.ts'
-import { type Advice, type Suggestion, suggestCategory, suggestFilters } from './advice.ts'
+import type { FilterPhrase } from '../words/word-sets.ts'
 import { type Alternatives, findAlternatives } from './alternatives.ts'
 import {
   allRows,
@@ -36,7 +36,6 @@ import {
   exactRows,
   explainRows,
   matchBits,
-  placesFor,
   type RankedRow,
   type RankedRows,
   rankRows,
@@ -45,8 +44,8 @@ import {
 
 /**
  * The path of a query. `plan-query.ts` splits the text into words (`words/split-text.ts`), leaves
- * out meaningless ones, analyses each of the others (`known-terms.ts`: known, a typo, a prefix,
- * split) and adds pairs and related words: terms with weights. Orama is handed the text, and hands
+ * out meaningless ones, analyses each of the others (`known-terms.ts`: known, a typo, a
+ * prefix) and adds pairs and related words: terms with weights. Orama is handed the text, and hands
  * it to our component: `filter-rows.ts` makes the filters a bit set, `rank-rows.ts` adds up the
  * postings of all terms and keeps the best rows, times trust and Live-Tested, after those that were
  * named by id, host or name; it has the other orders and the explanations too.
@@ -202,7 +201,7 @@ export function countUnknownEffects(index: SearchIndex, query: SearchQuery): num
   if (text !== undefined) intersect(rows, matchesOf(index, text, listingDatabase(index).plan(text)))
   const total = countRows(rows, index.organic)
   const known = EFFECTS.map((effect) => {
-    const bits = bitsFor(index, index.filterPlaces.get(`effect:${effect}`))
+    const bits = bitsFor(index, `effect:${effect}`)
     return countRows(intersect(bits.slice(), rows), index.organic)
   })
   return known.reduce((left, count) => left - count, total)
@@ -257,9 +256,9 @@ function browse(
 
 /**
  * Orama over the loaded index: its own `search()` checks the query's shape, orders the steps and
- * cuts the page. Ours, as its documented components: which rows pass a `where`, which match and what
- * they score, their order, and the documents behind the hits. Not used are its index and tokenizer,
- * whose score is not the published BM25, and its way to save, a JSON that must be parsed.
+ * cuts the page. Ours, as its documented components: which rows pass a `where`, which match, what
+ * they score and their order. Not used are its index and tokenizer, whose score is not the published
+ * BM25, and its way to save, a JSON that must be parsed.
  *
  * Asked directly, it returns every match. `searchRange` says how many rows the page shows.
  */
@@ -291,7 +290,7 @@ interface Work {
   plan: (text: string) => QueryPlan
 }
 
-/** Rows as Orama numbers them: from 1. */
+/** The rows that pass a filter, as Orama hands them from one component to another. */
 class RowSet extends Set<number> {
   readonly bits: Uint32Array | null
   readonly range: RangeName
@@ -306,10 +305,10 @@ function createListingDatabase(index: SearchIndex, plan: (text: string) => Query
   const work: Work = { requested: null, total: 0, plan }
   const orama = create({
     schema: SCHEMA,
+    sort: { enabled: false },
     components: {
       index: createListingIndex(index, work),
       documentsStore: createRowStore(index),
-      sorter: createRowSorter(index, work),
       formatElapsedTime: (nanoseconds: bigint) => ({ raw: Number(nanoseconds), formatted: '' }),
     },
   })
@@ -317,10 +316,10 @@ function createListingDatabase(index: SearchIndex, plan: (text: string) => Query
   const internalIdToId = Array.from({ length: index.firstParty.end }, (_, row) => String(row))
   load(orama, {
     internalDocumentIDStore: { internalIdToId },
-    ...{ index: null, docs: null, sorting: null, pinning: { rules: [] }, language: 'english' },
+    ...{ index: null, docs: null, sorting: {}, pinning: { rules: [] }, language: 'english' },
   })
   return {
-    /** Orama's own: `search(database, { term, where, sortBy, limit, offset })`. */
+    /** Orama's own: `search(database, { term, where, sortBy: asRanked, limit, offset })`. */
     orama,
     plan,
     searchRange({ range, text, where, sort, limit, offset }: RangeRequest): RankedRows {
@@ -329,13 +328,13 @@ function createListingDatabase(index: SearchIndex, plan: (text: string) => Query
         const found = search(orama, {
           term: text,
           where: { ...where, first_party: range === 'firstParty' },
-          sortBy: { property: sort, order: 'ASC' },
+          sortBy: asRanked,
           limit,
           offset,
           includeVectors: true,
         })
         if (!('hits' in found)) throw new Error('Orama answered later; no hook may make it')
-        const rows = found.hits.map(({ document, score }) => toRanked(document, score))
+        const rows = found.hits.map(({ id, score }) => ({ row: Number(id), relevance: score }))
         return { total: work.total, rows }
       } finally {
         work.requested = null
@@ -344,25 +343,10 @@ function createListingDatabase(index: SearchIndex, plan: (text: string) => Query
   }
 }
 
-function toRanked(document: unknown, relevance: number): RankedRow {
-  const row =
-    typeof document === 'object' && document !== null ? Reflect.get(document, 'row') : undefined
-  if (typeof row !== 'number') throw new Error('a hit without its row')
-  return { row, relevance }
-}
+/** Rows come in their order already, which is not always that of their scores. */
+export const asRanked = () => 0
 
-/** A component's functions for mutable rows. */
-function refuse<Method extends string>(...methods: Method[]): Record<Method, () => never> {
-  const refused = methods.map((method) => [
-    method,
-    () => {
-      throw new Error(`The listings have no ${method}: build the search index again instead.`)
-    },
-  ])
-  // `fromEntries` widens the names it was given.
-  return Object.fromEntries(refused) as Record<Method, () => never>
-}
-
+/** What Orama asks of an index that nothing is inserted into or removed from. */
 function createListingIndex(index: SearchIndex, work: Work): IIndex<AnyIndexStore> {
   return {
     create: () => ({ vectorIndexes: {} }),
@@ -378,6 +362,7 @@ function createListingIndex(index: SearchIndex, work: Work): IIndex<AnyIndexStor
         most: work.requested?.most ?? index.firstParty.end,
       })
       work.total = total
+      // Orama numbers documents from 1.
       return rows.map(({ row, relevance }): TokenScore => [row + 1, relevance])
     },
     searchByWhereClause(_store, _tokenizer, where) {
@@ -388,49 +373,95 @@ function createListingIndex(index: SearchIndex, work: Work): IIndex<AnyIndexStor
     },
     getSearchableProperties: () => ['words'],
     getSearchablePropertiesWithTypes: () => ({ ...SCHEMA }),
-    ...refuse('insert', 'remove', 'save', 'calculateResultScores'),
-    ...refuse('insertDocumentScoreParameters', 'insertTokenScoreParameters'),
-    ...refuse('removeDocumentScoreParameters', 'removeTokenScoreParameters'),
-  }
+  } as Partial<IIndex<AnyIndexStore>> as IIndex<AnyIndexStore>
 }
 
-/** The documents are rows of the index file. */
+/** The documents stay unread: a page writes the bodies of the rows that it shows. */
 function createRowStore(index: SearchIndex): IDocumentsStore<AnyDocumentStore> {
-  // Their ids stay unread: a page writes the bodies that it shows.
-  const get = (_store: AnyDocumentStore, id: string | number) => ({ row: Number(id) - 1 })
   return {
     create: () => ({ docs: {} }),
     load: () => ({ docs: {} }),
-    get,
-    getMultiple: (store, ids) => ids.map((id) => get(store, id)),
+    get: () => ({}),
+    getMultiple: (_store, ids) => ids.map(() => ({})),
     count: () => index.firstParty.end,
-    ...refuse('getAll', 'store', 'remove', 'save'),
+  } as Partial<IDocumentsStore<AnyDocumentStore>> as IDocumentsStore<AnyDocumentStore>
+}
+
+/** A search to follow, and how many results it has. */
+export interface Suggestion {
+  parameters: Partial<SearchQuery>
+  total: number
+}
+
+export interface Advice {
+  suggested: readonly Suggestion[]
+  notes: readonly string[]
+}
+
+/**
+ * Filters suggested by the phrases of a query, each with its number of matches, and all of them
+ * together. None without matches is offered.
+ * @param matched rows that match the words, whatever the filters
+ */
+export function suggestFilters(
+  index: SearchIndex,
+  query: SearchQuery,
+  { phrases, matched }: { phrases: readonly FilterPhrase[]; matched: Uint32Array },
+): Advice {
+  const { q, limit: _l, offset: _o, facets: _f, explain: _e, view: _v, ...filters } = query
+  const count = (requested: Partial<SearchQuery>) => {
+    const passing = filterRows(index, toRowFilter(requested)) ?? allRows(index)
+    return countRows(intersect(passing, matched), index.organic)
+  }
+  const read = phrases.map((phrase) => ({ phrase, parameters: toParameters(phrase) }))
+  const own = read.filter(({ phrase }) => !Object.hasOwn(filters, phrase.parameter))
+  const reported = own.map(({ phrase, parameters }) => ({
+    phrase,
+    parameters: { ...(q !== undefined && { q }), ...filters, ...parameters },
+    total: count({ ...filters, ...parameters }),
+  }))
+  const all: Partial<SearchQuery> = {}
+  for (const { parameters } of reported) Object.assign(all, parameters)
+  const together = reported.length > 1 ? count(all) : 0
+  return {
+    suggested: [
+      ...(together > 0 ? [{ parameters: all, total: together }] : []),
+      ...reported
+        .filter(({ total }) => total > 0)
+        .map(({ parameters, total }) => ({ parameters, total })),
+    ],
+    notes: reported.map(
+      ({ phrase, total }) => `Left out “${phrase.written}”: ${toAdvice(phrase, total)}`,
+    ),
   }
 }
 
-/** The orders of a search; rows come by rank, those of a page in order already. */
-function createRowSorter(index: SearchIndex, work: Work): ISorter<object> {
+function toAdvice({ parameter, value }: FilterPhrase, total: number): string {
+  if (total === 0) return 'it would leave no results.'
+  return parameter === 'sort'
+    ? `sort=${value} gives that order.`
+    : `${parameter}=${toFilterValue(parameter, value)} leaves ${total} of these results.`
+}
+
+function toParameters({ parameter, value }: FilterPhrase): Partial<SearchQuery> {
+  if (parameter === 'max_price_usd') return { max_price_usd: Number(value) }
+  return parameter === 'paid_only' ? { paid_only: true } : { [parameter]: value }
+}
+
+/** Where no listing has a word: the category that most of the best rows are in. */
+export function suggestCategory(index: SearchIndex, rows: readonly RankedRow[]): Advice {
+  const { noun, filters } = index
+  let best: { id: string; points: number; bits: Uint32Array } | undefined
+  for (const id of filters.categories) {
+    const bits = bitsFor(index, `category:${id}`)
+    const points = rows.reduce((sum, { row }, at) => sum + Number(passes(bits, row)) / (at + 1), 0)
+    if (points > (best?.points ?? 0)) best = { id, points, bits }
+  }
+  if (best === undefined) return { suggested: [], notes: [] }
+  const { id, bits } = best
+  const total = countRows(bits, index.organic)
   return {
-    create: () => ({}),
-    load: () => ({}),
-    sortBy(_store, scores, { property }) {
-      const sort = SEARCH_SORTS.find((known) => known === property)
-      if (sort === undefined) throw new Error(`Unknown order: ${String(property)}.`)
-      if (work.requested !== null || sort === 'relevance') return scores
-      const placeOf = placesFor(index, sort)
-      const row = (id: string | number) => Number(id) - 1
-      const half = scores.reduce((best, [, score]) => Math.max(best, score), 0) / 2
-      return scores.sort(
-        ([a, left], [b, right]) =>
-          Number(right >= half) - Number(left >= half) ||
-          placeOf(row(a)) - placeOf(row(b)) ||
-          right - left ||
-          row(a) - row(b),
-      )
-    },
-    getSortableProperties: () => [...SEARCH_SORTS],
-    getSortablePropertiesWithTypes: () =>
-      Object.fromEntries(SEARCH_SORTS.map((sort) => [sort, 'number'])),
-    ...refuse('insert', 'remove', 'save'),
+    suggested: [{ parameters: { category: id }, total }],
+    notes: [`The ${NOTE_PHRASES.nearestCategory} ${id}, with ${total} ${noun}s.`],
   }
 }

@@ -1,8 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { openSearchIndex } from '../../../functions/release/open-index.ts'
 import { buildSearchIndex } from '../../../src/search/index/build-index.ts'
-import { INDEX_HEADER_BYTES, readIndexHeader } from '../../../src/search/index/index-file.ts'
-import { readId } from '../../../src/search/index/load-index.ts'
+import {
+  INDEX_HEADER_BYTES,
+  readId,
+  readIndexHeader,
+} from '../../../src/search/index/index-file.ts'
 import { searchIndex } from '../../../src/search/query/search-index.ts'
 import { readSearchWords } from '../shared-data.ts'
 import type { Engine } from './engine.ts'

@@ -6,7 +6,7 @@
  */
 
 import { buildSearchIndex } from '../../../src/search/index/build-index.ts'
-import { loadSearchIndex } from '../../../src/search/index/load-index.ts'
+import { loadSearchIndex } from '../../../src/search/index/index-file.ts'
 import type { SearchDocument } from '../../../src/search/index/search-document.ts'
 import { searchIndex } from '../../../src/search/query/search-index.ts'
 import { type RankIds, rankWithEach } from '../engines/load-engine.ts'
