@@ -1,6 +1,8 @@
 /**
  * Prints what each rule of the search buys: nDCG@10 on every set of judged questions without it, as a mean
- * and by the groups that change. `npm run bench:ablation [-- <words of rules' names>]`
+ * and by the groups that change, and the counts that change: excluded sellers, questions out of scope, and
+ * of our own catalogue the names of the most used and the questions for an operation.
+ * `npm run bench:ablation [-- <words of rules' names>]`
  *
  * No rule has a switch: each is taken out of the source as it is loaded, once more for each, by edits that
  * fail where the source no longer has what they replace.
@@ -11,7 +13,12 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { parse } from 'yaml'
 import { NO_SEARCH_WORDS, type SearchWords } from '../../src/domain/derived/tables.ts'
+import type { SearchDocument } from '../../src/search/index/search-document.ts'
+import { askForMostUsed } from '../search/most-used.ts'
+import { catalogue, operationDocuments } from '../support/own-catalogue.ts'
+import { countTasks, judgeTasks, NOW } from '../tasks/judge-deeds.ts'
 import { COLLECTIONS, ndcg, readQuestions, readStories, toJudgedText } from './judged/judge.ts'
+import { readListings } from './listing-source.ts'
 import { findSharedDir, readCorpus, readSearchWords } from './shared-data.ts'
 
 const EditSchema = v.strictObject({
@@ -23,6 +30,8 @@ type Edit = v.InferOutput<typeof EditSchema>
 
 /** A group changes where it changes by this much. */
 const NOISE = 0.005
+/** A row that is this good is right. */
+const RIGHT = 2
 
 /** By the query of a module's address: what is left out of it and of all it imports. */
 const edits = new Map<string, readonly Edit[]>()
@@ -30,7 +39,7 @@ registerHooks({
   resolve(specifier, context, next) {
     const found = next(specifier, context)
     const { search = '' } = URL.parse(context.parentURL ?? '') ?? {}
-    const isOurs = found.url.includes('/src/') && !found.url.includes('node_modules')
+    const isOurs = /\/(?:src|functions)\//.test(found.url) && !found.url.includes('node_modules')
     return search !== '' && isOurs ? { ...found, url: `${found.url}${search}` } : found
   },
   load(url, context, next) {
@@ -57,36 +66,47 @@ async function ablate(shared: string): Promise<void> {
   const rules = Map.groupBy(v.parse(v.array(EditSchema), parse(file)), ({ without }) => without)
   const measure = createMeasure(shared)
   const all = await measure([])
-  for (const [name, { mean, count }] of all) console.log(`${mean.toFixed(3)} ${name} (${count})`)
-  console.log(`| Without | Mean | Groups that change |\n| nothing | ${meanOf(all).toFixed(4)} | |`)
+  for (const [name, { mean, count }] of all.groups)
+    console.log(`${mean.toFixed(3)} ${name} (${count})`)
+  console.log('| Without | Mean | Groups that change | Counts that change |')
+  console.log(`| nothing | ${meanOf(all).toFixed(4)} | | ${JSON.stringify(all.counts)} |`)
   for (const [name, own] of rules) {
     if (!name.includes(wanted)) continue
     const without = await measure(own)
-    const changes = [...all].flatMap(([group, { mean }]) => {
-      const change = (without.get(group)?.mean ?? 0) - mean
+    const changes = [...all.groups].flatMap(([group, { mean }]) => {
+      const change = (without.groups.get(group)?.mean ?? 0) - mean
       return Math.abs(change) < NOISE ? [] : [`${group} ${change.toFixed(3)}`]
     })
     const change = (meanOf(without) - meanOf(all)).toFixed(4)
-    console.log(`| ${name} | ${change} | ${changes.join(', ')} |`)
+    const counts = Object.entries(all.counts).flatMap(([what, count]) => {
+      const other = (without.counts[what] ?? 0) - count
+      return other === 0 ? [] : [`${what} ${other}`]
+    })
+    console.log(`| ${name} | ${change} | ${changes.join(', ')} | ${counts.join(', ')} |`)
   }
 }
 
-type Measured = ReadonlyMap<string, { mean: number; count: number }>
+interface Measured {
+  groups: ReadonlyMap<string, { mean: number; count: number }>
+  counts: Record<string, number>
+}
 
 /** Of the groups, each as one. */
-function meanOf(groups: Measured): number {
+function meanOf({ groups }: Measured): number {
   return [...groups.values()].reduce((sum, { mean }) => sum + mean, 0) / groups.size
 }
 
 /** @returns what takes some of the rules out, and gives nDCG@10 by group */
 function createMeasure(shared: string): (own: readonly Edit[]) => Promise<Measured> {
+  const silent = COLLECTIONS.flatMap(readQuestions).filter(({ kind }) => kind === 'silence')
+  const listings = readListings()
   const corpus = readCorpus(shared)
   const texts = new Map(corpus.map((document) => [document.id, toJudgedText(document)]))
   const questions = COLLECTIONS.flatMap((set) =>
     [...readQuestions(set), ...(set === 'queries' ? readStories() : [])].flatMap((question) => {
       if (question.kind === 'silence') return []
       const grades = new Map([...texts].map(([id, text]) => [id, question.grade(text)]))
-      return [{ q: question.q, grades, group: `${set} ${question.half} ${question.kind}` }]
+      return [{ question, grades, group: `${set} ${question.half} ${question.kind}` }]
     }),
   )
   const groups = Map.groupBy(questions, ({ group }) => group)
@@ -95,25 +115,45 @@ function createMeasure(shared: string): (own: readonly Edit[]) => Promise<Measur
     edits.set(search, own)
     const emptied = own.flatMap(({ lists }) => lists)
     const empty = Object.entries(NO_SEARCH_WORDS).filter(([list]) => emptied.includes(list))
-    const rank = await loadSearch(search, corpus, {
-      ...readSearchWords(),
-      ...Object.fromEntries(empty),
-    })
-    return new Map(
-      [...groups].map(([group, all]) => {
-        const sum = all.reduce((total, { q, grades }) => total + ndcg(rank(q), grades), 0)
-        return [group, { mean: sum / all.length, count: all.length }]
-      }),
-    )
+    const words = { ...readSearchWords(), ...Object.fromEntries(empty) }
+    const { ask, askOwn, find } = await loadSearch(search, { corpus, listings, words })
+    const excluded = questions.filter(({ question: { kind } }) => kind === 'excluded')
+    const names = askForMostUsed(catalogue.listings, (q) => askOwn(q).ids[0])
+    const tasks = judgeTasks(find)
+    return {
+      groups: new Map(
+        [...groups].map(([group, all]) => {
+          const sum = all.reduce(
+            (total, { question: { q }, grades }) => total + ndcg(ask(q).ids, grades),
+            0,
+          )
+          return [group, { mean: sum / all.length, count: all.length }]
+        }),
+      ),
+      counts: {
+        excluded: excluded.filter(
+          ({ question: { q }, grades }) => (grades.get(ask(q).ids[0] ?? '') ?? 0) >= RIGHT,
+        ).length,
+        'out of scope': silent.filter(({ q, missing = '' }) =>
+          ask(q).notes.some((note) => note.includes(missing)),
+        ).length,
+        names: names.filter(({ wanted, first }) => wanted.includes(first)).length,
+        'tasks right': countTasks(tasks, 'isRight'),
+        'tasks filled': countTasks(tasks, 'isFilled'),
+        'tasks callable': countTasks(tasks, 'isCallable'),
+      },
+    }
   }
 }
 
-/** The search of modules that are loaded for this alone. */
-async function loadSearch(
-  search: string,
-  corpus: ReturnType<typeof readCorpus>,
-  words: SearchWords,
-): Promise<(q: string) => string[]> {
+interface Made {
+  corpus: readonly SearchDocument[]
+  listings: readonly SearchDocument[]
+  words: SearchWords
+}
+
+/** The searches of modules that are loaded for this alone. */
+async function loadSearch(search: string, { corpus, listings, words }: Made) {
   const from = '../../src/search'
   // What is imported by an address that is made is typed `any`; it is these files.
   const build: typeof import('../../src/search/index/build-index.ts') = await import(
@@ -125,9 +165,29 @@ async function loadSearch(
   const query: typeof import('../../src/search/query/search-index.ts') = await import(
     `${from}/query/search-index.ts${search}`
   )
-  const index = loader.loadSearchIndex(build.buildSearchIndex(corpus, { words }))
-  return (q) =>
-    query
-      .searchIndex(index, { q, limit: 10, offset: 0 })
-      .organic.rows.map(({ row }) => loader.readId(index, row))
+  const finder: typeof import('../../functions/search/find-operations.ts') = await import(
+    `../../functions/search/find-operations.ts${search}`
+  )
+  const tables = { ...build.toIndexTables(catalogue.tables), words }
+  const askOf = (
+    documents: readonly SearchDocument[],
+    made: Parameters<typeof build.buildSearchIndex>[1],
+  ) => {
+    const index = loader.loadSearchIndex(build.buildSearchIndex(documents, made))
+    return (q: string) => {
+      const { organic, notes } = query.searchIndex(index, { q, limit: 10, offset: 0 })
+      return { ids: organic.rows.map(({ row }) => loader.readId(index, row)), notes }
+    }
+  }
+  const operations = loader.loadSearchIndex(
+    build.buildSearchIndex(operationDocuments, { noun: 'operation', ...tables }),
+  )
+  return {
+    ask: askOf(corpus, { words }),
+    askOwn: askOf(listings, tables),
+    find: finder.createFindOperations({
+      release: () => ({ operations }),
+      clock: { now: () => NOW },
+    }),
+  }
 }

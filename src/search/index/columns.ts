@@ -202,7 +202,7 @@ const MULTIPLIERS = Float64Array.from({ length: 256 }, (_, trustMark) => {
   return rankMultiplier(trust === NO_TRUST ? null : trust, trustMark >= LIVE_TESTED)
 })
 
-export function toTrustMark(trustScore: number | null, liveTested: boolean): number {
+function toTrustMark(trustScore: number | null, liveTested: boolean): number {
   return (trustScore ?? NO_TRUST) | (liveTested ? LIVE_TESTED : 0)
 }
 

@@ -131,7 +131,7 @@ export function readIndexHeader(bytes: Uint8Array): IndexHeader {
  * @param part name of the bytes, for the message
  * @throws SearchIndexError when `bytes` do not match the checksum.
  */
-export function verifyBytes(part: string, bytes: Uint8Array, expected: number): void {
+function verifyBytes(part: string, bytes: Uint8Array, expected: number): void {
   const found = checksum(bytes)
   if (found === expected) return
   throw new SearchIndexError(

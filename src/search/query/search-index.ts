@@ -403,7 +403,7 @@ export interface Advice {
  * together. None without matches is offered.
  * @param matched rows that match the words, whatever the filters
  */
-export function suggestFilters(
+function suggestFilters(
   index: SearchIndex,
   query: SearchQuery,
   { phrases, matched }: { phrases: readonly FilterPhrase[]; matched: Uint32Array },
@@ -449,7 +449,7 @@ function toParameters({ parameter, value }: FilterPhrase): Partial<SearchQuery> 
 }
 
 /** Where no listing has a word: the category that most of the best rows are in. */
-export function suggestCategory(index: SearchIndex, rows: readonly RankedRow[]): Advice {
+function suggestCategory(index: SearchIndex, rows: readonly RankedRow[]): Advice {
   const { noun, filters } = index
   let best: { id: string; points: number; bits: Uint32Array } | undefined
   for (const id of filters.categories) {
