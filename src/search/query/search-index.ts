@@ -348,6 +348,7 @@ export const asRanked = () => 0
 
 /** What Orama asks of an index that nothing is inserted into or removed from. */
 function createListingIndex(index: SearchIndex, work: Work): IIndex<AnyIndexStore> {
+  // Its other methods are for changing it.
   return {
     create: () => ({ vectorIndexes: {} }),
     load: () => ({ vectorIndexes: {} }),
@@ -378,6 +379,7 @@ function createListingIndex(index: SearchIndex, work: Work): IIndex<AnyIndexStor
 
 /** The documents stay unread: a page writes the bodies of the rows that it shows. */
 function createRowStore(index: SearchIndex): IDocumentsStore<AnyDocumentStore> {
+  // Its other methods are for changing them.
   return {
     create: () => ({ docs: {} }),
     load: () => ({ docs: {} }),
