@@ -248,7 +248,7 @@ export const COIN_IDS: ReadonlyMap<string, string> = new Map(
   Object.entries(COINS).flatMap(([symbol, [id]]) => (id === undefined ? [] : [[symbol, id]])),
 )
 
-interface Place {
+export interface Place {
   name: string
   /** ISO 3166-1 alpha-2. */
   country: string
