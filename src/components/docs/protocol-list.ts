@@ -1,6 +1,5 @@
 import { isBare, isSwitchedOff, type Switches } from '../../domain/derived/tables.ts'
 import { PROTOCOL_ENDPOINTS, type ProtocolEndpointId } from '../../domain/wire/routes.ts'
-import { CLICK_SOURCES } from '../../domain/wire/vocabulary.ts'
 
 interface Words {
   /** A sentence for its clients. */
@@ -83,8 +82,6 @@ export function toProtocolGroups(baseUrl: string, switches: Switches) {
     })),
     note: toNote(WORDS[protocol], switches),
     example: WORDS[protocol].example.replaceAll('{base}', baseUrl),
-    /** The source under which its impressions and clicks are counted. */
-    src: CLICK_SOURCES.find((src) => src === protocol.toLowerCase()) ?? 'api',
   }))
 }
 

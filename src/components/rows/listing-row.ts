@@ -63,7 +63,7 @@ export const ACCESS = {
 } as const
 
 function toCost(view: Brief): string | undefined {
-  // Which account it works with is said as its access.
+  // The account that it works with is named as its access.
   if (chargeOf(view) === 'own_account') return 'free to run'
   const text = toCostText(view)
   return text === UNPUBLISHED ? undefined : text
