@@ -28,7 +28,8 @@ test('what people wrote of a tool wins, field by field, over what a machine read
   expect(tools).toMatchObject([
     { name: 'dock', description: 'Docks a ship.', input_schema: { type: 'object' } },
     { ...seen, description: 'Finds a ship by its name.', destructive: false },
-    other,
+    // "Sinks." says no more than the name.
+    { ...other, description: 'sink_ship' },
   ])
 })
 

@@ -26,7 +26,10 @@ const ANY = { type: 'object' }
 /** Beyond this a page does not help; rows written by people come first. */
 const MAX_OPERATIONS = 200
 
-/** People's fields win, one by one. Facts a machine read on the same origin come second. */
+/**
+ * People's fields win, one by one. Facts a machine read on the same origin come second. A tool
+ * whose sentence only repeats its name is shown by its name.
+ */
 export function toSurface(
   facts: Pick<ListingFacts, 'http' | 'kind' | 'url' | 'tools' | 'skills'>,
   read: Interface | undefined,
@@ -40,12 +43,24 @@ export function toSurface(
 }
 
 function mergeTools(written: readonly WrittenTool[], read: readonly Tool[]): ShownTool[] {
-  return mergeRows<WrittenTool>(written, read, ({ name }) => name)
+  const seen = new Map(read.map((tool) => [tool.name, tool]))
+  const known = new Set(written.map(({ name }) => name))
+  const merged: ShownTool[] = written.map(({ input_schema, ...tool }) => {
+    const read = seen.get(tool.name)
+    const description = tool.description ?? read?.description ?? tool.name
+    return {
+      ...read,
+      ...tool,
+      description,
+      input_schema: input_schema ?? read?.input_schema ?? ANY,
+    }
+  })
+  return [...merged, ...read.filter(({ name }) => !known.has(name))]
     .slice(0, MAX_TOOLS)
-    .map((tool) => {
-      const { name, description = name, input_schema = ANY } = tool
+    .map((tool: ShownTool) => {
+      const description = saysMoreThanName(tool) ? tool.description : tool.name
       const effect = tool.effect ?? hintedEffect(tool)
-      return { ...tool, description, input_schema, ...(effect !== undefined && { effect }) }
+      return { ...tool, description, ...(effect !== undefined && { effect }) }
     })
 }
 
@@ -98,7 +113,7 @@ function withEffect(operation: SurfaceOperation): SurfaceOperation {
 }
 
 /** By the seller's hints: a destructive tool may delete, so all that is known is that it writes. */
-function hintedEffect({ read_only, destructive }: WrittenTool): Effect | undefined {
+function hintedEffect({ read_only, destructive }: Tool): Effect | undefined {
   if (read_only === true) return 'read'
   return read_only === false || destructive === true ? 'write' : undefined
 }
@@ -107,4 +122,65 @@ function withTime({ seen, ...operation }: SeenOperation, at: string): SurfaceOpe
   if (seen === undefined) return operation
   const { saw: _, verdict: _verdict, at: seenAt = at, ...answer } = seen
   return { ...operation, seen: { at: seenAt, ...answer } }
+}
+
+/**
+ * Whether a tool's sentence says more than its name and its inputs do. "Lists artifacts; may take
+ * params." under `list_artifacts` does not: such a sentence is omitted everywhere.
+ */
+export function saysMoreThanName({ name, description }: Named): boolean {
+  const known = new Set(toWords(name).flatMap(toStems))
+  const glued = name.toLowerCase().replace(/[^a-z0-9]/g, '')
+  // Its inputs are in its schema.
+  const sentence = description.replace(/; (?:needs|may take|takes)\b.*$/s, '')
+  const words = toWords(sentence.replace(/\.$/, ''))
+  return words.some((word) => {
+    const isIn = (stem: string) =>
+      known.has(stem) || VERBS.has(stem) || (stem.length >= LETTERS && glued.includes(stem))
+    return !FILLERS.has(word) && !toStems(word).some(isIn)
+  })
+}
+
+interface Named {
+  name: string
+  description: string
+}
+
+/** Shorter words occur in longer ones by chance: `medrxiv` is one word in a sentence, two in a name. */
+const LETTERS = 3
+
+/** Verbs that any name of its kind implies: `get_user` lists, gets, shows or reads a user. */
+const VERBS = new Set(
+  `add change check convert create delete do edit execute fetch find get give inspect list look make
+  manage read remove retrieve return run say search send set show start take tell update write`.split(
+    /\s+/,
+  ),
+)
+
+const FILLERS = new Set(
+  `a all an and any as at back by data for from given in information into is it item its many more new of
+  on one or other out over several some that the their them this to up using via with your`.split(
+    /\s+/,
+  ),
+)
+
+/** @example toStems('queries') → ['queries', 'querie', 'quer', 'query'] */
+function toStems(word: string): string[] {
+  return [
+    word,
+    word.replace(/s$/, ''),
+    word.replace(/es$/, ''),
+    word.replace(/ies$/, 'y'),
+    word.replace(/ing$/, ''),
+    word.replace(/ing$/, 'e'),
+    word.replace(/ed$/, ''),
+  ]
+}
+
+function toWords(text: string): string[] {
+  return text
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '')
 }

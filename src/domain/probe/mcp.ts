@@ -353,11 +353,16 @@ function readSchema(value: unknown): { value: Record<string, unknown>; isCut: bo
 
 /** Keys are names a caller must send; the texts next to them are documentation. */
 function inertStrings(schema: Record<string, unknown>): Record<string, unknown> {
-  return mapSchema(schema, (keyword, value) =>
-    typeof value === 'string' && (keyword === 'description' || keyword === 'title')
-      ? toInertLine(value, SEEN.descriptionLength)
-      : value,
-  )
+  const clean = (value: unknown, key: string): unknown => {
+    if (typeof value === 'string')
+      return key === 'description' || key === 'title'
+        ? toInertLine(value, SEEN.descriptionLength)
+        : value
+    if (Array.isArray(value)) return value.map((each) => clean(each, ''))
+    return isJsonObject(value) ? inertStrings(value) : value
+  }
+  // Whatever keyword they stand under, known or not.
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, clean(value, key)]))
 }
 
 /** Keywords a call must satisfy. The rest of a schema is documentation. */
