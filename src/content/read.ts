@@ -23,8 +23,6 @@ export interface Content extends Omit<JoinedContent, 'broken' | 'faults' | 'wait
   mark: string | null
 }
 
-export type ContentReport = ReturnType<typeof readContent>
-
 /**
  * Reads and checks a whole content folder.
  *

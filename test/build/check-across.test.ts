@@ -1,6 +1,3 @@
-import { execFileSync } from 'node:child_process'
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { findStale } from '../../src/content/check.ts'
 import { formatFault } from '../../src/content/faults.ts'
@@ -157,41 +154,8 @@ describe('what is of another time', () => {
   })
 })
 
-describe('check --changed-from', () => {
-  async function run(dir: string, ...args: string[]) {
-    const { status, stdout, stderr } = await checkHere({ CONTENT_DIR: dir }, ...args)
-    return { code: status, output: stdout + stderr }
-  }
-
-  test('reports the faults of files changed since a ref, and which listings come and go', async () => {
-    folder = createContentFolder({
-      'listings/x402/kept.md': listingText({ url: 'https://kept.seller.dev/' }),
-      'listings/x402/gone.md': listingText({ url: 'https://gone.seller.dev/' }),
-      'listings/x402/old-fault.md': listingText({ url: 'https://old.seller.dev/', name: '7' }),
-    })
-    const { dir } = folder
-    const git = (...args: string[]) => execFileSync('git', args, { cwd: dir, stdio: 'ignore' })
-    git('init', '-q')
-    git('add', '-A')
-    git('-c', 'user.name=a', '-c', 'user.email=a@a.example', 'commit', '-qm', 'first')
-    rmSync(join(dir, 'listings/x402/gone.md'))
-    folder.write('listings/x402/new.md', listingText({ url: 'https://kept.seller.dev' }))
-    const { code, output } = await run(dir, '--changed-from', 'HEAD')
-    expect(output).toContain(
-      'x402/new.md:4 url: warning, the same url kept.seller.dev as x402.kept',
-    )
-    expect(output).not.toContain('old-fault.md')
-    expect(output).toContain('added: x402.new')
-    expect(output).toContain('removed: x402.gone')
-    expect(output).toContain('1 errors in files that did not change')
-    expect(code).toBe(1)
-    expect(await run(dir, '--changed-from', 'nowhere')).toMatchObject({
-      code: 2,
-      output: expect.stringContaining('expected a git ref that this repository has, got nowhere'),
-    })
-    expect((await run(dir, '--changed-from', '--output=x')).code).toBe(2)
-    expect((await run(dir, '--what')).code).toBe(2)
-  })
+test('a wrong command says how it is used', async () => {
+  expect((await checkHere({}, '--what')).status).toBe(2)
 })
 
 describe('a server whose credentials an agent would lack, or copy from somebody, is warned about', () => {
