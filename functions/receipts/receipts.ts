@@ -144,13 +144,12 @@ function createWriter({ store, clock, log }: { store: Store; clock: Clock; log: 
 
 /** A batch that was stored although its answer got lost is not stored twice. @param since of calls */
 export async function insertReceipts(
-  { db, dialect }: Store,
+  store: Store,
   batch: readonly NewReceipt[],
   since = 0,
 ): Promise<void> {
   const rows = batch.map(toRow).filter(({ called_at }) => called_at > since)
-  if (rows.length > 0)
-    await db.transaction().execute((trx) => insertTogether({ db: trx, dialect }, 'receipt', rows))
+  await insertTogether(store, 'receipt', rows)
 }
 
 function toRow({ receipt, call, payment, authorization, isNamed }: NewReceipt): Tables['receipt'] {
