@@ -3,7 +3,7 @@ import { toTransportHeaders } from '../../src/domain/wire/published-files.ts'
 import { ROUTES } from '../../src/domain/wire/routes.ts'
 import { loadSearchIndex, type SearchIndex } from '../../src/search/index/index-file.ts'
 import { answerPreflight, createProblems, refuseMethod, refuseParameters } from '../http/answers.ts'
-import { toSearchTexts } from '../release/prepare-texts.ts'
+import { prepareTexts } from '../release/prepare-texts.ts'
 import { createFindOperations, createOperationsSearch } from '../search/find-operations.ts'
 import { createSearch, type Search } from '../search/search.ts'
 
@@ -68,7 +68,7 @@ async function answer(request: Request, env: IndexSource): Promise<Response> {
 }
 
 function searchOver(index: SearchIndex): Search {
-  const texts = toSearchTexts(RELEASE)
+  const texts = prepareTexts(index, RELEASE)
   return createSearch({
     index: () => index,
     texts: () => texts,

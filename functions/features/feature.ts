@@ -36,12 +36,12 @@ export interface Feature {
 export type Handler = (event: H3Event) => Response | HTTPResponse | Promise<Response | HTTPResponse>
 
 /**
- * A handler for each address that a function answers, but the relay, which needs the raw socket.
- * Routes that answer 503 without the store have a type of their own, as in the route table.
+ * A handler for each address that a function answers, but the relay and the searches, which have raw
+ * paths. Routes that answer 503 without the store have a type of their own, as in the route table.
  */
 export type Routes = Record<StoreRouteId, StoreRoute> &
   Record<
-    Exclude<LiveRouteId, StoreRouteId | 'call'> | LiveProtocolId,
+    Exclude<LiveRouteId, StoreRouteId | 'call' | 'search' | 'operations'> | LiveProtocolId,
     Handler & { needsStore?: never }
   >
 
@@ -53,8 +53,8 @@ export interface RawPath {
   path: string
   /** Bytes pass as they are: no header of ours, and no clock of the connection. */
   isBare?: true
-  /** @param next leaves the request to the route of this address; never called where bare */
-  answer(req: IncomingMessage, res: ServerResponse, query: string, next: () => void): Promise<void>
+  /** Where it is not bare: GET and HEAD. */
+  answer(req: IncomingMessage, res: ServerResponse, query: string): Promise<void>
 }
 
 /** Work that a running server does by itself; safe on several servers at once. */

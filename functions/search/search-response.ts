@@ -8,14 +8,14 @@ import { bitsFor, passes } from '../../src/search/query/filter-rows.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import type { SearchOutcome } from '../../src/search/query/search-index.ts'
 import { toBytes } from '../http/answers.ts'
-import type { PreparedTexts } from '../release/prepare-texts.ts'
+import type { SearchTexts } from '../release/prepare-texts.ts'
 
 interface SearchResponseInput {
   index: SearchIndex
   searchId: string
   query: SearchQuery
   outcome: SearchOutcome
-  texts: PreparedTexts
+  texts: SearchTexts
   /** The `src` of links: who shows them. */
   source?: ClickSource
   /** Set for the search page, submitted or while typing: additional members of organic rows. */
@@ -116,7 +116,7 @@ function echoOf(searchId: string, query: SearchQuery, total: number): string {
 /** The notes and the hints next to them. */
 function besideOf(
   { notes, task, suggested, facets }: SearchOutcome,
-  { tasks }: PreparedTexts,
+  { tasks }: SearchTexts,
 ): string {
   return [
     JSON.stringify(notes),

@@ -1,105 +1,51 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type H3Event, HTTPResponse } from 'h3'
 import type { PageAnswer } from '../../src/domain/search/search-response.ts'
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import { readId, type SearchIndex } from '../../src/search/index/index-file.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
-import type { Handler, Parts } from '../features/feature.ts'
+import type { Parts, RawPath } from '../features/feature.ts'
 import { refuseParameters } from '../http/answers.ts'
 import { createBatches } from '../server/batches.ts'
-import { splitTarget } from '../server/node-answers.ts'
-import { clientOf, type LimitTaken, nodeClientOf, refusalOf } from '../server/rate-limits.ts'
+import { sendResponse } from '../server/node-answers.ts'
+import { nodeClientOf, refusalOf } from '../server/rate-limits.ts'
 import { noteOnAddress } from './listed-address.ts'
 import { pageMembers } from './page-members.ts'
-import { createSearch, type Search, type SearchOptions, type SearchReply } from './search.ts'
+import { createSearch, type Search } from './search.ts'
 
 export type SearchParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config' | 'ledger'>
-
-/** Answers on Node's response itself, or calls `next` for the route to answer. */
-type RawSearch = (
-  req: IncomingMessage,
-  res: ServerResponse,
-  query: string,
-  next: () => void,
-) => Promise<void>
-
-/**
- * Two ways to one `GET /api/v1/search`: the route as h3 mounts it answers everything, on any host;
- * the one on Node's own request and response answers what nearly every request is, a search that
- * succeeds, without intermediate copies and objects. Both send the same headers and bytes.
- */
-export function createSearchRoutes(parts: RouteParts, search: Search) {
-  const counted: Counted = new WeakMap()
-  return {
-    route: createSearchRoute(parts, search, counted),
-    raw: createRawSearch(parts, search, counted),
-  }
-}
 
 /** Marks a search while somebody types. */
 const TYPING_HEADER = 'search-typing'
 
-/** A request that the raw one passes on was counted there; it is not counted twice. */
-type Counted = WeakMap<object, LimitTaken>
-type RouteParts = Omit<SearchParts, 'release' | 'ledger'>
-
-/** A search as h3 mounts it, within the search's own limit. */
-export function createSearchRoute(
-  { problem, limits, config }: RouteParts,
+/**
+ * A search at its address, on Node's own request and response: without intermediate copies and
+ * objects.
+ */
+export function createSearchPath(
+  path: string,
+  { problem, limits, config }: Pick<SearchParts, 'problem' | 'limits' | 'config'>,
   search: Search,
-  counted?: Counted,
-): Handler {
-  return async function route({ req }: H3Event): Promise<Response | HTTPResponse> {
-    const node = req.runtime?.node?.req
-    const taken =
-      (node && counted?.get(node)) ?? (await limits.take('search', clientOf(req, config)))
-    const refusal = refusalOf(taken, problem)
-    if (refusal !== null) return refusal
-    const isTyping = req.headers.get(TYPING_HEADER) === '1'
-    const reply = search(splitTarget(req.url).query, { page: isTyping ? 'typing' : undefined })
-    if (reply.status === 200)
-      return new HTTPResponse(reply.body, {
-        status: 200,
-        headers: { ...reply.headers, ...taken.headers },
-      })
-    return refuseParameters(problem, reply.problems)
-  }
-}
-
-function createRawSearch(
-  { limits, config }: RouteParts,
-  search: Search,
-  counted: Counted,
-): RawSearch {
+): RawPath {
   const turnEnds = createBatches()
-  return async function raw(req, res, query, next) {
-    const taken = await limits.take('search', nodeClientOf(req, config)).catch(() => null)
-    if (taken === null) return next()
-    const pass = () => {
-      counted.set(req, taken)
-      next()
-    }
-    if (!taken.allowed) return pass()
-    await turnEnds()
-    // A client that left needs no answer.
-    if (res.destroyed) return
-    const isTyping = req.headers[TYPING_HEADER] === '1'
-    const reply = searchOrNull(search, query, { page: isTyping ? 'typing' : undefined })
-    // The others in its batch search first.
-    await null
-    if (reply?.status !== 200) return pass()
-    res.writeHead(200, { ...reply.headers, ...taken.headers, 'Content-Length': reply.body.length })
-    res.end(reply.body)
-  }
-}
-
-/** The route reports a failure: it fails there again. */
-function searchOrNull(search: Search, query: string, options: SearchOptions): SearchReply | null {
-  try {
-    return search(query, options)
-  } catch {
-    return null
+  return {
+    path,
+    async answer(req, res, query) {
+      const taken = await limits.take('search', nodeClientOf(req, config))
+      const refusal = refusalOf(taken, problem)
+      if (refusal !== null) return sendResponse(req, res, refusal)
+      await turnEnds()
+      // A client that left needs no answer.
+      if (res.destroyed) return
+      const isTyping = req.headers[TYPING_HEADER] === '1'
+      const reply = search(query, { page: isTyping ? 'typing' : undefined })
+      // The others in its batch search first.
+      await null
+      if (reply.status !== 200)
+        return sendResponse(req, res, refuseParameters(problem, reply.problems))
+      const { headers, body } = reply
+      res.writeHead(200, { ...headers, ...taken.headers, 'Content-Length': body.length })
+      res.end(body)
+    },
   }
 }
 

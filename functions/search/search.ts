@@ -8,7 +8,7 @@ import { hashText } from '../../src/search/index/terms.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { type SearchOutcome, searchIndex } from '../../src/search/query/search-index.ts'
 import { ANY_ORIGIN, UNCACHED } from '../http/answers.ts'
-import { type PreparedTexts, prepareTexts, type SearchTexts } from '../release/prepare-texts.ts'
+import type { SearchTexts } from '../release/prepare-texts.ts'
 import type { ToPageMembers } from './page-members.ts'
 import { writeSearchResponse } from './search-response.ts'
 
@@ -23,6 +23,7 @@ const MAX_REMEMBERED_CHARACTERS = 256
 interface SearchParts {
   /** The current index; read once per request, so that a swap is atomic. */
   index: () => SearchIndex
+  /** Prepared over that index. */
   texts: () => SearchTexts
   /** Additional members of the search page's rows; absent on hosts without that page. */
   pageMembers?: ToPageMembers
@@ -59,7 +60,6 @@ export const HEADERS = {
 export function createSearch(parts: SearchParts): Search {
   const { index, randomUuid, onShown, remembered } = parts
   const answeredQueries = createAnsweredQueries(remembered)
-  const textsFor = createTextsFor(parts.texts)
   return function search(rawQuery, { page } = {}) {
     const serving = index()
     const known = answeredQueries.find(serving, rawQuery)
@@ -70,7 +70,7 @@ export function createSearch(parts: SearchParts): Search {
       ...answered,
       index: serving,
       searchId: randomUuid(),
-      texts: textsFor(serving),
+      texts: parts.texts(),
       ...(page !== undefined && {
         source: 'web' as const,
         page: parts.pageMembers?.(serving, answered) ?? [],
@@ -94,19 +94,6 @@ function answer(
   return note === null
     ? { query, outcome }
     : { query, outcome: { ...outcome, notes: [note, ...outcome.notes] } }
-}
-
-/** Prepared once for an index and its texts, which are swapped together. */
-function createTextsFor(texts: () => SearchTexts): (index: SearchIndex) => PreparedTexts {
-  let of: { index: SearchIndex; texts: SearchTexts } | undefined
-  let prepared: PreparedTexts | undefined
-  return (index) => {
-    const current = texts()
-    if (prepared !== undefined && of?.index === index && of.texts === current) return prepared
-    of = { index, texts: current }
-    prepared = prepareTexts(index, current)
-    return prepared
-  }
 }
 
 /** An answered query: how it was understood, which rows it found. */

@@ -17,11 +17,7 @@ import { createCompareList, createComparePage, createKit } from '../search/endpo
 import { createFindOperations, createOperationsSearch } from '../search/find-operations.ts'
 import { whyNotListed } from '../search/listed-address.ts'
 import { createPlan } from '../search/plan-tasks.ts'
-import {
-  createReleaseSearch,
-  createSearchRoute,
-  createSearchRoutes,
-} from '../search/search-routes.ts'
+import { createReleaseSearch, createSearchPath } from '../search/search-routes.ts'
 import { createSellersFeature } from '../sellers/pages.ts'
 import { createMeterFeature } from '../trust/measure.ts'
 import type { Metrics } from './prometheus.ts'
@@ -79,14 +75,14 @@ function createUpkeepFeature({ ledger, clock }: Parts) {
 }
 
 function createSearchFeature(parts: Parts) {
-  const { route, raw } = createSearchRoutes(parts, createReleaseSearch(parts, 'api'))
   const compare = createComparePage(parts)
   const operations = createOperationsSearch(createFindOperations(parts))
   return {
-    paths: [{ path: ROUTES.search.path, answer: raw }],
+    paths: [
+      createSearchPath(ROUTES.search.path, parts, createReleaseSearch(parts, 'api')),
+      createSearchPath(ROUTES.operations.path, parts, operations),
+    ],
     routes: {
-      search: route,
-      operations: createSearchRoute(parts, operations),
       compare_list: createCompareList(parts),
       kit: createKit(parts),
       plan: createPlan(parts),

@@ -12,7 +12,7 @@ import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { CALL_PREFIX } from '../../src/domain/wire/links.ts'
 import { toTransportHeaders } from '../../src/domain/wire/published-files.ts'
 import { CHOSEN_PAGE, markdownPathOf } from '../../src/domain/wire/routes.ts'
-import type { Feature, Parts } from '../features/feature.ts'
+import type { Feature, Parts, RawPath } from '../features/feature.ts'
 import { answerPreflight, isSellerPath, type MakeProblem, refuseMethod } from '../http/answers.ts'
 import { withRequestId } from '../ports/log.ts'
 import { hasBody } from '../relay/forward-call.ts'
@@ -26,6 +26,7 @@ import {
   serializeRequests,
 } from '../server/connections.ts'
 import {
+  createFailureReport,
   findRequestFault,
   type RequestFault,
   sendResponse,
@@ -60,6 +61,7 @@ interface Request {
   path: string
   query: string
   rows: readonly Row[]
+  raw: RawPath | undefined
   /** It may hold what only its reader may know. */
   isSecret: boolean
 }
@@ -73,10 +75,12 @@ function createRequestHandler(layers: Layers): NodeHandler {
   const enter = createAccessGate(parts, paths, (req, res) => {
     const { path, query } = splitTarget(req.url ?? '/')
     metrics?.watch(req.method ?? '', paths.labelOf(path), res)
+    const rows = paths.find(path)
     // A route answers with a slash at the end, too.
-    const rows = paths.find(path.replace(/\/$/, ''))
-    const isSecret = isSellerPath(path) || rows.some((row) => row.isSecret === true)
-    answer({ req, res, path, query, rows: paths.find(path), isSecret })
+    const found = rows.length > 0 ? rows : paths.find(path.replace(/\/$/, ''))
+    const raw = found.find((row) => row.raw !== undefined)?.raw
+    const isSecret = isSellerPath(path) || found.some((row) => row.isSecret === true)
+    answer({ req, res, path, query, rows, raw, isSecret })
   })
   return (req, res) => {
     const sent = isProxied ? req.headers['x-request-id'] : undefined
@@ -92,27 +96,29 @@ function createAnswer({ parts, pages }: Layers, paths: PathTable) {
   const { problem, release } = parts
   const transport = Object.entries(toTransportHeaders(parts.config.BASE_URL))
   const app = toNodeHandler(createApp(parts, paths))
+  const report = createFailureReport(parts)
   const toApp = (request: Request) => {
     compress(request)
     return answered(app(request.req, request.res))
   }
   return function answer(request: Request): void {
-    const { req, res, query, rows } = request
+    const { req, res, query, raw } = request
     const fault = findRequestFault(req)
-    const raw = rows.find((row) => row.raw !== undefined)?.raw
     if (raw?.isBare === true && fault === null) {
       // Its own clocks run from here: a seller may take longer than the idle timeout of a connection.
       req.socket.setTimeout(0)
-      return void raw.answer(req, res, query, () => {})
+      return void raw.answer(req, res, query)
     }
     for (const [name, value] of transport) res.setHeader(name, value)
     if (fault !== null) return void refuseFault(request, fault, problem)
     if (answerSwitchedOff(request, release(), problem)) return
-    if (raw !== undefined && req.method === 'GET' && !hasBody(req)) {
-      compress(request)
-      return void raw.answer(req, res, query, () => toApp(request))
-    }
     cutSlowBody(request)
+    if (raw !== undefined && (req.method === 'GET' || req.method === 'HEAD')) {
+      compress(request)
+      return void raw
+        .answer(req, res, query)
+        .catch((error: unknown) => sendResponse(req, res, report('request.failed', error)))
+    }
     if (answerGone(request, release(), problem)) return
     if (isForFunction(request, release()) || !answerStored(request)) toApp(request)
   }

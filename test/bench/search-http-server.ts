@@ -17,8 +17,9 @@ import { systemClock } from '../../functions/ports/clock.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import { openSearchIndex, verifyBodiesInSteps } from '../../functions/release/open-index.ts'
+import { prepareTexts } from '../../functions/release/prepare-texts.ts'
 import { createSearch, type Search } from '../../functions/search/search.ts'
-import { createSearchRoutes, createShownRows } from '../../functions/search/search-routes.ts'
+import { createSearchPath, createShownRows } from '../../functions/search/search-routes.ts'
 import { createRateLimits } from '../../functions/server/rate-limits.ts'
 import { createWaypostServer } from '../../functions/service/server.ts'
 import type { Store } from '../../functions/store/store.ts'
@@ -28,16 +29,19 @@ const [file = '', mode = 'served', queries] = process.argv.slice(2)
 const started = performance.now()
 const index = openSearchIndex(file)
 const loadMs = performance.now() - started
-const texts = {
-  featured: [],
-  featured_label: 'Our own kits, a showcase; no fee was paid.',
-  sponsored_policy: 'Placements are not sold.',
+const texts = prepareTexts(index, {
+  texts: {
+    showcase: [],
+    featured_label: 'Our own kits, a showcase; no fee was paid.',
+    sponsored_policy: 'Placements are not sold.',
+    ranking: 'BM25 over name, tags and categories, summary; times trust and Live-Tested.',
+    attribution: ['Listings from public registries.'],
+  },
   also_search: [
     { name: 'Another directory', url: 'https://directory.example', note: 'Link only.' },
   ],
-  ranking: 'BM25 over name, tags and categories, summary; times trust and Live-Tested.',
-  attribution: ['Listings from public registries.'],
-}
+  tasks: [],
+})
 const config = parseConfig({ RATE_LIMITS: '{"search":"off"}' })
 const log = createLog(() => {}, Date.now)
 // What is shown is counted as in service; the store it goes to is the machine's business.
@@ -64,10 +68,10 @@ const search = createSearch({
   randomUuid: randomUUID,
   onShown: shown.add,
 })
-const { route, raw } = createSearchRoutes(parts, mode === 'fixed' ? repeatAnswers(search) : search)
+const served = mode === 'fixed' ? repeatAnswers(search) : search
 const server = createWaypostServer({
   parts: parts as unknown as Parts,
-  features: [{ routes: { search: route }, paths: [{ path: ROUTES.search.path, answer: raw }] }],
+  features: [{ paths: [createSearchPath(ROUTES.search.path, parts, served)] }],
   pages: { has: (path) => path === '/usage', hasForm: () => false, serve: answerUsage },
 })
 server.listen(0, '127.0.0.1', () => {

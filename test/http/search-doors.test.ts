@@ -3,12 +3,12 @@ import type { Server } from 'node:http'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Search } from '../../functions/search/search.ts'
-import { createReleaseSearch, createSearchRoutes } from '../../functions/search/search-routes.ts'
+import { createReleaseSearch, createSearchPath } from '../../functions/search/search-routes.ts'
 import { createWaypostServer } from '../../functions/service/server.ts'
 import { ROUTES } from '../../src/domain/wire/routes.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
-/** The path of the specification is answered on Node's own response, one with `/` behind by h3. */
+/** The path of the specification, and with `/` behind. */
 const PROTOCOL_ENDPOINTS = ['/api/v1/search', '/api/v1/search/']
 const SEARCH_ID = /[0-9a-f]{8}-[0-9a-f-]{27}/g
 const AnswerSchema = v.object({
@@ -38,10 +38,9 @@ afterAll(async () => {
 /** The running service's parts behind a server of their own, around this search. */
 async function serve(search: Search): Promise<number> {
   const { parts } = running.service
-  const { route, raw } = createSearchRoutes(parts, search)
   const server = createWaypostServer({
     parts,
-    features: [{ routes: { search: route }, paths: [{ path: ROUTES.search.path, answer: raw }] }],
+    features: [{ paths: [createSearchPath(ROUTES.search.path, parts, search)] }],
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -64,7 +63,7 @@ async function ask(url: string, method = 'GET') {
   }
 }
 
-describe('both doors answer alike', () => {
+describe('both addresses answer alike', () => {
   test.each([
     ['GET', '', 200],
     ['GET', '?q=weather', 200],

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
 import { loadSearchIndex } from '../../src/search/index/index-file.ts'
-import { sampleDocument } from '../search/search-samples.ts'
+import { sampleDocument, textsOf } from '../search/search-samples.ts'
 import { guardHang } from '../support/hang-guard.ts'
 
 const index = loadSearchIndex(
@@ -19,14 +19,7 @@ const index = loadSearchIndex(
 )
 const search = createSearch({
   index: () => index,
-  texts: () => ({
-    featured: ['kit.ours', 'kit.gone', 'x402.n1'],
-    featured_label: 'Showcase',
-    sponsored_policy: 'None',
-    also_search: [],
-    ranking: 'BM25',
-    attribution: [],
-  }),
+  texts: () => textsOf(index, ['kit.ours', 'kit.gone', 'x402.n1']),
   randomUuid: randomUUID,
 })
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { pageMembers } from '../../functions/search/page-members.ts'
 import { createSearch } from '../../functions/search/search.ts'
 import { CompactResponseSchema } from '../../src/domain/search/search-response.ts'
-import { indexOf, sampleDocument } from '../search/search-samples.ts'
+import { indexOf, sampleDocument, textsOf } from '../search/search-samples.ts'
 import { SHARED_HOSTS } from '../support/shared-hosts.ts'
 
 const documents = [
@@ -64,14 +64,7 @@ const documents = [
   sampleDocument({ id: 'kit.ours', name: 'Weather kit', kind: 'kit', firstParty: true, runs: [] }),
 ]
 const index = indexOf(documents)
-const TEXTS = {
-  featured: ['kit.ours'],
-  featured_label: 'Showcase',
-  sponsored_policy: 'None',
-  also_search: [],
-  ranking: 'BM25F',
-  attribution: [],
-}
+const TEXTS = textsOf(index, ['kit.ours'])
 const search = createSearch({
   index: () => index,
   texts: () => TEXTS,

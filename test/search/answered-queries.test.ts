@@ -2,16 +2,8 @@ import { expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
 import { loadSearchIndex } from '../../src/search/index/index-file.ts'
-import { sampleDocument } from './search-samples.ts'
+import { sampleDocument, textsOf } from './search-samples.ts'
 
-const texts = {
-  featured: [],
-  featured_label: '',
-  sponsored_policy: '',
-  also_search: [],
-  ranking: '',
-  attribution: [],
-}
 const indexOf = (...names: string[]) =>
   loadSearchIndex(
     buildSearchIndex(names.map((name, at) => sampleDocument({ id: `mcp.n${at}`, name }))),
@@ -22,7 +14,7 @@ function answersOf(index: () => ReturnType<typeof indexOf>, remembered?: number)
   const shown: (readonly number[])[] = []
   const search = createSearch({
     index,
-    texts: () => texts,
+    texts: () => textsOf(index()),
     randomUuid: () => {
       searches += 1
       return `00000000-0000-4000-8000-${String(searches).padStart(12, '0')}`

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
 import { HOSTILE_QUERIES } from './hostile-queries.ts'
-import { decode, indexOf, sampleDocument } from './search-samples.ts'
+import { decode, indexOf, sampleDocument, textsOf } from './search-samples.ts'
 
 const index = indexOf(
   Array.from({ length: 80 }, (_, at) =>
@@ -11,14 +11,7 @@ const index = indexOf(
 )
 const search = createSearch({
   index: () => index,
-  texts: () => ({
-    featured: [],
-    featured_label: 'Showcase',
-    sponsored_policy: 'None',
-    also_search: [],
-    ranking: 'BM25F',
-    attribution: [],
-  }),
+  texts: () => textsOf(index),
   randomUuid: randomUUID,
 })
 

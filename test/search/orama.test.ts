@@ -5,7 +5,7 @@ import { createSearch } from '../../functions/search/search.ts'
 import { readId } from '../../src/search/index/index-file.ts'
 import { asRanked, listingDatabase } from '../../src/search/query/search-index.ts'
 import { createDraws } from '../support/random.ts'
-import { decode, indexOf, sampleDocument } from './search-samples.ts'
+import { decode, indexOf, sampleDocument, textsOf } from './search-samples.ts'
 
 const LISTINGS = 15_000
 const QUERIES = 200
@@ -33,14 +33,7 @@ const index = indexOf(
 )
 const search = createSearch({
   index: () => index,
-  texts: () => ({
-    featured: [],
-    featured_label: '',
-    sponsored_policy: '',
-    also_search: [],
-    ranking: '',
-    attribution: [],
-  }),
+  texts: () => textsOf(index),
   randomUuid: randomUUID,
   remembered: 0,
 })

@@ -3,7 +3,7 @@ import { createSearch } from '../../functions/search/search.ts'
 import { toSearchDocument } from '../../src/build/indexes.ts'
 import { catalogue } from '../support/own-catalogue.ts'
 import { askForMostUsed } from './most-used.ts'
-import { decode, findIn, indexOf, NO_TEXTS } from './search-samples.ts'
+import { decode, findIn, indexOf, textsOf } from './search-samples.ts'
 
 const { listings } = catalogue
 /** The product's own listings. */
@@ -148,7 +148,7 @@ describe('words that say nothing here do not lead', () => {
 test('rows of the compact view take at most 300 bytes in the median', () => {
   const search = createSearch({
     index: () => index,
-    texts: () => NO_TEXTS,
+    texts: () => textsOf(index),
     randomUuid: () => '00000000-0000-4000-8000-000000000000',
   })
   const rows = Array.from({ length: Math.ceil(listings.length / 50) }, (_, page) => {

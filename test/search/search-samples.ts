@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { prepareTexts } from '../../functions/release/prepare-texts.ts'
 import { readTables } from '../../src/content/tables.ts'
 import {
   buildSearchIndex,
@@ -71,13 +72,10 @@ export function findIn(index: SearchIndex, q: string, limit = 20) {
 }
 
 /** Texts of a search response where a test has none of its own. */
-export const NO_TEXTS = {
-  featured: [],
-  featured_label: '',
-  sponsored_policy: '',
-  also_search: [],
-  ranking: '',
-  attribution: [],
+export function textsOf(index: SearchIndex, showcase: string[] = []) {
+  const words = { featured_label: 'Showcase', sponsored_policy: 'None', ranking: 'BM25F' }
+  const texts = { ...words, showcase, attribution: [] }
+  return prepareTexts(index, { texts, also_search: [], tasks: [] })
 }
 
 /** The text of a response. */
