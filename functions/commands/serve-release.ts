@@ -35,10 +35,4 @@ export async function serve(prepare: () => Promise<void> = async () => {}): Prom
   console.log(`Waypost is ready: ${config.BASE_URL} (listening on ${config.HOST}:${config.PORT})`)
   onStop(service.close)
   await loadProtocols()
-  try {
-    await service.verify()
-  } catch (error) {
-    await service.close()
-    throw error
-  }
 }

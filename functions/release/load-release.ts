@@ -16,23 +16,12 @@ import type { SearchIndex } from '../../src/search/index/index-file.ts'
 import type { ReportFailure } from '../server/node-answers.ts'
 import { createStaticFiles } from '../static/static-files.ts'
 import { openSearchIndex, verifyBodiesInSteps } from './open-index.ts'
-import type { PageCode } from './page-code.ts'
-import { toSearchTexts } from './prepare-texts.ts'
-import { createProtocolData, type Release } from './release.ts'
+import { prepareTexts } from './prepare-texts.ts'
+import { createProtocolData, type PageCode, type Release } from './release.ts'
 
 /** A release that cannot be served: damaged, incomplete, or built for another address. */
 export class ReleaseError extends OperatorError {
   override name = 'ReleaseError'
-}
-
-/** A release, and the remaining checks before it can be fully trusted. */
-interface LoadedRelease {
-  release: Release
-  /**
-   * Verifies in short steps what loading did not: listing bodies that stay in the index file.
-   * @throws ReleaseError when the index is damaged and the release must not be served
-   */
-  verify(): Promise<void>
 }
 
 /** Rows read without a pause: a server goes on answering while it loads a new release. */
@@ -46,7 +35,7 @@ interface Loading {
 }
 
 /**
- * Loads a release by its name, in short steps.
+ * Loads and verifies a release by its name, in short steps.
  *
  * @throws ReleaseError when it is damaged or of another version, or was built with another
  *   `BASE_URL`: its absolute URLs would be wrong.
@@ -54,7 +43,7 @@ interface Loading {
 export async function loadRelease(
   name: string,
   { outDir, baseUrl, report }: Loading,
-): Promise<LoadedRelease> {
+): Promise<Release> {
   const folder = join(outDir, 'releases', name)
   const file = await readReleaseFile(join(folder, 'release.json'))
   if (file.base_url !== baseUrl)
@@ -65,27 +54,24 @@ export async function loadRelease(
   const byId = (row: { id: string }) => row.id
   const listings = await readRows(await read('data/listings.ndjson'), LiveListingSchema, byId)
   const optedOut = await readRows(await read('data/opted-out.ndjson'), OptedOutListingSchema, byId)
-  const gone = await readRows(await read('data/gone.ndjson'), GoneSchema, (row) => row.id)
-  const { search, operations } = openIndexes(folder)
+  const gone = await readRows(await read('data/gone.ndjson'), GoneSchema, byId)
+  const search = await openIndex(folder, 'data/search.index')
   return {
-    release: {
-      name,
-      listings,
-      optedOut,
-      sharedHosts: file.shared_hosts,
-      gone,
-      search,
-      operations,
-      searchTexts: toSearchTexts(file),
-      searchChoices: file.search_choices,
-      site: file.texts,
-      files: createStaticFiles(join(folder, 'public'), report),
-      protocolData: createProtocolData(read),
-      findNotListed: createFindNotListed(file.not_listed, file.other_hosts),
-      tasks: file.tasks,
-      pageCode: toPageCode(folder, file),
-    },
-    verify: () => verifyIndexes({ search, operations }),
+    name,
+    listings,
+    optedOut,
+    sharedHosts: file.shared_hosts,
+    gone,
+    search,
+    operations: await openIndex(folder, 'data/operations.index'),
+    searchTexts: prepareTexts(search, file),
+    searchChoices: file.search_choices,
+    site: file.texts,
+    files: createStaticFiles(join(folder, 'public'), report),
+    protocolData: createProtocolData(read),
+    findNotListed: createFindNotListed(file.not_listed, file.other_hosts),
+    tasks: file.tasks,
+    pageCode: toPageCode(folder, file),
   }
 }
 
@@ -101,23 +87,11 @@ function createReader(folder: string, { checksums }: ReleaseFile) {
   }
 }
 
-function openIndexes(folder: string) {
-  return {
-    search: openIndex(folder, 'data/search.index'),
-    operations: openIndex(folder, 'data/operations.index'),
-  }
-}
-
-async function verifyIndexes(indexes: Record<string, SearchIndex>): Promise<void> {
-  for (const [name, index] of Object.entries(indexes))
-    await verifyBodiesInSteps(index).catch((error: unknown) => {
-      throw damagedIndex(`${name}.index`, error)
-    })
-}
-
-function openIndex(folder: string, path: string): SearchIndex {
+async function openIndex(folder: string, path: string): Promise<SearchIndex> {
   try {
-    return openSearchIndex(join(folder, path))
+    const index = openSearchIndex(join(folder, path))
+    await verifyBodiesInSteps(index)
+    return index
   } catch (error) {
     throw damagedIndex(path, error)
   }

@@ -1,12 +1,15 @@
+import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { PAGE_HEADERS } from '../../src/domain/wire/published-files.ts'
 import type { MakeProblem } from '../http/answers.ts'
 import type { Config } from '../ports/config.ts'
 import { createFairQueue } from '../server/budget.ts'
 import { type ReportFailure, sendResponse } from '../server/node-answers.ts'
 import { nodeClientOf, type RateLimits, refusalOf } from '../server/rate-limits.ts'
-import { createPageCodeLoader } from './page-code.ts'
-import type { Release } from './release.ts'
+import type { PageCode, Release } from './release.ts'
 
 /** A page rendered for each request; every other page is a file. */
 export interface Page {
@@ -30,33 +33,41 @@ export interface OnDemandPages {
   serve(req: IncomingMessage, res: ServerResponse, path: string, next: () => void): boolean
 }
 
+interface PageParts {
+  config: Pick<Config, 'BASE_URL' | 'TRUST_PROXY'>
+  limits: RateLimits
+  problem: MakeProblem
+  release: () => Release
+  search: NonNullable<App.Locals['search']>
+  pages: ReadonlyMap<string, Page>
+  report: ReportFailure
+}
+
 /**
  * Astro's handler of the release being served. It is loaded when first needed. Rendering costs as
  * much as a search, so the limit of searches covers it; pages are made one after another, in turns
  * between clients, and none for a client that has left.
  */
-export function createOnDemandPages({
-  release,
-  baseUrl,
-  search,
-  gate,
-  pages,
-  report,
-}: {
-  release: () => Release
-  baseUrl: string
-  search: NonNullable<App.Locals['search']>
-  gate: PageGate
-  pages: ReadonlyMap<string, Page>
-  report: ReportFailure
-}): OnDemandPages {
+export function createOnDemandPages(parts: PageParts): OnDemandPages {
+  const { config, limits, problem, release, search, pages, report } = parts
   const load = createPageCodeLoader()
+  const queue = createFairQueue()
   async function answer(req: IncomingMessage, res: ServerResponse, page: Page, next: () => void) {
     const prepared = await page.prepare?.(req, res)
-    await gate(req, res, async () => {
+    const client = nodeClientOf(req, config)
+    // Pages are shown even when the store is down: requests are then counted in memory.
+    const taken = await limits.take('search', client)
+    const refusal = refusalOf(taken, problem)
+    if (refusal !== null) return refuse(release(), req, res, refusal)
+    for (const [name, value] of Object.entries(taken.headers)) res.setHeader(name, value)
+    const entered = await queue.run(client, async () => {
+      if (res.destroyed) return
       const computed = await page.compute?.(req.url ?? '')
       await render(req, res, next, { ...prepared, ...computed })
     })
+    if (entered === 'done') return
+    const headers = { ...taken.headers, 'Retry-After': '1' }
+    await refuse(release(), req, res, problem('rate-limited', { detail: BUSY, headers }))
   }
   async function render(
     req: IncomingMessage,
@@ -68,7 +79,7 @@ export function createOnDemandPages({
     const handler = await load(pageCode)
     if (res.destroyed) return
     for (const [name, value] of Object.entries(PAGE_HEADERS)) res.setHeader(name, value)
-    const shared = { search, searchChoices, texts, base_url: baseUrl }
+    const shared = { search, searchChoices, texts, base_url: config.BASE_URL }
     await handler(req, res, () => next(), { ...shared, ...prepared })
   }
   return {
@@ -91,53 +102,12 @@ function takes({ hasForm }: Page, method: string | undefined): boolean {
   return method === 'GET' || method === 'HEAD' || (method === 'POST' && hasForm === true)
 }
 
-/** Renders a page when its client's limit and its turn allow it. Rejects as `render` does. */
-type PageGate = (
-  req: IncomingMessage,
-  res: ServerResponse,
-  render: () => Promise<void>,
-) => Promise<void>
-
-interface GateParts {
-  limits: RateLimits
-  config: Pick<Config, 'TRUST_PROXY'>
-  problem: MakeProblem
-  release: () => Pick<Release, 'files'>
-}
-
 /** The page that explains what `rate-limited` means. */
 const LIMITED_PAGE = '/problems/rate-limited'
-
-export function createPageGate(parts: GateParts): PageGate {
-  const { limits, config, problem } = parts
-  const queue = createFairQueue()
-  return async function gate(req, res, render) {
-    const client = nodeClientOf(req, config)
-    // Pages are shown even when the store is down: requests are then counted in memory.
-    const taken = await limits.take('search', client)
-    const refusal = refusalOf(taken, problem)
-    if (refusal !== null) return refuse(parts, req, res, refusal)
-    for (const [name, value] of Object.entries(taken.headers)) res.setHeader(name, value)
-    const entered = await queue.run(client, async () => {
-      if (!res.destroyed) await render()
-    })
-    if (entered === 'full')
-      await refuse(
-        parts,
-        req,
-        res,
-        problem('rate-limited', {
-          detail: BUSY,
-          headers: { ...taken.headers, 'Retry-After': '1' },
-        }),
-      )
-  }
-}
-
 const BUSY = 'Too many pages are being made for this client; try again in a second.'
 
 async function refuse(
-  { release }: GateParts,
+  { files }: Pick<Release, 'files'>,
   req: IncomingMessage,
   res: ServerResponse,
   refusal: Response,
@@ -148,6 +118,50 @@ async function refuse(
     const value = refusal.headers.get(name)
     if (value !== null) res.setHeader(name, value)
   }
-  if (!release().files.serve(req, res, LIMITED_PAGE, refusal.status))
-    await sendResponse(req, res, refusal)
+  if (!files.serve(req, res, LIMITED_PAGE, refusal.status)) await sendResponse(req, res, refusal)
+}
+
+type AstroHandler = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  next: (error?: unknown) => void,
+  locals: App.Locals,
+) => unknown
+
+/**
+ * Imports page code once for each name. A process never frees a module, so releases that differ
+ * only in content must share theirs. The next request retries a failure.
+ */
+function createPageCodeLoader(): (code: PageCode) => Promise<AstroHandler> {
+  const loaded = new Map<string, Promise<AstroHandler>>()
+  return function load(code) {
+    const known = loaded.get(code.name)
+    if (known !== undefined) return known
+    const importing = importVerified(code)
+    loaded.set(code.name, importing)
+    importing.catch(() => loaded.delete(code.name))
+    return importing
+  }
+}
+
+/**
+ * Reads everything at once, as the release may be gone later.
+ * @throws before any of it is run
+ */
+async function importVerified({ folder, files }: PageCode): Promise<AstroHandler> {
+  for (const [path, sha256] of files)
+    if (hash('sha256', await readFile(join(folder, path))) !== sha256)
+      throw new Error(`${path} differs from what was published: build again`)
+  const modules: [string, unknown][] = await Promise.all(
+    files.map(async ([path]) => [path, await import(pathToFileURL(join(folder, path)).href)]),
+  )
+  const entry = modules.find(([name]) => name.endsWith('/entry.mjs'))?.[1]
+  const handler: unknown =
+    typeof entry === 'object' && entry !== null ? Reflect.get(entry, 'handler') : undefined
+  if (!isHandler(handler)) throw new Error('the release has no page handler')
+  return handler
+}
+
+function isHandler(value: unknown): value is AstroHandler {
+  return typeof value === 'function'
 }

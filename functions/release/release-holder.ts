@@ -9,20 +9,7 @@ import type { Release } from './release.ts'
 /** How often the link to the current release is checked (milliseconds). */
 const LOOK_EVERY = 1000
 
-export interface ReleaseHolder {
-  current(): Release
-  /** When the release being served was published (milliseconds since the epoch). */
-  publishedAt(): number
-  /** Checks now: swaps to a new release, or keeps the old one and logs why. */
-  refresh(): Promise<void>
-  /**
-   * Verifies the rest of the current release in short steps, if it is the first one; a later one
-   * was verified before it was swapped in.
-   * @throws ReleaseError when it is damaged and must not be served
-   */
-  verify(): Promise<void>
-  close(): void
-}
+export type ReleaseHolder = Awaited<ReturnType<typeof createReleaseHolder>>
 
 /**
  * Holds the release being served and picks up a new one when `OUT_DIR/current` is switched. The new
@@ -40,7 +27,7 @@ export async function createReleaseHolder({
   outDir: string
   baseUrl: string
   log: Log
-}): Promise<ReleaseHolder> {
+}) {
   const readTarget = () => readLink(join(outDir, 'current'))
   const report = createFailureReport({ log, problem: createProblems(baseUrl) })
   const readTime = (name: string) =>
@@ -55,14 +42,13 @@ export async function createReleaseHolder({
   async function swapTo(next: string): Promise<void> {
     try {
       const taken = await load(next)
-      await taken.verify()
       publishedAt = readTime(next)
       loaded = taken
-      log.info('release.swapped', { release: taken.release.name })
+      log.info('release.swapped', { release: taken.name })
     } catch (error) {
       log.error('release.refused', {
         release: next,
-        serving: loaded.release.name,
+        serving: loaded.name,
         reason: error instanceof Error ? error.message : 'unreadable',
       })
     }
@@ -85,10 +71,11 @@ export async function createReleaseHolder({
   const timer = setInterval(() => void refresh(), LOOK_EVERY)
   timer.unref()
   return {
-    current: () => loaded.release,
+    current: (): Release => loaded,
+    /** When the release being served was published (milliseconds since the epoch). */
     publishedAt: () => publishedAt,
+    /** Checks now: swaps to a new release, or keeps the old one and logs why. */
     refresh,
-    verify: () => loaded.verify(),
     close: () => clearInterval(timer),
   }
 }

@@ -26,7 +26,6 @@ import { ID_PREFIXES } from '../../src/domain/wire/vocabulary.ts'
 import type { SearchIndex } from '../../src/search/index/index-file.ts'
 import type { MakeProblem } from '../http/answers.ts'
 import type { StaticFiles } from '../static/static-files.ts'
-import type { PageCode } from './page-code.ts'
 import type { SearchTexts } from './prepare-texts.ts'
 
 /** One published build, as the live functions see it. Immutable: a new build is a new Release. */
@@ -52,6 +51,16 @@ export interface Release {
   /** Names of tasks by id, in the order of their table. */
   tasks: TaskNames
   pageCode: PageCode
+}
+
+/** What renders the pages that are made for each request. */
+export interface PageCode {
+  /** Named by its content: the same code in another release has the same name. */
+  name: string
+  /** Of the release that has it. */
+  folder: string
+  /** Paths from there and their SHA-256; `entry.mjs` is among them. */
+  files: readonly (readonly [path: string, sha256: string])[]
 }
 
 /**

@@ -11,29 +11,20 @@ import { type Clock, systemClock } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { createProbeSigner, createRequestSigner } from '../probes/sign.ts'
-import { createOnDemandPages, createPageGate } from '../release/on-demand-pages.ts'
+import { createOnDemandPages } from '../release/on-demand-pages.ts'
 import { createReleaseHolder, type ReleaseHolder } from '../release/release-holder.ts'
 import { createPageSearch } from '../search/search-routes.ts'
 import { createFailureReport } from '../server/node-answers.ts'
 import { createRateLimits } from '../server/rate-limits.ts'
 import { lockState, StateError, unusable } from '../store/lock.ts'
 import { openStore } from '../store/open-store.ts'
-import { createSharedCounters, isStoreUnavailable } from '../store/store.ts'
+import { appendClicks, createSharedCounters, isStoreUnavailable } from '../store/store.ts'
 import { createHints } from '../trust/measure.ts'
 import { createFeatures } from './features.ts'
 import type { Metrics } from './prometheus.ts'
 import { createWaypostServer } from './server.ts'
 
-export interface Service {
-  server: Server
-  parts: Parts
-  /** Looks for a new release now; a timer does it once a second. */
-  refresh(): Promise<void>
-  /** Verifies what loading the release did not. @throws ReleaseError when damaged */
-  verify(): Promise<void>
-  /** Stops accepting, lets requests in flight finish (bounded), flushes. */
-  close(): Promise<void>
-}
+export type Service = Awaited<ReturnType<typeof createService>>
 
 interface ServiceOptions {
   config: Config
@@ -51,7 +42,7 @@ const GRACE = 10_000
  *
  * @throws ReleaseError without a release, or with one that was built for another `BASE_URL`.
  */
-export async function createService(options: ServiceOptions): Promise<Service> {
+export async function createService(options: ServiceOptions) {
   const { config, log } = options
   const { OUT_DIR, BASE_URL: baseUrl } = config
   const releases = await createReleaseHolder({ outDir: resolve(OUT_DIR), baseUrl, log })
@@ -64,7 +55,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     parts,
     features,
     metrics,
-    pages: createPages(parts, features),
+    pages: createOnDemandPages({
+      ...parts,
+      search: createPageSearch(parts),
+      pages: new Map(features.flatMap(({ pages = {} }) => Object.entries(pages))),
+      report: createFailureReport(parts),
+    }),
   })
   const chores = startChores(
     features.flatMap((feature) => feature.chores ?? []),
@@ -73,9 +69,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   return {
     server,
     parts,
+    /** Looks for a new release now; a timer does it once a second. */
     refresh: releases.refresh,
-    verify: releases.verify,
-    async close() {
+    /** Stops accepting, lets requests in flight finish (bounded), flushes. */
+    async close(): Promise<void> {
       releases.close()
       chores.stop()
       await stopServer(server)
@@ -126,17 +123,6 @@ async function createMetrics(
   return createPrometheusMetrics({ store, clock, publishedAt, clicks: clicks.tally })
 }
 
-function createPages(parts: Parts, features: readonly Feature[]) {
-  return createOnDemandPages({
-    release: parts.release,
-    baseUrl: parts.config.BASE_URL,
-    search: createPageSearch(parts),
-    gate: createPageGate(parts),
-    pages: new Map(features.flatMap(({ pages = {} }) => Object.entries(pages))),
-    report: createFailureReport(parts),
-  })
-}
-
 async function stopServer(server: Server): Promise<void> {
   if (!server.listening) return
   const closed = once(server, 'close')
@@ -177,7 +163,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     const reason = error instanceof Error ? error.message : String(error)
     throw new StateError(`DATABASE_URL cannot be used (${reason}). See that PostgreSQL is up.`)
   })
-  const clicks = createClickWriter(store, log, clickPatienceMs)
+  const clicks = createClickWriter((group) => appendClicks(store, group), log, clickPatienceMs)
   const usage = createUsage(store, clock, log)
   const mails = createMailQueue({ store, clock, log }, async (address, task) => {
     const letter = await letters.get(task.kind)?.(address, task)
