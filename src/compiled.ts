@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { openSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CompareView } from './domain/compare/compare-view.ts'
 import type { SiteTexts, Tables } from './domain/derived/tables.ts'
@@ -220,11 +220,14 @@ function readFrom(folder: string): Compiled {
     .split('\n')
     .filter((line) => line !== '')
     .map(
-      (line, at): CompiledListing =>
+      (line, at) =>
         new StoredListing(JSON.parse(line), () => ({ view: readView(at), ...readRest(at) })),
     )
   return { site, listings, byId: new Map(listings.map((listing) => [listing.id, listing])) }
 }
+
+/** Closes a file once nothing refers to its reader: a development server reads one after each change. */
+const abandoned = new FinalizationRegistry<number>((file) => closeSync(file))
 
 /** Values of a file of rows, by their place; typed `any`, as those of `JSON.parse`. */
 function createRowReader(folder: string, path: string, all: RowLengths['lengths']) {
@@ -232,11 +235,13 @@ function createRowReader(folder: string, path: string, all: RowLengths['lengths'
   const lengths = all[path] ?? []
   const starts = [0]
   for (const length of lengths) starts.push((starts.at(-1) ?? 0) + length)
-  return (at: number) => {
+  const readRow = (at: number) => {
     const bytes = Buffer.allocUnsafe(lengths[at] ?? 0)
     readSync(file, bytes, 0, bytes.length, starts[at] ?? 0)
     return JSON.parse(bytes.toString())
   }
+  abandoned.register(readRow, file)
+  return readRow
 }
 
 /** Listings whose rest is in memory: of all at once, 100,000 would take gigabytes. */

@@ -1,4 +1,3 @@
-import { SECURITY_PATH } from '../domain/wire/links.ts'
 import {
   BADGE_HEADERS,
   DATA_HEADERS,
@@ -14,13 +13,7 @@ import {
   toTransportHeaders,
   toUrlPath,
 } from '../domain/wire/published-files.ts'
-import {
-  CHOSEN_PAGE,
-  ON_DEMAND_PAGES,
-  PAGES_WITH_MARKDOWN,
-  PROTOCOL_ENDPOINTS,
-  ROUTES,
-} from '../domain/wire/routes.ts'
+import { PAGES_WITH_MARKDOWN, ROUTES } from '../domain/wire/routes.ts'
 
 /** Headers a host adds itself, or sends only where an answer depends on the request. */
 const LEFT_TO_HOST = new Set(['content-type', 'vary'])
@@ -98,32 +91,13 @@ function routeOf({ file }: TypedFile): string {
 
 /**
  * `_redirects` for static hosts: addresses of JSON without an extension, which a host would not
- * find in `index.json`. Routes only functions answer are comments, with lines to proxy them.
+ * find in `index.json`.
  */
 export function toRedirectRules(files: readonly TypedFile[]): string {
   const addresses = files.map(routeOf).filter((address) => address !== '')
-  const rewrites = [...new Set(addresses)]
-    .toSorted()
-    .map((path) => `${path} ${path}/index.json 200`)
-  const live = [...Object.values(ROUTES), ...Object.values(PROTOCOL_ENDPOINTS), ...PAGES]
-    .filter(({ answer }) => answer === 'live')
-    .map(({ path }) => (path === ROUTES.call.path ? '/api/v1/call/*' : path))
-  const proxied = [...new Set(live)].map(
-    (path) => `# ${path} https://functions.example${path.replace('*', ':splat')} 200`,
-  )
-  return [
-    ...rewrites,
-    '',
-    '# Functions answer these. Put their host in, and take the # away, where the host can proxy:',
-    ...proxied,
-    '',
-  ].join('\n')
+  const rules = [...new Set(addresses)].toSorted().map((path) => `${path} ${path}/index.json 200\n`)
+  return rules.join('')
 }
-
-/** Rendered for each request; the page of chosen listings has another address for readers. */
-const PAGES = [...Object.values(ON_DEMAND_PAGES), SECURITY_PATH]
-  .filter((path) => path !== CHOSEN_PAGE)
-  .map((path) => ({ path, answer: 'live' as const }))
 
 /** One block for a folder where all below it are equal; else its own files, then its folders. */
 function joinEqual(folder: string, blocks: readonly Block[]): Block[] {

@@ -23,21 +23,14 @@ import type { IndexedListing, IndexMessage } from './index-thread.ts'
 /** The index of the listings and that of their operations, as files. */
 export type SearchIndexes = Record<'listings' | 'operations', Uint8Array>
 
-export interface Indexes {
-  /** Sends a listing's documents to the thread. */
-  add(listing: IndexedListing): void
-  /** @throws Error naming the listing that cannot be indexed */
-  finish(): Promise<SearchIndexes>
-  /** Ends the thread, whatever it was doing. */
-  end(): void
-}
+export type Indexes = ReturnType<typeof beginIndexes>
 
 /**
  * Both indexes are made in a thread, while other parts of a release are.
  *
  * @param batch listings whose documents are sent at once; the thread starts with the first of them
  */
-export function beginIndexes(tables: Tables, batch: number): Indexes {
+export function beginIndexes(tables: Tables, batch: number) {
   let thread: ReturnType<typeof startThread> | undefined
   let listings: IndexedListing[] = []
   const flush = () => {
@@ -47,18 +40,20 @@ export function beginIndexes(tables: Tables, batch: number): Indexes {
     return thread
   }
   return {
-    add(listing) {
+    /** Sends a listing's documents to the thread. */
+    add(listing: IndexedListing): void {
       listings.push(listing)
       if (listings.length >= batch) flush()
     },
-    async finish() {
+    /** @throws Error naming the listing that cannot be indexed */
+    async finish(): Promise<SearchIndexes> {
       const { post, made } = flush()
       post(null)
       const [indexes] = await made
       // What a thread posts is typed `any`; `index-thread.ts` posts this.
-      const files: SearchIndexes = indexes
-      return files
+      return indexes
     },
+    /** Ends the thread, whatever it was doing. */
     end: () => thread?.end(),
   }
 }

@@ -114,8 +114,7 @@ export async function writeListingFiles(
     operations.add(listing)
     const compiled = place === null ? make() : null
     if (pageSearch?.needs(listing) === true) {
-      const page = toSearchPage(compiled ?? toShown(listing, catalogue))
-      pageSearch.add(listing.id, Buffer.from(toLines([page])))
+      pageSearch.add(listing.id, toSearchPage(compiled ?? toShown(listing, catalogue)))
     }
     if (compiled !== null) write(toMade(listing, catalogue, compiled))
     else if (place !== null) keep(listing.id, place)

@@ -1,6 +1,4 @@
 import { hash } from 'node:crypto'
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
 import type { CompiledListing } from '../compiled.ts'
 import { toXmlText } from '../components/frame/html.ts'
 import { toFacetWords } from '../components/search/index-facets.ts'
@@ -21,94 +19,76 @@ const PAGES_PER_INDEX = 2000
 /** Folder of the search in the browser, with a folder for each index. */
 const FOLDER = 'public/pagefind'
 
-/** The browser's search, while the files of listings are made. */
-export interface PageSearch {
-  /** Whether this listing is in an index that is made anew: our own kits never stand among results. */
-  needs(listing: DerivedListing): boolean
-  /** @param row of JSON, from `toSearchPage` */
-  add(id: string, row: Uint8Array): void
-  /**
-   * Makes the indexes, in a thread of its own: Pagefind is another process, and needs answers while
-   * pages are rendered.
-   *
-   * @throws what Pagefind says when it cannot start, or read a page.
-   */
-  finish(): Promise<void>
-}
+export type PageSearch = ReturnType<typeof beginPageSearch>
 
-/** An index of the same listings, from the same inputs, is that of the release before. */
-export function beginPageSearch(folder: Folder, { listings, keys }: Catalogue): PageSearch {
+/**
+ * The browser's search, while the files of listings are made. An index of the same listings, from
+ * the same inputs, is that of the release before.
+ */
+export function beginPageSearch(folder: Folder, { listings, keys }: Catalogue) {
   const shown = listings.flatMap(({ id, facts }, at) =>
     facts.first_party ? [] : [{ id, key: keys[at] ?? '' }],
   )
   const groups = divideByIndex(shown)
   folder.writeJson(`${FOLDER}/indexes.json`, { count: groups.length })
-  const made = new Map<number, Uint8Array[]>()
+  const made = new Map<number, Buffer[]>()
   for (const [place, group] of groups.entries()) {
     const inputs = group.map(({ id, key }) => [id, key])
     const isKnown = folder.reuse(`${FOLDER}/${place}`, hash('sha256', JSON.stringify(inputs)))
     if (!isKnown) made.set(place, [])
   }
   return {
-    needs: ({ id, facts }) => !facts.first_party && made.has(placeOf(id, groups.length)),
-    add: (id, row) => void made.get(placeOf(id, groups.length))?.push(row),
-    async finish() {
-      if (made.size === 0) return
-      const jobs = [...made].map(([place, rows]) => ({
-        ...{ place, pages: joinBytes(rows), hasProgram: place === 0 },
-      }))
-      // Their bytes are in the jobs.
-      made.clear()
-      const indexes = await indexPages(jobs)
-      for (const [at, { place }] of jobs.entries())
-        for (const { path, content } of indexes[at] ?? [])
+    /** Whether this listing is in an index that is made anew: our own kits never stand among results. */
+    needs: ({ id, facts }: DerivedListing) =>
+      !facts.first_party && made.has(placeOf(id, groups.length)),
+    add(id: string, page: SearchPage): void {
+      // As bytes: they lie there while all pages are rendered.
+      made.get(placeOf(id, groups.length))?.push(Buffer.from(JSON.stringify(page)))
+    },
+    /** @throws what Pagefind says when it cannot start, or read a page. */
+    async finish(): Promise<void> {
+      for (const [place, rows] of made)
+        for (const { path, content } of await indexPages(rows, place === 0))
           folder.write(`${FOLDER}/${place}/${path}`, content)
     },
   }
 }
 
-/** A file of an index: its path from the index's folder, with forward slashes. */
-export interface IndexFile {
-  path: string
-  content: Uint8Array
-}
+/** Pagefind's other interfaces. */
+const UNUSED = /^pagefind-(?:modular-ui|component-ui|highlight)\./
 
-/** An index for the search in the browser. */
-export interface IndexJob {
-  /** Rows of `SearchPage`, by `joinBytes`: transferred to the thread. */
-  pages: Uint8Array<ArrayBuffer>
-  /** Whether its files include the program that reads it, with all it needs. */
-  hasProgram: boolean
-}
+/** The code that reads an index, with its interface: one copy for all of them is enough. */
+const PROGRAM = /^pagefind(?:-worker|-ui)?\.(?:js|css)$|^wasm\./
 
-/** The files of each index. */
-export async function indexPages(jobs: readonly IndexJob[]): Promise<IndexFile[][]> {
-  const workerData = jobs.map(({ pages, hasProgram }) => ({ pages, hasProgram }))
-  const worker = new Worker(new URL('./page-search-thread.ts', import.meta.url), {
-    workerData,
-    transferList: workerData.map(({ pages }) => pages.buffer),
-    // Young objects in a thread are soon garbage: by default it would reserve three times as much.
-    resourceLimits: { maxYoungGenerationSizeMb: 16 },
-  })
-  const ended = once(worker, 'exit').then(() => {
-    throw new Error('the page search was not made')
-  })
-  ended.catch(() => undefined)
-  const [made] = await Promise.race([once(worker, 'message'), ended])
-  // What a thread posts is typed `any`; `page-search-thread.ts` posts this.
-  const files: IndexFile[][] = made
-  return files
-}
+/** Pages sent at once: Pagefind answers each, and answers must not pile up. */
+const AT_ONCE = 200
 
-/** Concatenates pieces in memory of their own that can be transferred to a thread. */
-export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    bytes.set(piece, at)
-    at += piece.length
+/**
+ * The files of an index for the search in the browser, with their paths from its folder. Pagefind is
+ * another process, which does the work.
+ *
+ * @param rows of JSON, a `SearchPage` each
+ * @param hasProgram whether the program that reads an index is among the files, with all it needs
+ */
+export async function indexPages(rows: readonly Uint8Array[], hasProgram: boolean) {
+  const { close, createIndex } = await import('pagefind')
+  const { index, errors } = await createIndex()
+  if (index === undefined) throw new Error(`pagefind did not start: ${errors.join('; ')}`)
+  for (let from = 0; from < rows.length; from += AT_ONCE) {
+    // JSON.parse is typed `any`: `add` made the rows from this very type.
+    const pages: SearchPage[] = rows
+      .slice(from, from + AT_ONCE)
+      .map((row) => JSON.parse(Buffer.from(row).toString()))
+    const added = await Promise.all(pages.map((page) => index.addHTMLFile(page)))
+    const refused = added.flatMap((answer) => answer.errors)
+    if (refused.length > 0) throw new Error(`pagefind could not read: ${refused.join('; ')}`)
   }
-  return bytes
+  // Pagefind's own writing takes as long as the rest: it creates the folder again for each file.
+  const { files, errors: failures } = await index.getFiles()
+  if (failures.length > 0)
+    throw new Error(`pagefind could not make its index: ${failures.join('; ')}`)
+  await close()
+  return files.filter(({ path }) => !UNUSED.test(path) && (hasProgram || !PROGRAM.test(path)))
 }
 
 /** A listing as Pagefind gets it: its own page with only the searchable content. */

@@ -13,26 +13,22 @@ import { PROJECT } from './inputs.ts'
 /** Static hosts answer `/search` with `search.html`; where there are functions, they do. */
 const PLACES: Readonly<Record<string, string>> = { 'search-file/index.html': 'search.html' }
 
-export interface Pages {
-  /**
-   * Renders the pages of the catalogue that the release before does not have, and adds all of them,
-   * with the code of the pages that are rendered on demand.
-   */
-  render(folder: Folder, switches: Switches): Promise<void>
-  /** Removes what was needed meanwhile. */
-  end(): void
-}
+export type Pages = ReturnType<typeof startPages>
 
 /**
  * Starts `astro build` in a process of its own: it bundles while the content is read.
  *
  * @param dir for what is needed meanwhile
  */
-export function startPages(dir: string): Pages {
+export function startPages(dir: string) {
   mkdirSync(dir, { recursive: true })
   const child = startAstro(dir)
   return {
-    async render(folder, switches) {
+    /**
+     * Renders the pages of the catalogue that the release before does not have, and adds all of them,
+     * with the code of the pages that are rendered on demand.
+     */
+    async render(folder: Folder, switches: Switches): Promise<void> {
       const take = ([file, path]: WrittenPage) => {
         if (!isSwitchedOff(`/${file}`, switches)) folder.take(`public/${file}`, path)
       }
@@ -41,7 +37,8 @@ export function startPages(dir: string): Pages {
       addPages(folder, dir, switches)
       addPageCode(folder, dir)
     },
-    end() {
+    /** Removes what was needed meanwhile. */
+    end(): void {
       child.kill()
       rmSync(dir, { recursive: true, force: true })
     },

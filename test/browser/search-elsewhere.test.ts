@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { divideByIndex, indexPages, joinBytes, toSearchPage } from '../../src/build/page-search.ts'
+import { divideByIndex, indexPages, toSearchPage } from '../../src/build/page-search.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
@@ -118,22 +118,18 @@ test('several indexes answer as one', async () => {
   const listings = readListingViews()
   const pages = listings.map((listing) => ({
     id: listing.view.id,
-    row: Buffer.from(`${JSON.stringify(toSearchPage(listing))}\n`),
+    row: Buffer.from(JSON.stringify(toSearchPage(listing))),
   }))
   const indexes = divideByIndex(pages, Math.ceil(listings.length / 3))
   expect(indexes.filter((rows) => rows.length > 0)).toHaveLength(3)
-  const made = await indexPages(
-    indexes.map((group, place) => ({
-      pages: joinBytes(group.map(({ row }) => row)),
-      hasProgram: place === 0,
-    })),
-  )
-  for (const [place, files] of made.entries())
-    for (const { path, content } of files) {
+  for (const [place, group] of indexes.entries()) {
+    const rows = group.map(({ row }) => row)
+    for (const { path, content } of await indexPages(rows, place === 0)) {
       const to = join(pagefind, 'pagefind', String(place), path)
       mkdirSync(dirname(to), { recursive: true })
       writeFileSync(to, content)
     }
+  }
   writeFileSync(join(pagefind, 'pagefind/indexes.json'), '{"count":3}')
   const several = await startStaticHost(pagefind)
   const { page, close } = await openPage(browser, several.url)

@@ -64,11 +64,3 @@ test('every address of JSON without an extension leads to its file, and nothing 
     else expect(found === null || files.has(found), `${file} → ${found}`).toBe(true)
   }
 })
-
-test('what only functions answer is there to be uncommented, the relay with all below it', () => {
-  const lines = read('_redirects').split('\n')
-  expect(lines).toContain('# /api/v1/search https://functions.example/api/v1/search 200')
-  expect(lines).toContain('# /api/v1/call/* https://functions.example/api/v1/call/:splat 200')
-  for (const path of ['/mcp', '/search', '/sellers/check', '/report'])
-    expect(lines).toContain(`# ${path} https://functions.example${path} 200`)
-})
