@@ -3,6 +3,7 @@ import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import { findNearestName } from '../../src/domain/wire/text.ts'
 import { type InputError, refuse } from './answers.ts'
 
+/** Bodies are flat: a field is nowhere but at the top. */
 export type ObjectSchema = v.GenericSchema & { entries: v.ObjectEntries }
 
 /** The request's JSON body, parsed by its schema. @throws Refusal */
@@ -63,7 +64,7 @@ function toFieldError(
   const name = v.getDotPath(issue) ?? ''
   const isKey = issue.type === 'strict_object'
   if (isKey && issue.expected === 'never') {
-    const known = keysAround(schema, issue.path ?? [])
+    const known = Object.keys(schema.entries)
     return { in: 'body', name, detail: toUnknown(name, known), allowed: known, fault: 'unknown' }
   }
   if (isKey && issue.received === 'undefined')
@@ -71,25 +72,7 @@ function toFieldError(
   return { in: 'body', name, detail: issue.message, fault: 'wrong' }
 }
 
-/** The siblings of a field, wherever in the body it is. */
-function keysAround(schema: ObjectSchema, path: readonly { key?: unknown }[]): string[] {
-  let entries: object = schema.entries
-  for (const { key } of path.slice(0, -1)) {
-    // Typed `any`; each step is checked before it is taken.
-    let inner: unknown = Reflect.get(entries, String(key))
-    while (isObject(inner) && 'wrapped' in inner) inner = inner.wrapped
-    if (!isObject(inner) || !('entries' in inner) || !isObject(inner.entries)) return []
-    entries = inner.entries
-  }
-  return Object.keys(entries)
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
-}
-
-function toUnknown(path: string, known: readonly string[]): string {
-  const name = path.slice(path.lastIndexOf('.') + 1)
+function toUnknown(name: string, known: readonly string[]): string {
   const nearest = findNearestName(name, known)
   return nearest === null
     ? `no such field; expected ${known.join(', ')}`

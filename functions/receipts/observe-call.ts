@@ -31,6 +31,7 @@ import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { CallAborted } from '../relay/call-plan.ts'
 import type { CallObserver, ObservedCall, SellerHead } from '../relay/seller-call.ts'
+import { acceptsEncoding } from '../server/compress-answers.ts'
 import { createWindows, networkOf } from '../server/rate-limits.ts'
 import { type NewReceipt, type Receipts, toReceiptId } from './receipts.ts'
 
@@ -82,7 +83,6 @@ export function createCallObserver({
   bounds = OBSERVER_BOUNDS,
   ...parts
 }: ObserverParts): CallObserver & { idle(): Promise<void> } {
-  const draw = createDraws()
   const copies = createCopies(bounds.copies)
   const judge = createJudge(parts, bounds, (call) => copies.release(call))
   return {
@@ -93,7 +93,7 @@ export function createCallObserver({
       const { clock } = parts
       return new PaidCall(
         { req, listing, path, client, digest: declared.digest, marks: toPaymentMarks(payments) },
-        { clock, draw, baseUrl: config.BASE_URL, requestBytes: bounds.request, copies, judge },
+        { clock, baseUrl: config.BASE_URL, requestBytes: bounds.request, copies, judge },
       )
     },
     idle: judge.idle,
@@ -117,18 +117,6 @@ function asksForOther({ headers }: IncomingMessage): boolean {
 
 const ID_BYTES = 16
 const SECRET_BYTES = 32
-const DRAWN_BYTES = 64 * 1024
-
-/** Random bytes, drawn many at a time: a few take the system just as long. */
-function createDraws(): (bytes: number) => Buffer {
-  let drawn = Buffer.alloc(0)
-  let used = 0
-  return (bytes) => {
-    if (used + bytes > drawn.length) [drawn, used] = [randomBytes(DRAWN_BYTES), 0]
-    used += bytes
-    return drawn.subarray(used - bytes, used)
-  }
-}
 
 interface Subject {
   req: IncomingMessage
@@ -141,7 +129,6 @@ interface Subject {
 
 interface Surroundings {
   clock: Clock
-  draw: (bytes: number) => Buffer
   baseUrl: string
   requestBytes: number
   copies: Copies
@@ -151,6 +138,7 @@ interface Surroundings {
 /** One object for each call, without closures: a thousand calls a second make one. */
 class PaidCall implements ObservedCall {
   readonly id: string
+  /** The salt of the receipt's hashes. */
   readonly secret: Buffer
   readonly headers: readonly string[]
   readonly listingId: string
@@ -158,6 +146,7 @@ class PaidCall implements ObservedCall {
   readonly digest: string
   readonly marks: PaymentMarks | null
   readonly startedAt: number
+  /** The request's `Accept-Encoding`. */
   readonly accepted: string | undefined
   readonly request: { method: string; path: string; body: Buffer[]; isComplete: boolean }
   readonly answer: { chunks: Buffer[]; end: 'whole' | 'cut' | 'unread' } = {
@@ -165,8 +154,11 @@ class PaidCall implements ObservedCall {
     end: 'whole',
   }
   ms = 0
+  /** Null where no answer came. */
   status: number | null = null
+  /** Values of `Content-Encoding`. */
   encodings: readonly string[] = []
+  /** Named by the answer. */
   transaction: string | null = null
   /** Bytes copied of request and answer. */
   copied = 0
@@ -178,8 +170,8 @@ class PaidCall implements ObservedCall {
 
   constructor({ req, listing, path, client, digest, marks }: Subject, around: Surroundings) {
     this.startedAt = around.clock.now()
-    this.id = toReceiptId(this.startedAt, around.draw(ID_BYTES))
-    this.secret = around.draw(SECRET_BYTES)
+    this.id = toReceiptId(this.startedAt, randomBytes(ID_BYTES))
+    this.secret = randomBytes(SECRET_BYTES)
     this.headers = [
       RECEIPT_HEADER,
       `${around.baseUrl}${receiptPath(this.id)}`,
@@ -368,24 +360,20 @@ function createReceiptLimits(bounds: typeof OBSERVER_BOUNDS) {
 }
 
 /** A finished call with copies of what was sent: in memory until it is judged. */
-export interface SeenCall {
-  id: string
-  /** The salt of the receipt's hashes. */
-  secret: Buffer
-  listingId: string
-  startedAt: number
-  ms: number
-  request: { method: string; path: string; body: readonly Buffer[]; isComplete: boolean }
-  /** The request's `Accept-Encoding`. */
-  accepted: string | undefined
-  /** Null where no answer came. */
-  status: number | null
-  /** Values of `Content-Encoding`. */
-  encodings: readonly string[]
-  /** Named by the answer. */
-  transaction: string | null
-  answer: { chunks: readonly Buffer[]; end: DeliveredAnswer['end'] }
-}
+export type SeenCall = Pick<
+  PaidCall,
+  | 'id'
+  | 'secret'
+  | 'listingId'
+  | 'startedAt'
+  | 'ms'
+  | 'request'
+  | 'accepted'
+  | 'status'
+  | 'encodings'
+  | 'transaction'
+  | 'answer'
+>
 
 /** @param row the declaration of the called operation @param marks of the request's payment */
 export function judgeCall(
@@ -505,17 +493,10 @@ function unpackAnswer(
   }
 }
 
-/** RFC 9110 §12.5.3. Without the header a seller may choose: what is common may be its choice. */
+/** Without the header a seller may choose: what is common may be its choice. */
 function isAccepted(coding: string, accepted: string | undefined): boolean {
   if (accepted === undefined) return CODINGS.has(coding)
-  const rows = accepted.toLowerCase().split(',')
-  const weights = new Map(
-    rows.map((row): [string, boolean] => {
-      const [name = '', weight = ''] = row.split(';').map((part) => part.trim())
-      return [name.replace(/^x-/, ''), !/^q\s*=\s*0(?:\.0*)?$/.test(weight)]
-    }),
-  )
-  return weights.get(coding.replace(/^x-/, '')) ?? weights.get('*') ?? false
+  return acceptsEncoding(accepted.replace(/\bx-/gi, ''), coding.replace(/^x-/, ''))
 }
 
 /** Into one buffer, of the usual or the largest size: several would have to be joined. */

@@ -19,7 +19,6 @@ import {
   planCall,
   RELAY_LIMITS,
   type RelayLimits,
-  type Slot,
 } from './call-plan.ts'
 import { forwardCall } from './forward-call.ts'
 import type { CallObserver, SellerHead } from './seller-call.ts'
@@ -54,40 +53,19 @@ export function createRelay(
   onOutcome: OnOutcome = () => {},
   observer: CallObserver = NO_OBSERVER,
 ): Relay {
-  const { config, log } = parts
+  const { config, log, clock, ledger, limits: rates } = parts
   const make = createCallProblems(parts.problem, config.BASE_URL)
   const refuse: MakeCallProblem = (problem, extra) => {
     onOutcome(problem.code)
     return make(problem, extra)
   }
   const own = new URL(config.BASE_URL)
-  const enter = createCallHandler(parts, { limits, refuse, onOutcome, observer })
-  return async function relay(req, res) {
-    try {
-      const plan = planCall(req, { release: parts.release(), config, own, limits, refuse })
-      if (plan instanceof Response) await sendResponse(req, res, plan)
-      else await enter(req, res, plan)
-    } catch (error) {
-      const id = currentRequestId() ?? crypto.randomUUID()
-      log.error('relay-failed', { id, error: error instanceof Error ? error.name : 'unknown' })
-      if (res.headersSent) res.destroy()
-      else await sendResponse(req, res, toInternal(refuse, id))
-    }
+  const inFlight = createInFlight(limits.inFlight)
+  const guard = {
+    ...toGuard('relay', parts),
+    connectTimeoutMs: limits.connectMs,
+    readInto: Buffer.allocUnsafeSlow(READ_BYTES),
   }
-}
-
-/** Counts the call, then forwards it: limits are judged before anything is sent, never after. */
-function createCallHandler(
-  parts: RelayParts,
-  {
-    limits,
-    refuse,
-    onOutcome,
-    observer,
-  }: { limits: RelayLimits; refuse: MakeCallProblem; onOutcome: OnOutcome; observer: CallObserver },
-) {
-  const { config, log, clock, ledger } = parts
-  const admit = createAdmission(parts, limits, refuse, onOutcome)
   const everyCall = {
     drains: createBudget(limits.draining, 'replace'),
     ownOrigin: config.BASE_URL,
@@ -95,12 +73,22 @@ function createCallHandler(
     limits,
     refuse,
   }
-  const guard = {
-    ...toGuard('relay', parts),
-    connectTimeoutMs: limits.connectMs,
-    readInto: Buffer.allocUnsafeSlow(READ_BYTES),
+  /** Gives a call its slot; a response where it gets none, null where the caller has left. */
+  const admit = async (req: IncomingMessage, res: ServerResponse, listingId: string) => {
+    const client = nodeClientOf(req, config)
+    const limited = refusalOf(await rates.take('call', client), parts.problem)
+    if (limited !== null) {
+      onOutcome('rate-limited')
+      limited.headers.set('Proxy-Status', `${PROXY_NAME}; error=http_request_denied`)
+      return limited
+    }
+    // The caller may have left while it was counted, and no event would tell us any more.
+    if (res.destroyed || isMalformed(req)) return null
+    const slot = inFlight.enter(listingId, client)
+    return typeof slot === 'string' ? toBusy(refuse, slot) : { client, slot }
   }
-  return async (req: IncomingMessage, res: ServerResponse, plan: CallPlan): Promise<void> => {
+  /** Counts the call, then forwards it: limits are judged before anything is sent, never after. */
+  const enter = async (req: IncomingMessage, res: ServerResponse, plan: CallPlan) => {
     const { listing, target, path, expectation } = plan
     const admitted = await admit(req, res, listing.id)
     if (admitted === null) return
@@ -125,32 +113,17 @@ function createCallHandler(
       log.info('relayed', { listing: listing.id, method: req.method ?? '', status, ms: took })
     }
   }
-}
-
-/** Gives a call its slot; a response where it gets none, null where the caller has left. */
-function createAdmission(
-  { config, limits: rates, problem }: RelayParts,
-  limits: RelayLimits,
-  refuse: MakeCallProblem,
-  onOutcome: OnOutcome,
-) {
-  const inFlight = createInFlight(limits.inFlight)
-  return async (
-    req: IncomingMessage,
-    res: ServerResponse,
-    listingId: string,
-  ): Promise<{ client: string; slot: Slot } | Response | null> => {
-    const client = nodeClientOf(req, config)
-    const limited = refusalOf(await rates.take('call', client), problem)
-    if (limited !== null) {
-      onOutcome('rate-limited')
-      limited.headers.set('Proxy-Status', `${PROXY_NAME}; error=http_request_denied`)
-      return limited
+  return async function relay(req, res) {
+    try {
+      const plan = planCall(req, { release: parts.release(), config, own, limits, refuse })
+      if (plan instanceof Response) await sendResponse(req, res, plan)
+      else await enter(req, res, plan)
+    } catch (error) {
+      const id = currentRequestId() ?? crypto.randomUUID()
+      log.error('relay-failed', { id, error: error instanceof Error ? error.name : 'unknown' })
+      if (res.headersSent) res.destroy()
+      else await sendResponse(req, res, toInternal(refuse, id))
     }
-    // The caller may have left while it was counted, and no event would tell us any more.
-    if (res.destroyed || isMalformed(req)) return null
-    const slot = inFlight.enter(listingId, client)
-    return typeof slot === 'string' ? toBusy(refuse, slot) : { client, slot }
   }
 }
 

@@ -145,7 +145,7 @@ function toText(header: string | string[] | undefined): string | undefined {
  *
  * @example acceptsEncoding('gzip;q=0, br', 'gzip') → false
  */
-export function acceptsEncoding(header: string | undefined, coding: 'br' | 'gzip'): boolean {
+export function acceptsEncoding(header: string | undefined, coding: string): boolean {
   if (header === undefined) return false
   let star = false
   for (const part of header.toLowerCase().split(',')) {

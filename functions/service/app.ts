@@ -6,7 +6,7 @@ import { DAY_MS } from '../../src/domain/wire/shapes.ts'
 import type { Feature, Handler, Parts } from '../features/feature.ts'
 import { answerPreflight, isSellerPath, Refusal, refuseMethod, UNCACHED } from '../http/answers.ts'
 import { type Clock, within } from '../ports/clock.ts'
-import { findGone, toGoneProblem, toUnknownText } from '../release/release.ts'
+import { toUnknownText } from '../release/release.ts'
 import { createFailureReport } from '../server/node-answers.ts'
 import type { Store } from '../store/store.ts'
 import { createPathTable, type PathTable, type Row } from './paths.ts'
@@ -102,8 +102,6 @@ function createFallback(
       return answerPreflight(url.pathname, allowed)
     if (allowed.length > 0 && !allowed.includes(req.method))
       return refuseMethod(req.method, allowed, problem)
-    const gone = findGone(release(), url.pathname)
-    if (gone !== null) return toGoneProblem(gone, url.pathname + url.search, problem)
     if (url.pathname.startsWith(LISTING_PREFIX)) {
       const id = url.pathname.slice(LISTING_PREFIX.length)
       return problem('listing-not-found', { detail: toUnknownText(release(), id) })
