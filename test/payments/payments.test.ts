@@ -350,14 +350,10 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     // Money that nobody authorised as a payment.
     await chain.transfer(1, PAYOUTS.direct, 5000n)
     expect(await trustOf('direct')).toMatchObject({ evidence: 'no_payment_data' })
-    const measured = await world.whileDown(() => world.measure(['--json']))
+    const measured = await world.whileDown(() => world.measure())
     // What a page of the seller's own publishes is read without a proof: six payments to v2, one to v1
     // and two to mpp, beside those to the one that is proved, which another owner publishes too.
-    expect(JSON.parse(measured)).toMatchObject({
-      network: lab.NETWORK,
-      payments: 14,
-      stopped: null,
-    })
+    expect(measured).toContain(`${lab.NETWORK}: 14 payments to `)
   })
 
   test('its buyers also pay somebody who is known to be independent', async () => {

@@ -1,7 +1,8 @@
+import * as v from 'valibot'
 import { hostAt, readPayoutStates } from '../../../src/derive/payouts.ts'
 import { NO_LEDGER_FACTS } from '../../../src/domain/trust/ledger-facts.ts'
 import { OperatorError } from '../../../src/domain/wire/problems.ts'
-import { DAY_MS } from '../../../src/domain/wire/shapes.ts'
+import { CalendarDateSchema, DAY_MS } from '../../../src/domain/wire/shapes.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { type Config, parseConfig } from '../../ports/config.ts'
 import {
@@ -13,19 +14,17 @@ import {
   wrongCommand,
 } from '../../ports/run-main.ts'
 import { readLedgerFacts } from '../../service/ledger-facts.ts'
-import { lockState, StateError } from '../../store/lock.ts'
+import { lockState } from '../../store/lock.ts'
 import { openStore } from '../../store/open-store.ts'
 import type { Store } from '../../store/store.ts'
 import { type ChainReport, measure } from '../../trust/measure.ts'
 import type { PublishedPayout } from '../../trust/meter-rows.ts'
 import { readSoundContent } from './probe.ts'
 
-const MEASURE_HELP = `Usage: npm run measure -- [--since DATE] [--json]
+const MEASURE_HELP = `Usage: npm run measure -- [--since DATE]
 
 Reads what was paid to proven and published payouts on the chains in RPC_URLS since the last run.
-  --since   read again from a date or a time, such as 2026-11-01 or 2026-11-01T12:00:00Z, at most
-            90 days back; nothing is counted twice
-  --json    one object a chain
+  --since   read again from a date such as 2026-11-01, at most 90 days back; nothing is counted twice
 Exit: 0 done, 1 a node, the ledger or another process was in the way, 2 the command was wrong or
 RPC_URLS is empty.`
 
@@ -40,20 +39,19 @@ if (import.meta.main)
 
 /** @param args as of `npm run measure`. @returns what it has printed, a chain each */
 export async function readChains(args: readonly string[]): Promise<ChainReport[]> {
-  const options = parseMeasureOptions(args, Date.now())
+  const since = readSince(args, Date.now())
   const config = parseConfig(process.env)
   if (Object.keys(config.RPC_URLS).length === 0)
     throw new UsageError(
       'RPC_URLS is empty, so no chain can be read: give it the node of each chain, such as {"eip155:8453":"https://rpc.example"}.',
     )
-  const reports = await run(config, options.since)
+  const reports = await run(config, since)
   if (reports === null)
     throw new OperatorError(
       'Another process is metering right now; nothing needs to be read twice.',
     )
-  for (const report of reports)
-    console.log(options.isJson ? JSON.stringify(report) : toText(report))
-  if (reports.length === 0 && !options.isJson)
+  for (const report of reports) console.log(toText(report))
+  if (reports.length === 0)
     console.log(
       'No payout is proven, or published with a page of the seller, on a chain in RPC_URLS: there is nothing to read.',
     )
@@ -64,7 +62,7 @@ async function run(config: Config, since: number | null): Promise<ChainReport[] 
   const log = createStderrLog()
   const signal = untilStopped()
   // With PostgreSQL a server may run at the same time: the meter's job in the store separates them.
-  using lock = config.DATABASE_URL === undefined ? await lockForUs(config.STATE_DIR) : null
+  using lock = config.DATABASE_URL === undefined ? await lockState(config.STATE_DIR) : null
   await using store = await openStore(config, log)
   return await measure(
     { store, config, clock: systemClock, log, isAlone: lock !== null },
@@ -86,38 +84,21 @@ async function readPublished(store: Store, config: Config): Promise<PublishedPay
   )
 }
 
-async function lockForUs(stateDir: string) {
-  try {
-    return await lockState(stateDir)
-  } catch (error) {
-    if (!(error instanceof StateError)) throw error
-    throw new StateError(`${error.message} A server meters by itself with MEASURE=on.`)
-  }
-}
-
 function toText({ network, payouts, payments, read, requests, stopped }: ChainReport): string {
   const unit = network.startsWith('solana:') ? 'transactions' : 'blocks'
   const seen = `${network}: ${payments} payments to ${payouts} payouts in ${read} ${unit}, ${requests} requests`
   return stopped === null ? seen : `${network}: stopped after ${requests} requests (${stopped})`
 }
 
-export function parseMeasureOptions(args: readonly string[], now: number) {
-  const options = { since: { type: 'string' }, json: { type: 'boolean', default: false } } as const
-  const { values } = readCommandLine(MEASURE_HELP, options, 0, args)
-  const { since: text, json: isJson } = values
-  if (text === undefined) return { since: null, isJson }
-  const since = parseMoment(text)
-  if (since !== null && since <= now && since >= now - MOST_DAYS * DAY_MS) return { since, isJson }
+/** @returns milliseconds since the epoch; null where it was not given */
+export function readSince(args: readonly string[], now: number): number | null {
+  const { values } = readCommandLine(MEASURE_HELP, { since: { type: 'string' } } as const, 0, args)
+  if (values.since === undefined) return null
+  const since = v.is(CalendarDateSchema, values.since) ? Date.parse(values.since) : Number.NaN
+  if (since <= now && since >= now - MOST_DAYS * DAY_MS) return since
   const example = new Date(now - DAY_MS).toISOString().slice(0, 10)
   throw wrongCommand(
     MEASURE_HELP,
-    `--since: expected a date or time (UTC) of the last ${MOST_DAYS} days such as ${example}, got ${JSON.stringify(text)}`,
+    `--since: expected a date (UTC) of the last ${MOST_DAYS} days such as ${example}, got ${JSON.stringify(values.since)}`,
   )
-}
-
-function parseMoment(text: string): number | null {
-  if (!/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/.test(text)) return null
-  const at = Date.parse(text)
-  // Some engines parse 2026-02-30 as the second of March: the date must survive the round trip.
-  return Number.isNaN(at) || !new Date(at).toISOString().startsWith(text.slice(0, 10)) ? null : at
 }
