@@ -4,13 +4,7 @@ import type { Refused } from '../../src/domain/wire/problems.ts'
 import { type InputError, publicJson, Refusal, refuse, refuseParameters } from '../http/answers.ts'
 import type { Log } from '../ports/log.ts'
 import { splitTarget } from '../server/node-answers.ts'
-import {
-  type Caller,
-  clientOf,
-  type LimitName,
-  refusalOf,
-  refuseTaken,
-} from '../server/rate-limits.ts'
+import { clientOf, type LimitName, refusalOf, refuseTaken } from '../server/rate-limits.ts'
 import { isStoreUnavailable, withPatience } from '../store/store.ts'
 import type { Handler, Parts, StoreRoute } from './feature.ts'
 
@@ -51,7 +45,7 @@ export async function withStore<T>(log: Log, work: () => Promise<T>): Promise<T>
 
 /** Counts one; refuses the request where the limit is used up. */
 export async function countAgainst(
-  { limits }: Pick<Parts, 'limits'>,
+  { limits }: { limits: Pick<Parts['limits'], 'take'> },
   name: LimitName,
   key: string,
 ): Promise<void> {
@@ -120,19 +114,6 @@ export async function orRefused<T>(
     const reason = labels === undefined ? detail : (named ?? detail)
     return { kind: 'refused', code, reason, ...(headers !== undefined && { headers }) }
   }
-}
-
-/** Counts one form of a client. */
-export async function countForm(
-  { limits }: { limits: Pick<Parts['limits'], 'take'> },
-  name: LimitName,
-  subject: string,
-  { client }: Pick<Caller, 'client'>,
-): Promise<void> {
-  const { allowed, headers } = await limits.take(name, client)
-  if (allowed) return
-  const detail = `Too many ${subject} from here. Try again in ${headers['Retry-After']} s.`
-  refuse('rate-limited', { detail, headers })
 }
 
 /** The fields that a form of this site sent, or those of the query where none was sent. */

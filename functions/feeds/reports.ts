@@ -18,7 +18,7 @@ import {
 import { pagePath } from '../../src/domain/wire/links.ts'
 import { ON_DEMAND_PAGES } from '../../src/domain/wire/routes.ts'
 import type { Feature, Parts, StoreRoute } from '../features/feature.ts'
-import { countForm, createStoreRoute, orRefused, readSent } from '../features/routes.ts'
+import { countAgainst, createStoreRoute, orRefused, readSent } from '../features/routes.ts'
 import { jsonAnswer, refuse } from '../http/answers.ts'
 import { parseBody } from '../http/parse-body.ts'
 import { isOwnHost, privateTargetsOf } from '../net/guard.ts'
@@ -128,7 +128,7 @@ async function takeReport(
 ): Promise<ReportAnswer> {
   const body = { ...sent, about: withAsciiHosts(sent.about) }
   refuseWrong(parts, body)
-  await countForm(parts, body.kind === 'dispute' ? 'dispute' : 'propose', 'reports', { client })
+  await countAgainst(parts, body.kind === 'dispute' ? 'dispute' : 'propose', client)
   const subject = await findSubject(parts, body)
   if ('kind' in subject) return subject
   const { ledger, clock } = parts

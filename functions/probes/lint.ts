@@ -30,7 +30,7 @@ import type { NotListedReason } from '../../src/domain/sellers/not-listed.ts'
 import type { Refused } from '../../src/domain/wire/problems.ts'
 import { PROBE_PROTOCOLS } from '../../src/domain/wire/vocabulary.ts'
 import type { Handler, Parts } from '../features/feature.ts'
-import { countForm, orRefused } from '../features/routes.ts'
+import { countAgainst, orRefused } from '../features/routes.ts'
 import {
   findNameErrors,
   publicJson,
@@ -68,7 +68,7 @@ type CheckParts = Pick<Parts, 'config' | 'clock'> & {
 
 /** The linter's report on an address, for HTTP and page. A listing's is probed as it declares. */
 export function createCheck(parts: CheckParts): Check {
-  const { config, limits, clock, runs, plans, declared, whyNotListed } = parts
+  const { config, clock, runs, plans, declared, whyNotListed } = parts
   const ownUrl = new URL(config.BASE_URL)
   return async ({ url: written, as, caller }) => {
     const url = withAsciiHosts(written)
@@ -78,7 +78,7 @@ export function createCheck(parts: CheckParts): Check {
     if (isOwnHost(new URL(url), ownUrl))
       refuseUrl('expected a service elsewhere: this is our own host.')
     return runs.run(url, caller, async (client) => {
-      await countForm({ limits }, 'check', 'checks', caller)
+      await countAgainst(parts, 'check', caller.client)
       const now = () => clock.now()
       const plan = as === undefined ? findPlanAt(await plans(), url) : null
       if (plan === null) {

@@ -1,5 +1,4 @@
-import { parentPort } from 'node:worker_threads'
-import type { Tables } from '../domain/derived/tables.ts'
+import { parentPort, workerData } from 'node:worker_threads'
 import { createIndexBuilder, toIndexTables } from '../search/index/build-index.ts'
 import {
   type OperationPart,
@@ -13,30 +12,20 @@ export interface IndexedListing {
   operations: OperationPart[]
 }
 
-/** First the tables, then listings, then null: the indexes are posted back. */
-export type IndexMessage = { tables: Tables } | { listings: IndexedListing[] } | null
+// A thread's data is typed `any`; `beginIndexes` passes the tables.
+const tables = toIndexTables(workerData)
+const listings = createIndexBuilder({ noun: 'listing', ...tables })
+const operations = createIndexBuilder({ noun: 'operation', ...tables })
 
-let builders: Record<'listings' | 'operations', ReturnType<typeof createIndexBuilder>> | undefined
-
-parentPort?.on('message', (message: IndexMessage) => {
-  if (message !== null && 'tables' in message) {
-    const tables = toIndexTables(message.tables)
-    builders = {
-      listings: createIndexBuilder({ noun: 'listing', ...tables }),
-      operations: createIndexBuilder({ noun: 'operation', ...tables }),
-    }
-    return
-  }
-  if (builders === undefined) throw new Error('the index thread got no tables')
-  const { listings, operations } = builders
+/** After null no more come: the indexes are posted back. */
+parentPort?.on('message', (message: IndexedListing[] | null) => {
   if (message === null) {
     const made = { listings: listings.finish(), operations: operations.finish() }
     parentPort?.postMessage(made, [made.listings.buffer, made.operations.buffer])
-    parentPort?.close()
-    return
+    return parentPort?.close()
   }
   // Read at once: of a document its terms are kept, which take less room.
-  for (const { document, operations: parts } of message.listings) {
+  for (const { document, operations: parts } of message) {
     listings.add(document)
     for (const part of parts) operations.add(toOperationDocument(document, part))
   }

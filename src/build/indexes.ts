@@ -18,7 +18,7 @@ import { sourceIdsOf, toPreparedSummary } from '../domain/views/listing-view.ts'
 import { largestOf } from '../domain/wire/json.ts'
 import { DISCOVERY_FILES, hasRemoteEndpoint, runsOf } from '../domain/wire/vocabulary.ts'
 import { type OperationPart, type SearchDocument, toBody } from '../search/index/search-document.ts'
-import type { IndexedListing, IndexMessage } from './index-thread.ts'
+import type { IndexedListing } from './index-thread.ts'
 
 /** The index of the listings and that of their operations, as files. */
 export type SearchIndexes = Record<'listings' | 'operations', Uint8Array>
@@ -35,7 +35,7 @@ export function beginIndexes(tables: Tables, batch: number) {
   let listings: IndexedListing[] = []
   const flush = () => {
     thread ??= startThread(tables)
-    thread.post({ listings })
+    thread.post(listings)
     listings = []
     return thread
   }
@@ -58,8 +58,9 @@ export function beginIndexes(tables: Tables, batch: number) {
   }
 }
 
-function startThread(tables: Tables) {
+function startThread(workerData: Tables) {
   const worker = new Worker(new URL('./index-thread.ts', import.meta.url), {
+    workerData,
     // What is young in a thread is soon garbage: by default it would reserve three times as much.
     resourceLimits: { maxYoungGenerationSizeMb: 16 },
   })
@@ -70,8 +71,7 @@ function startThread(tables: Tables) {
     }),
   ])
   made.catch(() => undefined)
-  const post = (message: IndexMessage) => worker.postMessage(message)
-  post({ tables })
+  const post = (message: IndexedListing[] | null) => worker.postMessage(message)
   return { post, made, end: () => void worker.terminate() }
 }
 
