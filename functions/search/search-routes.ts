@@ -1,16 +1,27 @@
 import { randomUUID } from 'node:crypto'
+import type { FoundOperation } from '../../src/domain/kit/found-operations.ts'
+import { toAsciiAddress } from '../../src/domain/listing/target-url.ts'
 import type { PageAnswer } from '../../src/domain/search/search-response.ts'
+import {
+  findHostOwner,
+  hostOf,
+  isPublicName,
+  ownerAt,
+  type SharedHosts,
+} from '../../src/domain/sellers/claim-rules.ts'
+import { type NotListedReason, toAddressNote } from '../../src/domain/sellers/not-listed.ts'
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
-import { readId, type SearchIndex } from '../../src/search/index/index-file.ts'
+import { findExact } from '../../src/search/index/exact-table.ts'
+import { findId, readBody, readId, type SearchIndex } from '../../src/search/index/index-file.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
+import { rankIndex } from '../../src/search/query/search-index.ts'
 import type { Parts, RawPath } from '../features/feature.ts'
 import { refuseParameters } from '../http/answers.ts'
+import type { Release } from '../release/release.ts'
 import { createBatches } from '../server/batches.ts'
 import { sendResponse } from '../server/node-answers.ts'
 import { nodeClientOf, refusalOf } from '../server/rate-limits.ts'
-import { noteOnAddress } from './listed-address.ts'
-import { pageMembers } from './page-members.ts'
-import { createSearch, type Search } from './search.ts'
+import { type AnsweredQuery, createSearch, type PageMembers, type Search } from './search.ts'
 
 export type SearchParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config' | 'ledger'>
 
@@ -115,4 +126,111 @@ export function createShownRows(report: (listingId: string, times: number) => vo
     },
     report: reportAll,
   }
+}
+
+/** Best operations searched for those of the listings shown. */
+const LOOKED_AT = 100
+const decoder = new TextDecoder()
+
+/** Parts of a release in addition to its index of listings. */
+interface Shown {
+  operations: SearchIndex
+  sharedHosts: SharedHosts
+  /** Path of a listing's mark. */
+  markOf(id: string): string | undefined
+}
+
+/** Members of each row on the search page beyond the compact view: mark, domain, best operation. */
+export function pageMembers(
+  index: SearchIndex,
+  { query, outcome }: AnsweredQuery,
+  { operations, sharedHosts, markOf }: Shown,
+): PageMembers[] {
+  const bodies = outcome.organic.rows.map(({ row }) => parseBody(index, row))
+  const matching =
+    query.q === undefined
+      ? new Map<string, string>()
+      : matchingOperations(operations, query.q, new Set(bodies.map(({ id }) => String(id))))
+  return bodies.map(({ id, url }) => {
+    const [mark, domain, operation] = [
+      markOf(String(id)),
+      domainOf(String(url), sharedHosts),
+      matching.get(String(id)),
+    ]
+    return {
+      ...(mark !== undefined && { mark }),
+      ...(domain !== null && { domain }),
+      ...(operation !== undefined && { operation }),
+    }
+  })
+}
+
+/** Null where strangers share the host. */
+function domainOf(url: string, sharedHosts: SharedHosts): string | null {
+  const owner = findHostOwner(hostOf(url) ?? '', sharedHosts)
+  return owner.kind === 'nobody' || (owner.kind === 'owned' && owner.isPlatform)
+    ? null
+    : owner.domain
+}
+
+/** By listing, its best operation for the words, if among the first. */
+function matchingOperations(index: SearchIndex, q: string, listings: ReadonlySet<string>) {
+  const found = new Map<string, string>()
+  for (const { row } of rankIndex(index, { q, limit: LOOKED_AT, offset: 0 }).rows) {
+    const [listing = ''] = readId(index, row).split('~')
+    if (found.has(listing) || !listings.has(listing)) continue
+    const { name, method, url = '' }: FoundOperation['operation'] = parseBody(index, row).operation
+    const named = name ?? (method === undefined ? null : `${method} ${pathOf(url)}`)
+    // A whole listing is already named by its row.
+    if (named !== null) found.set(listing, named)
+  }
+  return found
+}
+
+/** As people write it: with the braces of its variables. */
+function pathOf(url: string): string {
+  return (URL.parse(url)?.pathname ?? url).replaceAll('%7B', '{').replaceAll('%7D', '}')
+}
+
+/** Typed `any` by `JSON.parse`: the build wrote these bytes. */
+function parseBody(index: SearchIndex, row: number) {
+  return JSON.parse(decoder.decode(readBody(index, row)))
+}
+
+const ADDRESS = /^(https?:\/\/)?(?:[a-z0-9-]+\.)+[a-z0-9-]+(?::\d+)?(?:[/?#]\S*)?$/i
+
+/** Why a searched address has no listing; null for other texts, and for a listed one. */
+export function noteOnAddress(
+  index: SearchIndex,
+  text: string,
+  { findNotListed, sharedHosts }: Pick<Release, 'findNotListed' | 'sharedHosts'>,
+): string | null {
+  const [address, scheme] = ADDRESS.exec(toAsciiAddress(text.trim())) ?? []
+  if (address === undefined) return null
+  const url = scheme === undefined ? `https://${address}` : address
+  const host = URL.parse(url)?.hostname
+  if (host === undefined || isListed(index, host, sharedHosts) || findId(index, address) >= 0)
+    return null
+  const found = findNotListed(url)
+  // Names of files and programs also have dots.
+  const isAddress = scheme !== undefined || isPublicName(host) || found.host !== host
+  return isAddress ? toAddressNote(found) : null
+}
+
+/** The same for a certain address; null where a listing is called at it. */
+export function whyNotListed(
+  { search, findNotListed, sharedHosts }: Pick<Release, 'search' | 'findNotListed' | 'sharedHosts'>,
+  url: string,
+): NotListedReason | null {
+  const host = URL.parse(url)?.hostname
+  if (host === undefined || isListed(search, host, sharedHosts)) return null
+  const found = findNotListed(url)
+  return 'listing' in found ? null : found
+}
+
+/** Whether a listing has the host, or the domain it is in, as its own. */
+function isListed(index: SearchIndex, host: string, sharedHosts: SharedHosts): boolean {
+  return [host, ownerAt(host, sharedHosts)].some(
+    (name) => findExact(index.exact, 'host', name).length > 0,
+  )
 }

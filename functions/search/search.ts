@@ -3,13 +3,13 @@ import {
   type ParameterProblem,
   parseSearchParameters,
 } from '../../src/domain/search/search-parameters.ts'
+import type { PageResponse } from '../../src/domain/search/search-response.ts'
 import type { SearchIndex } from '../../src/search/index/index-file.ts'
 import { hashText } from '../../src/search/index/terms.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { type SearchOutcome, searchIndex } from '../../src/search/query/search-index.ts'
 import { ANY_ORIGIN, UNCACHED } from '../http/answers.ts'
 import type { SearchTexts } from '../release/prepare-texts.ts'
-import type { ToPageMembers } from './page-members.ts'
 import { writeSearchResponse } from './search-response.ts'
 
 /** Queries remembered for one index: a few megabytes at most. */
@@ -26,7 +26,7 @@ interface SearchParts {
   /** Prepared over that index. */
   texts: () => SearchTexts
   /** Additional members of the search page's rows; absent on hosts without that page. */
-  pageMembers?: ToPageMembers
+  pageMembers?: (index: SearchIndex, answered: AnsweredQuery) => PageMembers[]
   /** The hint for a text that is an address without a listing. */
   noteOn?: (index: SearchIndex, text: string) => string | null
   randomUuid: () => string
@@ -96,8 +96,10 @@ function answer(
     : { query, outcome: { ...outcome, notes: [note, ...outcome.notes] } }
 }
 
+export type PageMembers = Pick<PageResponse['results'][number], 'mark' | 'domain' | 'operation'>
+
 /** An answered query: how it was understood, which rows it found. */
-interface AnsweredQuery {
+export interface AnsweredQuery {
   query: SearchQuery
   outcome: SearchOutcome
 }

@@ -9,7 +9,7 @@ import { takeHead } from '../server/compress-answers.ts'
 import type { NodeHandler } from '../server/connections.ts'
 import { isRefusedByPage, sendResponse, splitTarget } from '../server/node-answers.ts'
 import { withPatience } from '../store/store.ts'
-import type { PathTable } from './paths.ts'
+import type { PathTable } from './app.ts'
 
 /** How long a revoked token still works (milliseconds): it saves a store read per request. */
 const KNOWN_MS = 5_000

@@ -34,8 +34,8 @@ import {
   wantsPage,
 } from '../server/node-answers.ts'
 import { createAccessGate } from './access.ts'
+import type { PathTable, Row } from './app.ts'
 import { createApp, openPaths } from './app.ts'
-import type { PathTable, Row } from './paths.ts'
 import type { Metrics } from './prometheus.ts'
 
 type RequestQueue = ReturnType<typeof serializeRequests>

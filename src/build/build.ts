@@ -27,15 +27,13 @@ import {
   toNginxRules,
   toRedirectRules,
 } from './hosts.ts'
-import { beginIndexes } from './indexes.ts'
+import { beginIndexes, writeIndexes, writeSearchFunction } from './indexes.ts'
 import { digestCode, digestInputs, type Settings } from './inputs.ts'
 import { writeListingFiles } from './listing-files.ts'
 import { beginPageSearch } from './page-search.ts'
 import { type Pages, startPages } from './pages.ts'
 import { writeNow, writeTrustLedger } from './rows.ts'
-import { writeIndexes, writeSearchFunction } from './search-function.ts'
-import { drawCards, writeSiteFiles } from './site-files.ts'
-import { toCompiledSite, toReleaseFile } from './site-views.ts'
+import { drawCards, toCompiledSite, toReleaseFile, writeSiteFiles } from './site-files.ts'
 
 /** Listings whose documents are sent to the thread of the indexes at once. */
 const A_BATCH = 64

@@ -1,5 +1,8 @@
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { build, type Plugin, stop } from 'esbuild'
 import type { Catalogue } from '../derive/catalogue.ts'
 import {
   type DerivedListing,
@@ -7,7 +10,7 @@ import {
   trustScoreOf,
   verifiedBuyersOf,
 } from '../domain/derived/derived-listing.ts'
-import type { Tables } from '../domain/derived/tables.ts'
+import type { ReleaseFile, Tables } from '../domain/derived/tables.ts'
 import type { OperationEntry } from '../domain/kit/found-operations.ts'
 import { isFree, listedPriceOf } from '../domain/listing/price-text.ts'
 import { highestPriceOf, networksOf, railsOf } from '../domain/listing/pricing.ts'
@@ -18,10 +21,12 @@ import { sourceIdsOf, toPreparedSummary } from '../domain/views/listing-view.ts'
 import { largestOf } from '../domain/wire/json.ts'
 import { DISCOVERY_FILES, hasRemoteEndpoint, runsOf } from '../domain/wire/vocabulary.ts'
 import { type OperationPart, type SearchDocument, toBody } from '../search/index/search-document.ts'
+import type { Folder } from './folder.ts'
 import type { IndexedListing } from './index-thread.ts'
+import { digestCode, PROJECT } from './inputs.ts'
 
 /** The index of the listings and that of their operations, as files. */
-export type SearchIndexes = Record<'listings' | 'operations', Uint8Array>
+type SearchIndexes = Record<'listings' | 'operations', Uint8Array>
 
 export type Indexes = ReturnType<typeof beginIndexes>
 
@@ -179,4 +184,74 @@ function toPaidFacts(listing: DerivedListing, sources: Catalogue['sources']) {
 function tasksOf({ facts, surface }: DerivedListing): string[] {
   const done = [...surface.operations, ...surface.tools].flatMap(({ task }) => task ?? [])
   return [...new Set([...(facts.tasks ?? []), ...done])]
+}
+
+const PACKAGE = `${JSON.stringify({ type: 'module', main: 'search.js' })}\n`
+
+/** Writes the search for a function host, beside the indexes: one file of code. */
+export async function writeSearchFunction(
+  folder: Folder,
+  { base_url, texts, also_search, tasks }: Repeated,
+): Promise<void> {
+  const input = { base_url, texts, also_search, tasks }
+  const file = 'functions/search/search.js'
+  if (!folder.reuse(file, hash('sha256', JSON.stringify([digestCode(), input]))))
+    folder.write(file, await bundleSearch(input))
+  // Without it Node takes an ES module for CommonJS, wherever the folder is copied to.
+  folder.write('functions/search/package.json', PACKAGE)
+}
+
+/** The server's own indexes, which a function host has too. */
+export function writeIndexes(folder: Folder, { listings, operations }: SearchIndexes): void {
+  for (const [file, bytes] of Object.entries({
+    'search.index': listings,
+    'operations.index': operations,
+  })) {
+    const data = folder.begin(`data/${file}`)
+    data.write(bytes)
+    data.finish()
+    folder.link(`functions/search/${file}`, `data/${file}`)
+  }
+}
+
+/** The parts of the release file that answers repeat. */
+type Repeated = Pick<ReleaseFile, 'base_url' | 'texts' | 'also_search' | 'tasks'>
+
+/**
+ * The search as one file for a function host: an ES module that exports `{ fetch(request, env) }`
+ * and has no import left. Nothing from Node is in it: a server's compression is left out.
+ */
+async function bundleSearch(release: Repeated): Promise<Uint8Array> {
+  const { outputFiles } = await build({
+    entryPoints: [join(PROJECT, 'functions/edge/edge-function.ts')],
+    write: false,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    target: 'es2023',
+    logLevel: 'silent',
+    absWorkingDir: PROJECT,
+    define: { RELEASE: JSON.stringify(release) },
+    plugins: [WITHOUT_EFFECTS],
+  })
+  await stop()
+  const [bundle] = outputFiles
+  if (bundle === undefined) throw new Error('esbuild wrote no file')
+  return bundle.contents
+}
+
+/** Importing a module of ours does nothing: one of which nothing is used stays out, with its packages. */
+const WITHOUT_EFFECTS: Plugin = {
+  name: 'without-effects',
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /^\.\.?\// }, async ({ path, pluginData, ...place }) => {
+      if (pluginData === WITHOUT_EFFECTS || place.importer.includes('/node_modules/')) return null
+      return {
+        ...(await resolve(path, { ...place, pluginData: WITHOUT_EFFECTS })),
+        sideEffects: false,
+      }
+    })
+  },
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { countVerdict } from '../../functions/net/guard.ts'
-import { createPathTable } from '../../functions/service/paths.ts'
+import { createPathTable } from '../../functions/service/app.ts'
 import { serveFixture, startService } from '../support/running-service.ts'
 
 const TOKEN = 'a-token-of-the-operator'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { noteOnAddress, whyNotListed } from '../../functions/search/listed-address.ts'
+import { noteOnAddress, whyNotListed } from '../../functions/search/search-routes.ts'
 import {
   createFindNotListed,
   toOtherHosts,

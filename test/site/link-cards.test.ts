@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest'
-import { drawCard, toDrawingKey } from '../../src/build/cards/draw-card.ts'
-import { widthOf, wrapToWidth } from '../../src/build/cards/face.ts'
-import { toLinkCards } from '../../src/build/cards/link-cards.ts'
+import {
+  drawCard,
+  toDrawingKey,
+  toLinkCards,
+  widthOf,
+  wrapToWidth,
+} from '../../src/build/cards/link-cards.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 
 const WITHOUT = { payments: false, trust: false, business_model: false }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { toMarkSvg } from '../../src/build/site-views.ts'
+import { toMarkSvg } from '../../src/build/site-files.ts'
 import { createMarkFinder, MarkSchema } from '../../src/domain/derived/tables.ts'
 
 const rows = v.parse(v.array(MarkSchema), parse(readFileSync('content/tables/marks.yaml', 'utf8')))

@@ -1,14 +1,34 @@
+import { readFileSync } from 'node:fs'
+import * as v from 'valibot'
+import { parse } from 'yaml'
 import {
   isBare,
   isSwitchedOff,
   type SiteNames,
   type Switches,
 } from '../../domain/derived/tables.ts'
-import { isProblemCode, PROBLEMS } from '../../domain/wire/problems.ts'
-import { ROUTES, type RouteId } from '../../domain/wire/routes.ts'
-import { type OperationFacts, readOperations } from './operations.ts'
-import { toOfferedValues, toParameters } from './parameters.ts'
-import { toComponentSchemas, toRef } from './schemas.ts'
+import { FILTER_ROWS, type FilterName, isOffered } from '../../domain/search/search-filters.ts'
+import {
+  LISTINGS_ENDPOINT,
+  OPERATIONS_ENDPOINT,
+  type SearchQuery,
+  SearchQuerySchema,
+} from '../../domain/search/search-parameters.ts'
+import { isProblemCode, PROBLEM_CODES, PROBLEMS } from '../../domain/wire/problems.ts'
+import { DOCS_GROUPS, ROUTES, type RouteId } from '../../domain/wire/routes.ts'
+import {
+  CLICK_SOURCES,
+  PROBE_PROTOCOLS,
+  RAILS,
+  SEARCH_VIEWS,
+} from '../../domain/wire/vocabulary.ts'
+import {
+  isSchemaName,
+  type SchemaName,
+  toComponentSchemas,
+  toOpenApiSchema,
+  toRef,
+} from './schemas.ts'
 
 /** Version of the interface (spec: Versioning). */
 const INTERFACE_VERSION = '0.1.0'
@@ -169,4 +189,216 @@ function toSuccess({ answers, answer, other_answer, media = '' }: OperationFacts
 
 function isRouteId(id: string): id is RouteId {
   return Object.hasOwn(ROUTES, id)
+}
+
+const LISTS = {
+  protocols: PROBE_PROTOCOLS,
+  click_sources: CLICK_SOURCES,
+  views: SEARCH_VIEWS,
+  rails: RAILS,
+}
+
+/** Problems of every operation that takes a body. */
+const OF_BODIES = [
+  'invalid-body',
+  'invalid-parameter',
+  'cross-site',
+  'unsupported-media-type',
+  'payload-too-large',
+  'rate-limited',
+] as const
+
+const ParameterSchema = v.strictObject({
+  name: v.string(),
+  in: v.optional(v.picklist(['query', 'header']), 'query'),
+  description: v.string(),
+  required: v.exactOptional(v.literal(true)),
+  schema: v.optional(
+    v.looseObject({
+      type: v.string(),
+      enum: v.exactOptional(v.picklist(['protocols', 'click_sources', 'views', 'rails'])),
+    }),
+    { type: 'string' },
+  ),
+  /** A value that can be sent as it is. */
+  example: v.unknown(),
+})
+
+const name = v.custom<SchemaName>(isSchemaName, 'expected the name of a schema')
+
+/** A row of `operations.yaml`. */
+const OperationSchema = v.pipe(
+  v.strictObject({
+    tag: v.picklist(DOCS_GROUPS.flatMap(({ tag }) => tag ?? [])),
+    summary: v.string(),
+    /** One sentence on what the summary leaves out. */
+    description: v.string(),
+    /** Used instead by a directory without sellers, payments or trust. */
+    bare: v.optional(
+      v.strictObject({
+        summary: v.exactOptional(v.string()),
+        description: v.exactOptional(v.string()),
+        answers: v.exactOptional(v.record(v.string(), v.string())),
+      }),
+      {},
+    ),
+    /** Schema of the body; absent where it is the seller's or empty. */
+    answer: v.optional(name),
+    /** The alternative answer where a parameter asks for it. */
+    other_answer: v.optional(name),
+    /** Its meaning, by status. */
+    answers: v.optional(v.record(v.string(), v.string()), { 200: 'OK' }),
+    /** Type of the body where it is not JSON. */
+    media: v.optional(v.string()),
+    body: v.optional(v.strictObject({ schema: name, example: v.record(v.string(), v.unknown()) })),
+    /** Takes the cookie of a session. */
+    for_sellers: v.optional(v.boolean(), false),
+    writes: v.optional(v.boolean(), false),
+    problems: v.optional(v.array(v.picklist(PROBLEM_CODES)), []),
+    parameters: v.optional(v.array(ParameterSchema), []),
+  }),
+  v.transform(({ writes, problems, parameters, ...operation }) => ({
+    ...operation,
+    problems: [...(writes ? OF_BODIES : []), ...problems],
+    parameters: parameters.map(({ schema, example, ...parameter }) => ({
+      ...parameter,
+      schema: { ...schema, ...(schema.enum !== undefined && { enum: LISTS[schema.enum] }) },
+      example,
+    })),
+  })),
+)
+type OperationFacts = v.InferOutput<typeof OperationSchema>
+
+let known: Record<string, OperationFacts> | undefined
+
+/**
+ * By the names of the route table, in the order of the document. Read when it is first requested: a
+ * build that finds its release current needs none.
+ *
+ * @throws Error that names the row and what would be right
+ */
+export function readOperations(): Record<string, OperationFacts> {
+  known ??= parseOperations()
+  return known
+}
+
+function parseOperations(): Record<string, OperationFacts> {
+  const text = readFileSync(new URL('./operations.yaml', import.meta.url), 'utf8')
+  const rows = v.record(v.picklist(Object.keys(ROUTES)), OperationSchema)
+  const result = v.safeParse(rows, parse(text))
+  if (result.success) return result.output
+  const [issue] = result.issues
+  throw new Error(`operations.yaml ${v.getDotPath(issue) ?? ''}: ${issue.message}`)
+}
+
+/** Its example can be sent as it is; it is an array where the wire has a comma list. */
+type Parameter = Omit<OperationFacts['parameters'][number], 'in' | 'schema'> & {
+  in: 'path' | 'query' | 'header'
+  schema: Record<string, unknown>
+}
+
+const TEXT = { type: 'string' }
+
+/** Path parameters by name in the route table. A name without a description stops the build. */
+const PATH_TEXTS: Readonly<Record<string, { description: string; example: string }>> = {
+  receipt_id: {
+    description: 'Id of a receipt: the end of the address in the Call-Receipt header.',
+    example: 'AAECAwQFBgcICQoLDA0ODw',
+  },
+  day: {
+    description: 'A day, UTC, that /api/v1/receipts/days.json lists.',
+    example: '2026-11-20',
+  },
+  listing_id: {
+    description: 'Id of a listing, as the search gives it: its prefix, a dot and its name.',
+    example: 'x402.exa',
+  },
+  task_id: {
+    description: 'Id of a task, as /api/v1/tasks lists it.',
+    example: 'web_search',
+  },
+  claim_id: {
+    description: 'Id of one of your claims, as given when it was started.',
+    example: '7b0a3e0c-7c1e-4e43-9a53-0f1c9a6c9d10',
+  },
+  slug: {
+    description: 'Last part of the address of a comparison page, as listed at /api/v1/compare.',
+    example: 'paid-web-search',
+  },
+}
+
+const SEARCH_EXAMPLES: Record<Exclude<keyof SearchQuery, FilterName>, unknown> = {
+  q: 'web search',
+  ...Object.fromEntries(FILTER_ROWS.map(([name, { example }]) => [name, example])),
+  sort: 'price',
+  facets: ['kind', 'price'],
+  view: 'compact',
+  explain: true,
+  limit: 5,
+  offset: 20,
+}
+
+const DEFAULTS: Record<string, { default: number }> = {
+  limit: { default: LISTINGS_ENDPOINT.defaultLimit },
+  offset: { default: 0 },
+}
+
+/** The parameters of a route in a directory that may be without some parts: those of its path first. */
+function toParameters(id: RouteId, switches?: Switches): Parameter[] {
+  return [
+    ...pathParameters(id),
+    ...(id === 'search' ? searchParameters() : []),
+    ...(id === 'operations' ? operationParameters() : []),
+    ...(readOperations()[id]?.parameters ?? []),
+  ]
+    .filter(({ name }) => isOffered(name, switches))
+    .map((parameter) => ({ ...parameter, schema: toOfferedValues(parameter.schema, switches) }))
+}
+
+/** Closed lists and their defaults, without the values for parts that are switched off. */
+function toOfferedValues(schema: object, switches?: Switches) {
+  return JSON.parse(JSON.stringify(schema), (key, value) =>
+    OFFERED_MEMBERS.has(key) && Array.isArray(value)
+      ? value.filter((word: unknown) => typeof word !== 'string' || isOffered(word, switches))
+      : value,
+  )
+}
+const OFFERED_MEMBERS = new Set(['enum', 'default'])
+
+function pathParameters(id: RouteId): Parameter[] {
+  return [...ROUTES[id].path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    ...described(PATH_TEXTS[name], `path parameter ${name}`),
+    required: true,
+    schema: TEXT,
+  }))
+}
+
+function described<Words>(words: Words | undefined, what: string): Words {
+  if (words !== undefined) return words
+  throw new Error(`OpenAPI: ${what} has no description; expected one sentence`)
+}
+
+/** The query's own schema: what validates is what is published. Lists are comma lists on the wire. */
+function searchParameters({ without } = LISTINGS_ENDPOINT): Parameter[] {
+  const { properties } = toOpenApiSchema(SearchQuerySchema)
+  const taken = Object.entries(properties ?? {}).filter(([name]) => !without.includes(name))
+  return taken.map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    description: described(description, `search parameter ${name}`),
+    schema: { ...schema, ...DEFAULTS[name] },
+    ...(schema.type === 'array' && { style: 'form', explode: false }),
+    example: Reflect.get(SEARCH_EXAMPLES, name),
+  }))
+}
+
+/** A search of operations takes the filters and a page of its own size. */
+function operationParameters(): Parameter[] {
+  const { defaultLimit, maxLimit } = OPERATIONS_ENDPOINT
+  const limit = { type: 'integer', minimum: 1, maximum: maxLimit, default: defaultLimit }
+  return searchParameters(OPERATIONS_ENDPOINT).map((parameter) =>
+    parameter.name === 'limit' ? { ...parameter, schema: limit } : parameter,
+  )
 }
