@@ -66,7 +66,7 @@ export function testPaidOnPage(shop: () => Shop): void {
     await page.getByRole('button', { name: /with my wallet/ }).click()
     await expect
       .poll(() => page.locator('form.try [data-answer]').textContent())
-      .toContain('User rejected the request')
+      .toContain('You declined in the wallet')
     expect(await chain.balanceOf(account.address)).toBe(before)
     await close()
   })
@@ -94,7 +94,7 @@ async function injectWallet(
         if (method in answers) return answers[method]
         if (method !== 'eth_signTypedData_v4') throw { code: 4200, message: 'Unsupported method' }
         const signature = await Reflect.get(window, 'signInTest')(params?.[1])
-        if (signature === null) throw { code: 4001, message: 'User rejected the request' }
+        if (signature === null) throw { code: 4001, message: 'You declined in the wallet' }
         return signature
       },
     })
