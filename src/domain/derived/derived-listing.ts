@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { type Auth, createSignInSchema } from '../listing/invoke.ts'
-import { type ListingFacts, PayloadSchema } from '../listing/listing-facts.ts'
+import type { ListingFacts } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
 import { normalizePayout } from '../listing/networks.ts'
 import { offersOf, pricingOf } from '../listing/operation.ts'
@@ -28,7 +28,7 @@ import { judgeTrust, TRUST, type TrustVerdict } from '../trust/trust.ts'
 import { present } from '../wire/json.ts'
 import { HOUR_MS } from '../wire/shapes.ts'
 import { toOperationKey } from '../wire/text.ts'
-import { type BADGES, type BUY, HTTP_METHODS, isUp, type STATUSES } from '../wire/vocabulary.ts'
+import { type BADGES, type BUY, isUp, type STATUSES } from '../wire/vocabulary.ts'
 import { type Surface, type SurfaceOperation, toSurface } from './surface.ts'
 
 const TIERS = ['verified', 'trusted'] as const
@@ -410,18 +410,10 @@ export function isLiveTested(probes: readonly Probe[]): boolean {
 }
 
 /** An operation callable through the relay that declares good answers, for judging receipts. */
-export const DeclaredRowSchema = v.strictObject({
-  listing_id: v.string(),
-  /** Digest of what a caller of this operation relies on: the same as in a lock. */
-  digest: v.string(),
-  method: v.picklist(HTTP_METHODS),
-  url: v.string(),
-  response: PayloadSchema,
-})
-export type DeclaredRow = v.InferOutput<typeof DeclaredRowSchema>
+export type DeclaredRow = ReturnType<typeof toDeclaredRows>[number]
 
-/** The operations of a listing whose answers can be judged. */
-export function toDeclaredRows({ id, facts, surface, payees, buy }: DerivedListing): DeclaredRow[] {
+/** @returns with the digest of what a caller of each relies on: the same as in a lock */
+export function toDeclaredRows({ id, facts, surface, payees, buy }: DerivedListing) {
   if (buy.buy !== 'relay_x402') return []
   return surface.operations.flatMap(({ method, url, response }) => {
     if (response === undefined) return []

@@ -3,7 +3,7 @@ import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts
 import { MAX_OFFERS, type OperationEntry, toOffers } from '../kit/found-operations.ts'
 import { lowestOf, toKitOperations } from '../kit/kit-entries.ts'
 import { findValueFault } from '../listing/json-schema.ts'
-import { OfferSchema, OperationPriceSchema, ParamSchema } from '../listing/listing-facts.ts'
+import { OfferSchema } from '../listing/listing-facts.ts'
 import { isJsonPayload } from '../listing/operation.ts'
 import { isFree } from '../listing/price-text.ts'
 import { type Delivered, isKnownToDeliver } from '../relay/delivered.ts'
@@ -16,7 +16,6 @@ import { callPath, markPath, pagePath, taskPath } from '../wire/links.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/shapes.ts'
 import {
   AUTH_TYPES,
-  HTTP_METHODS,
   isUp,
   KINDS,
   PRICE_UNITS,
@@ -446,36 +445,7 @@ function planPath(id: string): string {
 }
 
 /** One operation that does a task, as a plan needs it: a row of the release. */
-export const TaskSellerSchema = v.object({
-  task: v.string(),
-  seller: v.object({
-    id: v.string(),
-    name: v.string(),
-    /** The registrable domain that is called. */
-    operator: v.string(),
-    trust: v.nullable(v.number()),
-  }),
-  method: v.picklist(HTTP_METHODS),
-  url: v.string(),
-  params: v.optional(v.array(v.pick(ParamSchema, ['name', 'in']))),
-  body: v.optional(v.object({ content_type: v.string() })),
-  map: v.record(v.string(), v.string()),
-  send: v.optional(v.record(v.string(), v.unknown())),
-  /** The values of an input member this seller accepts, where fewer than the task's. */
-  accepts: v.optional(v.record(v.string(), v.record(v.string(), v.unknown()))),
-  price: v.optional(OperationPriceSchema),
-  offers: v.optional(v.array(OfferSchema)),
-  /** The lowest price of one call in US dollars: 0 for free; null where unknown. */
-  usd: v.nullable(v.number()),
-  digest: v.string(),
-  /** Paid calls answered as declared, and all of them; absent where nothing is known. */
-  delivered: v.optional(v.tuple([v.number(), v.number()])),
-  /** Whether the relay can call it. */
-  relayed: v.boolean(),
-  /** The answer is not JSON: its text is the whole. */
-  is_text: v.optional(v.literal(true)),
-})
-export type TaskSeller = v.InferOutput<typeof TaskSellerSchema>
+export type TaskSeller = ReturnType<typeof toTaskSellers>[number]
 
 /** For the operation where known, else for the listing. */
 function toShare(delivered: Delivered | undefined, method: string, url: string) {
@@ -491,7 +461,7 @@ const RULES = ['enum', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern'
 export function toTaskSellers(
   listing: DerivedListing,
   { tasks, sharedHosts }: { tasks: readonly TaskRow[]; sharedHosts: SharedHosts },
-): TaskSeller[] {
+) {
   const { id, facts, trust, buy } = listing
   const mapped = (facts.http ?? []).filter(({ map }) => map !== undefined)
   if (mapped.length === 0 || !needsNoAccount(facts.auth) || facts.first_party) return []
@@ -501,7 +471,7 @@ export function toTaskSellers(
       each,
     ]),
   )
-  return mapped.flatMap((operation): TaskSeller[] => {
+  return mapped.flatMap((operation) => {
     const { method, url, map, send, params, body, response } = operation
     const row = tasks.find((each) => each.id === operation.task)
     const task = row === undefined ? null : toTask(row)
@@ -512,19 +482,25 @@ export function toTaskSellers(
     return [
       {
         task: task.id,
+        // The registrable domain that is called.
         seller: { id, name: facts.name, operator, trust: trustScoreOf(trust) },
         ...{ method, url, map, digest: listing.digest },
+        // The lowest price of one call in US dollars: 0 for free; null where unknown.
         usd: facts.auth.type === 'none' ? 0 : lowestOf(known),
+        // Whether the relay can call it.
         relayed: known.relay_url !== undefined,
         ...present({
           params: params?.map(({ name, in: place }) => ({ name, in: place })),
+          // Paid calls answered as declared, and all of them; absent where nothing is known.
           delivered: toShare(listing.delivered, method, url),
           body: body && { content_type: body.content_type },
           send,
+          // The values of an input member this seller accepts, where fewer than the task's.
           accepts: Object.keys(accepts).length > 0 ? accepts : undefined,
           price: known.price,
           offers: known.offers,
         }),
+        // The answer is not JSON: its text is the whole.
         ...(response !== undefined && !isJsonPayload(response) && { is_text: true as const }),
       },
     ]

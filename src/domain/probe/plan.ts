@@ -1,20 +1,25 @@
-import * as v from 'valibot'
 import { defaultAddress } from '../listing/invoke.ts'
 import type { ListingFacts, Operation } from '../listing/listing-facts.ts'
 import { encodeBody, toExampleRequest } from '../listing/operation.ts'
 import { railsOf } from '../listing/pricing.ts'
 import { present } from '../wire/json.ts'
-import { HTTP_METHODS, PROBE_PROTOCOLS, RAILS } from '../wire/vocabulary.ts'
+import type { PROBE_PROTOCOLS, Rail } from '../wire/vocabulary.ts'
 import { CARD_PATHS } from './a2a.ts'
 
-/** @returns null for kits, which have no endpoint, and where `probe: false` asks us to stay away */
-export function planProbe(id: string, facts: ListingFacts): ProbePlan | null {
+/**
+ * Exactly the facts of a listing that a prober needs. The build writes them for each.
+ *
+ * @returns null for kits, which have no endpoint, and where `probe: false` asks us to stay away
+ */
+export function planProbe(id: string, facts: ListingFacts) {
   if (!facts.probe || facts.kind === 'kit' || facts.first_party) return null
   const operations = facts.kind === 'http_api' ? chooseOperations(facts) : []
   return {
     id,
     handshake: toHandshake(facts, operations),
+    // The listing's own facts, so that drift can be detected.
     declared: {
+      // The deciding one first, each with its highest price in USD.
       operations: operations.map((operation) => ({
         method: operation.method,
         url: operation.url,
@@ -25,6 +30,7 @@ export function planProbe(id: string, facts: ListingFacts): ProbePlan | null {
     },
   }
 }
+export type ProbePlan = NonNullable<ReturnType<typeof planProbe>>
 
 function toHandshake(facts: ListingFacts, operations: readonly Operation[]): Handshake {
   if (facts.kind === 'mcp_server') return toMcpHandshake(facts)
@@ -78,76 +84,22 @@ function none(
   return { kind: 'none', protocol, reason }
 }
 
-const RequestSchema = v.strictObject({
-  method: v.picklist(HTTP_METHODS),
-  url: v.string(),
-  headers: v.record(v.string(), v.string()),
-  body: v.optional(v.string()),
-})
-
-/** As the listing declares it, with unfilled placeholders. */
-const DeclaredOperationSchema = v.strictObject({
-  method: v.picklist(HTTP_METHODS),
-  url: v.string(),
-})
-
 /** An operation to probe; those after the first once that one succeeded. */
-const PlannedOperationSchema = v.strictObject({
-  request: RequestSchema,
-  operation: DeclaredOperationSchema,
-  /** It must answer 402; one that is free or has no declared price may also answer 2xx. */
-  is_paid: v.boolean(),
-  /** Media type of the declared answer. */
-  expected: v.nullable(v.string()),
-  /** The declared answer in addition to its media type: for judging free operations. */
-  shape: v.optional(
-    v.strictObject({ schema: v.optional(v.unknown()), example: v.optional(v.unknown()) }),
-  ),
-  is_guess: v.boolean(),
-})
-
-/** Calls of its tools are paid, as the listing says. */
-const IS_PAID = v.optional(v.literal(true))
+export type PlannedOperation = ReturnType<typeof toPlanned>
 
 /** How one listing is probed. `none` is a listing that no handshake fits, and why. */
-const HandshakeSchema = v.variant('kind', [
-  v.strictObject({
-    kind: v.picklist(['payment', 'http']),
-    rails: v.array(v.picklist(RAILS)),
-    /** The first decides what the listing is. */
-    requests: v.tupleWithRest([PlannedOperationSchema], PlannedOperationSchema),
-  }),
-  v.strictObject({ kind: v.literal('mcp'), url: v.string(), is_paid: IS_PAID }),
-  v.strictObject({ kind: v.literal('mcp_sse'), url: v.string(), is_paid: IS_PAID }),
+export type Handshake =
+  | {
+      kind: 'payment' | 'http'
+      rails: Rail[]
+      /** The first decides what the listing is. */
+      requests: [PlannedOperation, ...PlannedOperation[]]
+    }
+  /** `is_paid`: calls of its tools are paid, as the listing says. */
+  | { kind: 'mcp' | 'mcp_sse'; url: string; is_paid?: true }
   /** Addresses of the card; the next one is tried where the first has none. */
-  v.strictObject({ kind: v.literal('a2a'), urls: v.array(v.string()) }),
-  v.strictObject({
-    kind: v.literal('none'),
-    protocol: v.picklist(PROBE_PROTOCOLS),
-    reason: v.string(),
-  }),
-])
-
-/** Exactly the facts of a listing that a prober needs. The build writes one for each. */
-export const ProbePlanSchema = v.strictObject({
-  id: v.string(),
-  handshake: HandshakeSchema,
-  /** The listing's own facts, so that drift can be detected. */
-  declared: v.strictObject({
-    /** The probed operations, the deciding one first, each with its highest price in USD. */
-    operations: v.array(
-      v.strictObject({ ...DeclaredOperationSchema.entries, max_usd: v.nullable(v.number()) }),
-    ),
-    networks: v.array(v.string()),
-    /** CAIP-10. */
-    payouts: v.array(v.string()),
-  }),
-})
-
-export type Handshake = v.InferOutput<typeof HandshakeSchema>
-type PlannedRequest = v.InferOutput<typeof RequestSchema>
-export type PlannedOperation = v.InferOutput<typeof PlannedOperationSchema>
-export type ProbePlan = v.InferOutput<typeof ProbePlanSchema>
+  | { kind: 'a2a'; urls: string[] }
+  | { kind: 'none'; protocol: (typeof PROBE_PROTOCOLS)[number]; reason: string }
 
 /** Operations probed: enough to judge a seller, too few to be a burden. */
 const MOST_PROBED = 6
@@ -170,21 +122,25 @@ function chooseOperations(facts: ListingFacts): Operation[] {
 }
 
 /** Without credentials: an endpoint that requires them answers 401, which is recorded. */
-function toRequest(operation: Operation): PlannedRequest {
+function toRequest(operation: Operation) {
   const { method, url, headers, body } = toExampleRequest(operation, { type: 'none' })
   const type = operation.body?.content_type ?? 'application/json'
   return { method, url, headers, ...(body !== undefined && { body: encodeBody(type, body) }) }
 }
 
-function toPlanned(operation: Operation, facts: ListingFacts): PlannedOperation {
+function toPlanned(operation: Operation, facts: ListingFacts) {
   const is_paid = isPaid(operation, facts)
   const { content_type = null, schema, example } = operation.response ?? {}
   const shape = present({ schema, example })
   return {
     request: toRequest(operation),
+    // As the listing declares it, with unfilled placeholders.
     operation: { method: operation.method, url: operation.url },
+    // It must answer 402; one that is free or has no declared price may also answer 2xx.
     is_paid,
+    // Media type of the declared answer.
     expected: content_type,
+    // The declared answer in addition to its media type: for judging free operations.
     ...(!is_paid && content_type !== null && { shape }),
     is_guess: operation.assumed?.includes('method') ?? false,
   }

@@ -346,21 +346,12 @@ export function toArdType({ kind, invoke, discovery }: Typed) {
   return kind === 'a2a_agent' && discovery?.agent_card !== undefined ? AGENT_CARD_TYPE : KIT_TYPE
 }
 
-/** The values of an entry for filters and facets. A row of the release. */
-export const ArdRowSchema = v.object({
-  id: v.string(),
-  kind: v.picklist(KINDS),
-  type: v.string(),
-  tags: v.array(v.string()),
-  categories: v.array(v.string()),
-  rails: v.array(v.string()),
-})
-export type ArdRow = v.InferOutput<typeof ArdRowSchema>
-
-export function toArdRow({ id, facts }: DerivedListing): ArdRow {
+/** The values of an entry for filters. A row of the release. */
+export function toArdRow({ id, facts }: DerivedListing) {
   const { kind, tags, categories, pricing } = facts
   return { id, kind, type: toArdType(facts), tags, categories, rails: [...railsOf(pricing)] }
 }
+export type ArdRow = ReturnType<typeof toArdRow>
 
 export function toUrnPrefix(baseUrl: string): string {
   return `urn:air:${new URL(baseUrl).hostname}`

@@ -1,4 +1,3 @@
-import * as v from 'valibot'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
 import type { Policy } from '../derived/tables.ts'
 import type { InvokeEntry, Setting } from '../listing/invoke.ts'
@@ -22,18 +21,17 @@ const VERSION = /^(?!latest$)[^\s^~*<>=]{1,255}$/
 const UNKNOWN_VERSION = '0.0.0'
 
 /** One server as the registry door serves it, with its search keys. A row of the release. */
-export const RegistryRowSchema = v.strictObject({
-  id: v.string(),
-  name: v.string(),
-  version: v.string(),
+export interface RegistryRow {
+  id: string
+  name: string
+  version: string
   /** When it was added or removed here; null where unknown. Later changes are in the log. */
-  changed: v.nullable(v.string()),
-  deleted: v.boolean(),
+  changed: string | null
+  deleted: boolean
   /** Ids of the policies it fits; null for a removed one, which every copy must learn of. */
-  policies: v.nullable(v.array(v.string())),
-  entry: v.looseObject({ server: v.looseObject({}), _meta: v.looseObject({}) }),
-})
-export type RegistryRow = v.InferOutput<typeof RegistryRowSchema>
+  policies: string[] | null
+  entry: { server: Record<string, unknown>; _meta: Record<string, unknown> }
+}
 
 /** A removed server, with the content of its file where that is kept. */
 export type GoneServer = Gone & { facts: ListingFacts | undefined }
@@ -257,15 +255,7 @@ export function toPolicyView(policy: Policy, listings: readonly DerivedListing[]
 const MOST_SERVICE_NAME = 32
 const MOST_TAGS = 5
 
-export const ResourceRowSchema = v.strictObject({
-  id: v.string(),
-  networks: v.array(v.string()),
-  schemes: v.array(v.string()),
-  payouts: v.array(v.string()),
-  min_usd: v.nullable(v.number()),
-  entry: v.looseObject({ resource: v.string(), type: v.string() }),
-})
-export type ResourceRow = v.InferOutput<typeof ResourceRowSchema>
+export type ResourceRow = ReturnType<typeof toRow>
 
 /** One resource per operation, in the order of ids and of each listing's operations. */
 export function toResourceRows(
@@ -289,11 +279,7 @@ function toRows(listing: DerivedListing, baseUrl: string): ResourceRow[] {
 type Operation = DerivedListing['surface']['operations'][number]
 type RequestedOperation = Pick<Operation, 'method' | 'url'> & Partial<Operation>
 
-function toRow(
-  listing: DerivedListing,
-  operation: RequestedOperation,
-  baseUrl: string,
-): ResourceRow {
+function toRow(listing: DerivedListing, operation: RequestedOperation, baseUrl: string) {
   const { id, facts, payees } = listing
   const { pricing } = facts
   const listed = pricing.model === 'per_call' ? pricing : { networks: [], rails: [], min_usd: 0 }
@@ -319,7 +305,7 @@ function toEntry(
   listing: DerivedListing,
   { accepts, ...operation }: RequestedOperation & { accepts: object[] },
   baseUrl: string,
-): ResourceRow['entry'] {
+) {
   const { id, facts, payees } = listing
   return {
     resource: toUri(operation.url),

@@ -66,17 +66,10 @@ export type TaskRow = v.InferOutput<typeof TaskRowSchema>
 export const TaskWordsSchema = v.record(v.string(), v.array(line))
 
 /** A task with its contract. */
-export const TaskSchema = v.object({
-  id: v.string(),
-  name: v.string(),
-  input: v.record(v.string(), v.unknown()),
-  output: v.record(v.string(), v.unknown()),
-  example: v.record(v.string(), v.unknown()),
-})
-export type Task = v.InferOutput<typeof TaskSchema>
+export type Task = NonNullable<ReturnType<typeof toTask>>
 
 /** The task with its contract; null where it only has words. */
-export function toTask({ id, name, input, output, example }: TaskRow): Task | null {
+export function toTask({ id, name, input, output, example }: TaskRow) {
   if (input === undefined || output === undefined || example === undefined) return null
   return { id, name, input, output, example }
 }
