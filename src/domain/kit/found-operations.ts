@@ -4,7 +4,6 @@ import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts
 import { exampleOf, toPlaceholder } from '../listing/json-schema.ts'
 import {
   OfferSchema,
-  type Operation,
   OperationPriceSchema,
   type ShownTool,
   type Skill,
@@ -16,15 +15,7 @@ import { isJsonObject, present } from '../wire/json.ts'
 import { callPath, pagePath } from '../wire/links.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/shapes.ts'
 import { cutLine, cutText } from '../wire/text.ts'
-import {
-  AUTH_TYPES,
-  EFFECTS,
-  type Effect,
-  HTTP_METHODS,
-  KINDS,
-  RAILS,
-  type Rail,
-} from '../wire/vocabulary.ts'
+import { AUTH_TYPES, EFFECTS, HTTP_METHODS, KINDS, RAILS, type Rail } from '../wire/vocabulary.ts'
 import { findWay } from './client-setup.ts'
 import {
   chooseOperation,
@@ -267,29 +258,13 @@ function typeOf(schema: unknown): string {
 }
 
 /** The searched facts of an operation, in addition to its listing's own words. */
-export interface OperationEntry {
-  found: FoundOperation
-  /** Its name and task. */
-  names: string[]
-  /** Id of its task. */
-  task?: string | undefined
-  description: string
-  /** Slots of its example that a query can fill. */
-  slots: ArgumentSlot[]
-  /** Ways to pay for it, and the lowest price in US dollars; null where none is known. */
-  rails: readonly Rail[]
-  networks: readonly string[]
-  offers: NonNullable<Operation['offers']>
-  minUsd: number | null
-  /** What a call of it changes; null where nobody says it. */
-  effect: Effect | null
-}
+export type OperationEntry = ReturnType<typeof toOperationEntries>[number]
 
 /**
  * All operations of a listing, each as an answer shows it. A server and an agent are also found as
  * a whole, with their address: a query may be about them and name no operation.
  */
-export function toOperationEntries(listing: DerivedListing, baseUrl: string): OperationEntry[] {
+export function toOperationEntries(listing: DerivedListing, baseUrl: string) {
   const { id, facts, surface, trust, buy } = listing
   const shown = {
     ...{ id, name: facts.name, kind: facts.kind, trust: trustScoreOf(trust) },
@@ -305,13 +280,18 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
     operation: FoundOperation['operation'],
     names: string[],
     description = '',
-    sold: OperationOffers = {},
+    sold: OperationOffers & { task?: string | undefined } = {},
     slots: ArgumentSlot[] = [],
-  ): OperationEntry => ({
+  ) => ({
     found: { listing: shown, operation },
+    /** Its name and task. */
     names,
+    /** Id of its task. */
+    task: sold.task,
     description,
+    /** Slots of its example that a query can fill. */
     slots,
+    /** What a call of it changes; null where nobody says it. */
     effect: operation.effect ?? null,
     ...toTerms(sold),
   })
@@ -319,14 +299,8 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
     ...toKitOperations(listing, relayUrl).map((operation) => {
       const { url, task, description } = operation
       const names = [lastPartOf(url), ...(task === undefined ? [] : [task.replaceAll('_', ' ')])]
-      const entry = toEntry(
-        toFoundHttp(operation),
-        names,
-        description,
-        operation,
-        toHttpSlots(operation),
-      )
-      return { ...entry, task }
+      const found = toFoundHttp(operation)
+      return toEntry(found, names, description, operation, toHttpSlots(operation))
     }),
     ...surface.tools.map((tool) => {
       const names = tool.title === undefined ? [tool.name] : [tool.name, tool.title]
@@ -334,7 +308,7 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string): Op
       const found = toFoundTool(tool, reached)
       const given = found.example?.arguments
       const slots = slotsIn(['arguments'], given, tool.input_schema, true)
-      return { ...toEntry(found, names, stated, tool, slots), task: tool.task }
+      return toEntry(found, names, stated, tool, slots)
     }),
     ...surface.skills.map((skill) => {
       const stated = [skill.description, ...(skill.examples ?? [])].join(' ')
@@ -356,7 +330,10 @@ function toHttpSlots({ params = [], body, example }: KitOperation): ArgumentSlot
   ]
 }
 
-/** The price of an operation: by its own terms or, where no operation has any, the listing's. */
+/**
+ * Ways to pay for an operation, and its lowest price in US dollars, null where none is known: by its
+ * own terms or, where no operation has any, the listing's.
+ */
 function readTerms(pricing: Pricing, operations: readonly OperationOffers[]) {
   const sellsOnRail = RAILS.map(
     (rail) => [rail, sellsOn(rail, operations, railsOf(pricing))] as const,

@@ -215,9 +215,7 @@ function toInput({ name, description, required, secret, choices, ...setting }: S
   }
 }
 
-export interface PolicyView extends Pick<Policy, 'id' | 'name' | 'note'> {
-  servers: { id: string; name: string /** Empty for one that is in. */; reasons: string[] }[]
-}
+export type PolicyView = ReturnType<typeof toPolicyView>
 
 /** @returns why a server is out, in the terms of the policy; empty for one that is in. */
 export function judgePolicy(policy: Policy, listing: DerivedListing): string[] {
@@ -238,13 +236,14 @@ export function judgePolicy(policy: Policy, listing: DerivedListing): string[] {
 }
 
 /** Every MCP server under a policy, allowed ones first. */
-export function toPolicyView(policy: Policy, listings: readonly DerivedListing[]): PolicyView {
+export function toPolicyView(policy: Policy, listings: readonly DerivedListing[]) {
   const { id, name, note } = policy
   const servers = listings
     .filter(({ facts }) => facts.kind === 'mcp_server')
     .map((listing) => ({
       id: listing.id,
       name: listing.facts.name,
+      // Empty for one that is in.
       reasons: judgePolicy(policy, listing),
     }))
   servers.sort((a, b) => Number(a.reasons.length > 0) - Number(b.reasons.length > 0))

@@ -99,34 +99,11 @@ const MICRO = 1_000_000
 /** Below that the largest buyer is most of the business, and a stranger who joins them helps. */
 const FEWEST_PAYERS = 3
 
-/** The total of one payer's payments at one listing; all in millionths. */
-interface Share {
-  payer: string
-  rows: readonly LedgerPayment[]
-  weight: number
-  settlements: number
-  micros: number
-}
-
 interface Counts {
   buyers: number
   settlements: number
   /** US dollars. */
   volume: number
-}
-
-/** The counted payments of one listing in one window. */
-interface Shares extends Counts {
-  /** How much each payer counts, in millionths; those that do not are left out. */
-  weights: ReadonlyMap<string, number>
-  topShare: number
-  /** By day since the epoch (UTC). */
-  days: ReadonlyMap<number, Counts>
-  /** Milliseconds. */
-  last: number
-  schemes: ReadonlySet<LedgerPayment['scheme']>
-  /** Payments by network. */
-  networks: ReadonlyMap<string, number>
 }
 
 /**
@@ -166,7 +143,8 @@ function addTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): v
   else own.push(value)
 }
 
-function toShare(payer: string, rows: readonly LedgerPayment[], weight: number): Share {
+/** The total of one payer's payments at one listing; all in millionths. */
+function toShare(payer: string, rows: readonly LedgerPayment[], weight: number) {
   const { settlements, volumeUsd } = TRUST.perPayer
   return {
     payer,
@@ -176,12 +154,16 @@ function toShare(payer: string, rows: readonly LedgerPayment[], weight: number):
     micros: Math.floor((weight * Math.min(sumOf(rows), volumeUsd * MICRO)) / FULL),
   }
 }
+type Share = ReturnType<typeof toShare>
 
 function sumOf(rows: readonly LedgerPayment[]): number {
   return rows.reduce((sum, { usd_micro }) => sum + usd_micro, 0)
 }
 
-function toShares(shares: readonly Share[]): Shares {
+/** The counted payments of one listing in one window. */
+type Shares = ReturnType<typeof toShares>
+
+function toShares(shares: readonly Share[]) {
   const all = shares.reduce((sum, { micros }) => sum + micros, 0)
   const most = shares.reduce((largest, { micros }) => Math.max(largest, micros), 0)
   const limit = shares.length < FEWEST_PAYERS ? most : Math.min(most, all - most)
@@ -191,11 +173,14 @@ function toShares(shares: readonly Share[]): Shares {
   const rows = kept.flatMap((share) => share.rows)
   const networks = Map.groupBy(rows, ({ network }) => network)
   return {
+    // How much each payer counts, in millionths; those that do not are left out.
     weights: new Map(kept.map(({ payer, weight }) => [payer, weight])),
     buyers: buyers / FULL,
     settlements: kept.reduce((sum, { settlements }) => sum + settlements, 0) / FULL,
+    // US dollars.
     volume: micros / MICRO,
     topShare: toTopShare(limit, { buyers, micros }),
+    // By day since the epoch (UTC).
     days: toDays(kept),
     last: largestOf(
       rows.map(({ at }) => at),

@@ -210,33 +210,13 @@ export function toKnownDays(listing: DerivedListing, sources: Sources) {
   }
 }
 
-/** One source's figures of one time, as a sentence: the day comes before the number. */
-interface UseSentence {
-  source: string
-  /** The last day that was counted. */
-  day: string
-  /** Whether somebody paid for the service. */
-  isPayment: boolean
-  /** Whether that was a test by one. */
-  isTest: boolean
-  /** Whether it is about money at all: what an address received may be anything. */
-  isOfMoney: boolean
-  /** @example '4–20 July 2026: 22,436 settlements by at least 688 wallets, counted by merona' */
-  text: string
-  /** At most 60 bytes. @example '4–20 Jul 2026: 22,436 settlements, merona' */
-  short: string
-}
-
 /**
  * What others counted, in words: payments of the listing itself first, then those of a payee that
  * it shares, test purchases, and counts that say nothing of payments.
  *
  * @param nameOf the name of a source's id
  */
-export function toUseSentences(
-  uses: readonly ReportedUse[],
-  nameOf: (source: string) => string,
-): UseSentence[] {
+export function toUseSentences(uses: readonly ReportedUse[], nameOf: (source: string) => string) {
   const groups = Map.groupBy(uses, ({ source, from, to, as_of }) =>
     [source, from, to ?? as_of].join(' '),
   )
@@ -372,6 +352,7 @@ function toSum(usd: number): string {
   return usd < 1000 ? toSumText(usd) : `$${Math.round(usd).toLocaleString('en-US')}`
 }
 
+/** One source's figures of one time, as a sentence: the day comes before the number. */
 function toSentence(
   { weight, isPayment, words, few }: Words,
   { source, name, from, day }: Figures,
@@ -382,11 +363,17 @@ function toSentence(
   const [isOfMoney, isTest] = [weight < FAME, weight === TEST || weight === BAD_TEST]
   return {
     source,
+    /** The last day that was counted. */
     day,
+    /** Whether somebody paid for the service. */
     isPayment,
+    /** Whether that was a test by one. */
     isTest,
+    /** Whether it is about money at all: what an address received may be anything. */
     isOfMoney,
+    /** @example '4–20 July 2026: 22,436 settlements by at least 688 wallets, counted by merona' */
     text: `${toSpan(from, day)}: ${words}`,
+    /** At most 60 bytes. @example '4–20 Jul 2026: 22,436 settlements, merona' */
     short,
   }
 }

@@ -45,13 +45,7 @@ import {
   STATUSES,
 } from '../wire/vocabulary.ts'
 import { KnownSchema, type Sources, toKnown, toPaidWords } from './known-view.ts'
-import {
-  TrustSchema,
-  type TrustSummary,
-  TrustSummarySchema,
-  toTrustSummary,
-  toTrustView,
-} from './trust-view.ts'
+import { TrustSchema, TrustSummarySchema, toTrustSummary, toTrustView } from './trust-view.ts'
 
 const words = v.optional(v.array(v.string()))
 
@@ -112,48 +106,6 @@ const ToolLineSchema = v.object({
   effect: v.optional(v.picklist(EFFECTS)),
 })
 const SkillLineSchema = v.object({ id: text, name: text, description: text })
-
-/** Fields of the full listing that say how it is called. */
-export const callableEntries = {
-  /** Digest of what a caller relies on; changes exactly when any of it does. */
-  digest: v.string(),
-  cost: v.picklist(COSTS),
-  auth: AuthViewSchema,
-  operations: v.array(OperationLineSchema),
-  tools: v.array(ToolLineSchema),
-  skills: v.array(SkillLineSchema),
-  notices: v.array(NoticeSchema),
-  /** Tools, prices and payees before and after, newest first; absent where none changed. */
-  drift: v.optional(v.array(DriftSchema)),
-  /** How the last run of its package went, in a sandbox of ours; absent where none was run. */
-  package_run: v.optional(PackageRunSchema),
-  registry_name: v.optional(v.string()),
-  version: v.optional(v.string()),
-}
-
-const CallableSchema = v.object(callableEntries)
-
-/** Everything but the digest, which takes longer than the rest: rows of lists don't print it. */
-export function toCallableView(
-  listing: DerivedListing,
-): Omit<v.InferOutput<typeof CallableSchema>, 'digest'> {
-  const { facts, surface, notices, evidence } = listing
-  const { registry_name, version } = facts
-  return {
-    cost: costOf(facts),
-    auth: facts.auth,
-    operations: surface.operations.map((operation) => v.parse(OperationLineSchema, operation)),
-    tools: surface.tools.map((tool) => v.parse(ToolLineSchema, inOneLine(tool))),
-    skills: surface.skills.map((skill) => v.parse(SkillLineSchema, inOneLine(skill))),
-    notices,
-    ...present({
-      drift: evidence.drift,
-      package_run: evidence.package_run,
-      registry_name,
-      version,
-    }),
-  }
-}
 
 const MAX_LINE_LENGTH = 200
 
@@ -345,7 +297,20 @@ export const ListingViewSchema = v.object({
   delivered: v.optional(DeliveredSchema),
   tiers: TiersSchema,
   invoke: v.array(InvokeSchema),
-  ...callableEntries,
+  /** Digest of what a caller relies on; changes exactly when any of it does. */
+  digest: v.string(),
+  cost: v.picklist(COSTS),
+  auth: AuthViewSchema,
+  operations: v.array(OperationLineSchema),
+  tools: v.array(ToolLineSchema),
+  skills: v.array(SkillLineSchema),
+  notices: v.array(NoticeSchema),
+  /** Tools, prices and payees before and after, newest first; absent where none changed. */
+  drift: v.optional(v.array(DriftSchema)),
+  /** How the last run of its package went, in a sandbox of ours; absent where none was run. */
+  package_run: v.optional(PackageRunSchema),
+  registry_name: v.optional(v.string()),
+  version: v.optional(v.string()),
   /** Facts past their limit of age, with their day; absent where there are none. */
   past: v.optional(PastFactsSchema),
   buy: v.picklist(BUY),
@@ -420,6 +385,25 @@ export function toListingView(
   }
 }
 
+/** How it is called. */
+function toCallableView({ facts, surface, notices, evidence }: DerivedListing) {
+  const { registry_name, version } = facts
+  return {
+    cost: costOf(facts),
+    auth: facts.auth,
+    operations: surface.operations.map((operation) => v.parse(OperationLineSchema, operation)),
+    tools: surface.tools.map((tool) => v.parse(ToolLineSchema, inOneLine(tool))),
+    skills: surface.skills.map((skill) => v.parse(SkillLineSchema, inOneLine(skill))),
+    notices,
+    ...present({
+      drift: evidence.drift,
+      package_run: evidence.package_run,
+      registry_name,
+      version,
+    }),
+  }
+}
+
 function toTrustSource(trust: DerivedListing['trust'], sources: ListingViewContext['sources']) {
   return trust.evidence === 'no_payment_data' ? '' : attributionOf(sources, trust.measured.source)
 }
@@ -455,29 +439,10 @@ function toSourceWords(words: readonly Stated[] = [], source: string) {
 }
 
 /** What lists print of a listing: the same members as in its view, of its trust those that a summary has. */
-export type ListingBrief = Pick<
-  ListingView,
-  | 'id'
-  | 'name'
-  | 'summary'
-  | 'kind'
-  | 'categories'
-  | 'tags'
-  | 'pricing'
-  | 'cost'
-  | 'invoke'
-  | 'first_party'
-  | 'mark'
-  | 'badges'
-  | 'page'
-> & {
-  trust: TrustSummary
-  auth: Pick<ListingView['auth'], 'type'>
-  /** Who was seen to pay, in a few words; absent where nothing is known. */
-  paid?: string
-}
+export type ListingBrief = Omit<ReturnType<typeof toListingBrief>, 'mark'> &
+  Pick<ListingView, 'mark'>
 
-export function toListingBrief(listing: DerivedListing, sources: Sources): ListingBrief {
+export function toListingBrief(listing: DerivedListing, sources: Sources) {
   const { id, facts, trust, mark, badges } = listing
   const paid = toPaidWords(listing, sources)
   const { name, summary, kind, categories, tags, pricing, first_party } = facts
@@ -489,6 +454,7 @@ export function toListingBrief(listing: DerivedListing, sources: Sources): Listi
     page: pagePath(id),
     trust: toTrustSummary(trust),
     auth: { type: facts.auth.type },
+    // Who was seen to pay, in a few words; absent where nothing is known.
     ...(paid !== null && { paid }),
   }
 }
