@@ -3,6 +3,7 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CompareView } from './domain/compare/compare-view.ts'
 import type { SiteTexts, Tables } from './domain/derived/tables.ts'
+import type { FirstCall } from './domain/kit/filled-call.ts'
 import type { KitView } from './domain/kit/kit-view.ts'
 import type { Gone } from './domain/listing/listing-states.ts'
 import type { TaskPage } from './domain/plans/task-plan.ts'
@@ -109,6 +110,8 @@ export interface CompiledSite {
   tasks: Tables['tasks']
   /** The same with everybody who does it. */
   task_pages: TaskPage[]
+  /** The listing that examples of documents are about. */
+  first_call: FirstCall | null
 }
 
 export interface Compiled {

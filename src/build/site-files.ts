@@ -20,7 +20,6 @@ import {
   toFirstCall,
   toFirstSearch,
 } from '../domain/kit/filled-call.ts'
-import { toKitView } from '../domain/kit/kit-view.ts'
 import { type OfferOfTask, toTaskPages, toTaskView } from '../domain/plans/task-plan.ts'
 import {
   toAgentCard,
@@ -44,7 +43,7 @@ import {
   toSourcesView,
   toStatsView,
 } from '../domain/views/reference-views.ts'
-import { toTrustMethodView, toTrustView } from '../domain/views/trust-view.ts'
+import { toTrustMethodView } from '../domain/views/trust-view.ts'
 import { callPath, kitPath } from '../domain/wire/links.ts'
 import {
   PROTOCOL_ENDPOINTS,
@@ -164,11 +163,7 @@ const DOCUMENTS: Readonly<Record<StaticProtocolId, ToDocument>> = {
   ard_manifest: toCatalog,
   ai_catalog: toCatalog,
   api_catalog: ({ base_url }) => toApiCatalog(base_url),
-  llms_txt({ base_url: baseUrl, texts: site, stats, categories: { categories } }, catalogue) {
-    const { total } = stats.listings
-    const first = toFirstCall(toCandidates(catalogue), baseUrl)
-    return toLlmsText({ baseUrl, site, total, categories, first })
-  },
+  llms_txt: toLlmsText,
   llms_full_txt({ base_url, texts }, { listings }) {
     const named = listings.map(({ id, facts }) => ({
       id,
@@ -177,18 +172,6 @@ const DOCUMENTS: Readonly<Record<StaticProtocolId, ToDocument>> = {
     }))
     return toLlmsFullText(base_url, texts, named)
   },
-}
-
-/** A kit is made where it is looked at: mostly one. */
-function toCandidates({ listings, baseUrl }: Catalogue) {
-  return listings.map((listing) => ({
-    id: listing.id,
-    relay_reason: listing.buy.reason,
-    brief: listing.facts,
-    get kit() {
-      return toKitView(listing, { baseUrl, trust: toTrustView(listing.trust, '') })
-    },
-  }))
 }
 
 function toCatalog({ base_url, texts, categories: { categories } }: CompiledSite): object {
@@ -239,17 +222,14 @@ function toApiCatalog(baseUrl: string) {
   }
 }
 
-interface LlmsInput {
-  baseUrl: string
-  site: SiteNames
-  categories: readonly { id: string; name: string; description: string; listings: number }[]
-  total: number
-  /** The listing that the first doors are about. */
-  first: FirstCall | undefined
-}
-
 /** `/llms.txt`: what this is, and where to go next, for models. */
-function toLlmsText({ baseUrl, site, categories, total, first }: LlmsInput): string {
+function toLlmsText({
+  base_url: baseUrl,
+  texts: site,
+  categories: { categories },
+  stats,
+  first_call: first,
+}: CompiledSite): string {
   const { payments, trust } = site.switches
   const toList = (links: readonly LlmsLink[]) =>
     toPresentLinks(links, site).map(
@@ -265,7 +245,7 @@ function toLlmsText({ baseUrl, site, categories, total, first }: LlmsInput): str
   return `${[
     `# ${site.name}`,
     '',
-    `> ${total} listings. ${toOwnSummary(site)}`,
+    `> ${stats.listings.total} listings. ${toOwnSummary(site)}`,
     '',
     notes.filter((note) => note !== false).join(' '),
     '',
@@ -293,7 +273,7 @@ function toLlmsText({ baseUrl, site, categories, total, first }: LlmsInput): str
 type LlmsLink = readonly [path: string, name: string, note: string]
 
 /** A search, the kit of its first result and a call of that: three requests to an answer. */
-function toProtocolLinks({ payments }: Switches, first: FirstCall | undefined): LlmsLink[] {
+function toProtocolLinks({ payments }: Switches, first: FirstCall | null): LlmsLink[] {
   const filters = payments ? 'kind, category, rail, max_price_usd' : 'kind, category'
   const search = first && toFirstSearch(first, { view: 'compact', limit: '5' })
   const isRelayed = payments && typeof first?.call === 'string'
@@ -305,7 +285,7 @@ function toProtocolLinks({ payments }: Switches, first: FirstCall | undefined): 
     ],
     ['/api/v1/tasks', 'Tasks', 'one contract for several services, /plan below each; plan_task'],
     [search ?? '/api/v1/search', 'Search', `listings by task or name, as JSON; add ${filters}`],
-    ...(first === undefined
+    ...(first === null
       ? []
       : ([
           [`${kitPath(first.id)}?view=compact`, 'Kit', 'what the first call to a result needs'],
@@ -393,6 +373,7 @@ export function toCompiledSite(
     policies: tables.policies.map((policy) => toPolicyView(policy, listings)),
     tasks: tables.tasks,
     task_pages,
+    first_call: toFirstCall(listings, baseUrl),
   }
 }
 

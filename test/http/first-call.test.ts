@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { toFirstCall } from '../../src/domain/kit/filled-call.ts'
-import { toKitView } from '../../src/domain/kit/kit-view.ts'
-import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { catalogue } from '../support/own-catalogue.ts'
 import { serveFixture } from '../support/running-service.ts'
 
@@ -46,15 +44,9 @@ describe('three requests to a paid call', () => {
 
   test('of our own content name a listing that a search has first and the relay calls', () => {
     const { baseUrl, listings } = catalogue
-    const candidates = listings.map((listing) => ({
-      id: listing.id,
-      relay_reason: listing.buy.reason,
-      brief: listing.facts,
-      kit: toKitView(listing, { baseUrl, trust: toTrustView(listing.trust, '') }),
-    }))
-    const first = toFirstCall(candidates, baseUrl)
+    const first = toFirstCall(listings, baseUrl)
     expect(first?.call).toMatch(/^https?:\/\/[^<{]*\/api\/v1\/call\/x402\./)
-    expect(candidates.filter(({ brief }) => brief.name === first?.words)).toHaveLength(1)
+    expect(listings.filter(({ facts }) => facts.name === first?.words)).toHaveLength(1)
   })
 })
 

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { readCompiled, readOpenApi } from '../../compiled.ts'
-import { toFirstCall } from '../../domain/kit/filled-call.ts'
 import { toSchemaFields, toTypeText } from '../../domain/wire/shapes.ts'
 
 /**
@@ -64,12 +63,12 @@ export function readReference() {
 }
 
 function makeReference(document: unknown) {
-  const { site, listings } = readCompiled()
-  const first = toFirstCall(listings, site.base_url)
+  const { site } = readCompiled()
+  const first = site.first_call
   const [compared] = site.compare
   const examples = {
     ...{ q: 'web search', limit: '5', relay_info: '1' },
-    ...(first !== undefined && { listing_id: first.id }),
+    ...(first !== null && { listing_id: first.id }),
     ...(compared !== undefined && { slug: compared.slug }),
   }
   return {

@@ -1,10 +1,9 @@
+import type { DerivedListing } from '../derived/derived-listing.ts'
 import { encodeBody } from '../listing/operation.ts'
-import type { ListingView } from '../views/listing-view.ts'
 import { callPath } from '../wire/links.ts'
 import { isAtAddress } from '../wire/text.ts'
 import type { HttpMethod, Rail } from '../wire/vocabulary.ts'
-import { chooseOperation, type KitOperation } from './kit-entries.ts'
-import type { KitView } from './kit-view.ts'
+import { chooseOperation, type KitOperation, toKitOperations } from './kit-entries.ts'
 
 /** A caller's input to a call through the relay; the operation provides the rest. */
 export interface RequestedCall {
@@ -109,49 +108,37 @@ function toBody({ headers, body }: CalledOperation['example']): string | undefin
   return body === undefined ? undefined : encodeBody(headers['Content-Type'] ?? '', body)
 }
 
-/** A listing as documents may show it. */
-interface Candidate {
-  id: string
-  /** Null where the relay calls it. */
-  relay_reason: string | null
-  brief: Pick<ListingView, 'name' | 'first_party'>
-  kit: KitView
-}
-
 /** What documents show as the way from a question to a call: all of it is about one listing. */
-export interface FirstCall {
-  id: string
-  /** What a search with the rail of relayed listings, or without any where none is, has first. */
-  words: string
-  /** The relay's address of one operation; null where no listing is relayed. */
-  call: string | null
-}
+export type FirstCall = NonNullable<ReturnType<typeof toFirstCall>>
 
 /**
  * A listing that the relay calls by GET with an address that needs nothing filled in, else one that
  * it calls, else any. A search puts a listing first by its whole name where no other has that, and
  * always by its id.
  */
-export function toFirstCall(all: readonly Candidate[], baseUrl: string): FirstCall | undefined {
-  const listings = all.filter(({ brief }) => !brief.first_party)
-  const relayed = listings.filter(({ relay_reason }) => relay_reason === null)
+export function toFirstCall(all: readonly DerivedListing[], baseUrl: string) {
+  const listings = all.filter(({ facts }) => !facts.first_party)
+  const relayed = listings.filter(({ buy }) => buy.reason === null)
   const found = relayed.length > 0 ? relayed : listings
-  const chosen = found.find((each) => findPlainCall(each) !== null) ?? found[0]
-  if (chosen === undefined) return undefined
-  const { id, relay_reason, brief } = chosen
-  const isOnly = found.filter((each) => isSameName(each, chosen)).length === 1
-  const relay = relay_reason === null ? `${baseUrl}${callPath(id)}` : null
-  return { id, words: isOnly ? brief.name : id, call: findPlainCall(chosen) ?? relay }
+  const chosen = found.find((each) => findPlainCall(each, baseUrl) !== null) ?? found[0]
+  if (chosen === undefined) return null
+  const { id, buy, facts } = chosen
+  const named = found.filter((each) => each.facts.name.toLowerCase() === facts.name.toLowerCase())
+  const relay = buy.reason === null ? `${baseUrl}${callPath(id)}` : null
+  return {
+    id,
+    /** What a search with the rail of relayed listings, or without any where none is, has first. */
+    words: named.length === 1 ? facts.name : id,
+    /** The relay's address of one operation; null where no listing is relayed. */
+    call: findPlainCall(chosen, baseUrl) ?? relay,
+  }
 }
 
-function findPlainCall({ relay_reason, kit }: Candidate): string | null {
-  const { method, relay_url } = chooseOperation(kit.operations, 'x402')?.example ?? {}
-  const isPlain = relay_reason === null && method === 'GET' && relay_url !== undefined
-  return isPlain && !/[<{']/.test(relay_url) ? relay_url : null
-}
-
-function isSameName({ brief: a }: Candidate, { brief: b }: Candidate): boolean {
-  return a.name.toLowerCase() === b.name.toLowerCase()
+function findPlainCall(listing: DerivedListing, baseUrl: string): string | null {
+  if (listing.buy.reason !== null) return null
+  const operations = toKitOperations(listing, `${baseUrl}${callPath(listing.id)}`)
+  const { method, relay_url } = chooseOperation(operations, 'x402')?.example ?? {}
+  return method === 'GET' && relay_url !== undefined && !/[<{']/.test(relay_url) ? relay_url : null
 }
 
 /** The search that has it first. */

@@ -205,15 +205,7 @@ export function toOthersText({ others }: Pick<Delivered, 'others'>): string {
 }
 
 /** Marks of a request's payments, to find them among those that the meter reads. */
-export interface PaymentMarks {
-  /** Payer and payee. Anybody can write this. */
-  payment: string
-  /**
-   * The same with the nonce that its payer signed (EIP-3009); null under other schemes. Until the
-   * payment is on its chain, only its payer and the seller who got it know it.
-   */
-  authorization: string | null
-}
+export type PaymentMarks = NonNullable<ReturnType<typeof readMarks>>
 
 /**
  * Null where payer and payee cannot be read, also for a request with two payers, in two payments or
@@ -229,7 +221,7 @@ export function toPaymentMarks(payments: readonly object[]): PaymentMarks | null
 /** Members of a payload that name the payer: each scheme has one of them. */
 const PAYING = ['authorization', 'permit2Authorization', 'channelConfig', 'from', 'transaction']
 
-function readMarks(payment: object): PaymentMarks | null {
+function readMarks(payment: object) {
   const payload = memberOf(payment, 'payload')
   const [paying, ...others] = PAYING.filter((name) => memberOf(payload, name) !== undefined)
   if (paying === undefined || others.length > 0) return null
@@ -238,7 +230,15 @@ function readMarks(payment: object): PaymentMarks | null {
   if (payer !== null && payee !== null) {
     const mark = toMark(payee, payer)
     const nonce = readNonce(payload)
-    return { payment: mark, authorization: nonce === null ? null : `${mark} ${nonce}` }
+    return {
+      /** Payer and payee. Anybody can write this. */
+      payment: mark,
+      /**
+       * The same with the nonce that its payer signed (EIP-3009); null under other schemes. Until the
+       * payment is on its chain, only its payer and the seller who got it know it.
+       */
+      authorization: nonce === null ? null : `${mark} ${nonce}`,
+    }
   }
   const transfer = readSolanaTransfer(memberOf(payload, 'transaction'))
   if (transfer === null) return null

@@ -69,8 +69,9 @@ function judgeJson(declared: DeclaredResponse, { body }: DeliveredAnswer): Judge
   const isLong = body.length > MAX_PARSED
   const whole = isLong ? undefined : parseJson(toText(body))
   if (whole !== undefined) return judgeValue(declared, whole)
-  const read = condenseJson(body, { isCut: isLong })
-  const value = read === null ? undefined : parseJson(toText(read.json))
+  const read = condenseJson(body)
+  // All of a short answer was tried.
+  const value = isLong && read !== null ? parseJson(toText(read.json)) : undefined
   if (read !== null && value !== undefined) return judgeValue(declared, value, read.isComplete)
   const head = toText(isLong ? body.subarray(0, HEAD_BYTES) : body)
   const events = readEvents(head)
@@ -224,14 +225,6 @@ const MAX_DEPTH = 64
 /** `\u` and its four digits: a text is not cut inside these. */
 const ESCAPE_BYTES = 6
 
-export interface CondensedJson {
-  json: Uint8Array
-  /** Nothing was omitted. */
-  isComplete: boolean
-  /** A text or a bracket is open at its end. */
-  isOpen: boolean
-}
-
 /**
  * A long JSON answer reduced to what is checked: the first entries of each list, the beginning of
  * each text. Works on the bytes, so that no string or value of the whole is ever made: an answer of
@@ -239,21 +232,14 @@ export interface CondensedJson {
  *
  * Known limit: omitted parts are not checked, except for brackets and quotes.
  *
- * @param isCut false for a short answer: then all of it is kept, unless it is nested too deeply
- * @returns null where that is so, or the result is too long
+ * @returns null where it is nested too deeply, or the result is too long
  */
-export function condenseJson(
-  bytes: Uint8Array,
-  { isCut }: { isCut: boolean },
-): CondensedJson | null {
-  // A short answer is returned unchanged: allocating a copy took longer than reading it.
-  const kept = isCut ? new Uint8Array(Math.min(bytes.length, MAX_KEPT)) : bytes
+export function condenseJson(bytes: Uint8Array) {
+  const kept = new Uint8Array(Math.min(bytes.length, MAX_KEPT))
   const place: Place = {
-    items: isCut ? new Int32Array(MAX_DEPTH + 1) : NO_ROOM,
+    items: new Int32Array(MAX_DEPTH + 1),
     ...{ depth: 0, cutIn: 0 },
     ...{ inText: false, textAt: 0, escapeAt: -ESCAPE_BYTES, isTextCut: false },
-    maxText: isCut ? MAX_TEXT : bytes.length,
-    maxItems: isCut ? MAX_ITEMS : bytes.length,
   }
   let size = 0
   for (let at = 0; at < bytes.length; at += 1) {
@@ -266,14 +252,17 @@ export function condenseJson(
     if (place.depth > MAX_DEPTH) return null
     if (place.isTextCut || place.cutIn > 0) continue
     if (size === kept.length) return null
-    if (isCut) kept[size] = code
+    kept[size] = code
     size += 1
   }
-  const isOpen = place.inText || place.depth > 0
-  return { json: kept.subarray(0, size), isComplete: size === bytes.length, isOpen }
+  return {
+    json: kept.subarray(0, size),
+    /** Nothing was omitted. */
+    isComplete: size === bytes.length,
+    /** A text or a bracket is open at its end. */
+    isOpen: place.inText || place.depth > 0,
+  }
 }
-
-const NO_ROOM = new Int32Array(0)
 
 /** The position of a byte in the JSON. */
 interface Place {
@@ -286,8 +275,6 @@ interface Place {
   textAt: number
   escapeAt: number
   isTextCut: boolean
-  readonly maxText: number
-  readonly maxItems: number
 }
 
 /** Less than any possible number of commas. */
@@ -303,7 +290,7 @@ function readText(place: Place, code: number, at: number): void {
     return
   }
   const isBetween = (code & 0xc0) !== 0x80 && at - place.escapeAt >= ESCAPE_BYTES
-  if (at - place.textAt > place.maxText && isBetween) place.isTextCut = true
+  if (at - place.textAt > MAX_TEXT && isBetween) place.isTextCut = true
 }
 
 function readMark(place: Place, code: number): void {
@@ -317,7 +304,7 @@ function readMark(place: Place, code: number): void {
   } else if (code === COMMA && place.depth > 0) {
     const count = (items[place.depth] ?? 0) + 1
     items[place.depth] = count
-    if (place.cutIn === 0 && count > place.maxItems) place.cutIn = place.depth
+    if (place.cutIn === 0 && count > MAX_ITEMS) place.cutIn = place.depth
   }
 }
 

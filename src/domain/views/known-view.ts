@@ -378,26 +378,24 @@ function toSentence(
   }
 }
 
-const toFormat = (month: 'long' | 'short') =>
-  new Intl.DateTimeFormat('en-GB', { day: 'numeric', month, year: 'numeric', timeZone: 'UTC' })
-const FORMATS = { long: toFormat('long'), short: toFormat('short') }
-
-/** The spans so far: a directory names few days, and formatting one takes longer than all else of a view. */
-const spans = new Map<string, string>()
-const MOST_SPANS = 10_000
+const MONTHS = {
+  long: [
+    ...['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September'],
+    ...['October', 'November', 'December'],
+  ],
+  short: ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'],
+}
 
 /** Days in words. @example toSpan('2026-07-04', '2026-07-20') → '4–20 July 2026' */
-function toSpan(from: string, to: string, month: keyof typeof FORMATS = 'long'): string {
-  const key = `${from} ${to} ${month}`
-  const known = spans.get(key)
-  if (known !== undefined) return known
-  const span = FORMATS[month]
-    .formatRange(Date.parse(from), Date.parse(to))
-    .replaceAll('\u2009', ' ')
-    .replace(/^(\d+) – /, '$1–')
-    .replaceAll('Sept ', 'Sep ')
-  if (spans.size < MOST_SPANS) spans.set(key, span)
-  return span
+function toSpan(from: string, to: string, length: keyof typeof MONTHS = 'long'): string {
+  const [first = [], last = []] = [from, to].map((day) => {
+    const date = new Date(day)
+    return [date.getUTCDate(), MONTHS[length][date.getUTCMonth()], date.getUTCFullYear()]
+  })
+  const end = last.join(' ')
+  const differs = first.findLastIndex((part, at) => part !== last[at])
+  if (differs < 0) return end
+  return differs === 0 ? `${first[0]}–${end}` : `${first.slice(0, differs + 1).join(' ')} – ${end}`
 }
 
 /** The outcome of the newest probe that says something about the service. */
