@@ -181,8 +181,10 @@ export function toOperationSnippets(
   return toHttpSnippets(toSent(operation), toTerms(pricing, operation, rail))
 }
 
+type PaymentTerms = Pick<ReturnType<typeof toTerms>, 'rails' | 'networks'>
+
 /** The operation's own offers, else the listing's offers for all of them. */
-function toTerms(pricing: Pricing, { offers = [] }: KitOperation, rail?: Rail): PaymentTerms {
+function toTerms(pricing: Pricing, { offers = [] }: KitOperation, rail?: Rail) {
   const onRail = rail === undefined ? offers : offers.filter((offer) => offer.rail === rail)
   const chosen = onRail.length > 0 ? onRail : offers
   if (chosen.length > 0)
@@ -209,11 +211,6 @@ function toHttpSnippets(
     typescript: toTypeScript(way, call),
     python: way === 'x402' ? toEvmPython(call) : toPlainPython(call),
   }
-}
-
-interface PaymentTerms {
-  rails: readonly Rail[]
-  networks: readonly string[]
 }
 
 interface Call extends ExampleRequest {

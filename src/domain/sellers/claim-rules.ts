@@ -7,16 +7,8 @@ import { CLAIM_METHODS, type ClaimMethod } from '../wire/vocabulary.ts'
 /** The proofs a listing's host allows. A missing method comes with its reason. */
 type ClaimVerdict = { allowed: true; host: ClaimHost } | { allowed: false; detail: string }
 
-export interface ClaimHost {
-  /** Exactly the listing's host: the proof covers no other. */
-  host: string
-  /** Scheme, host and port of the listing's URL. */
-  origin: string
-  /** The domain somebody registered, or a tenant's own name; null for addresses and localhost. */
-  registrableDomain: string | null
-  /** For a page on the code host: `owner/name` of the repositories that can have published it. */
-  repositories: readonly string[]
-}
+/** What a proof of a listing is about. */
+export type ClaimHost = ReturnType<typeof readClaimHost>
 
 const GITHUB = 'https://github.com'
 /** The default issuer of workflow tokens, unless `OIDC_ISSUER` names another. */
@@ -84,7 +76,7 @@ export function readClaimHost(
   listingUrl: string,
   method: ClaimMethod,
   { sharedHosts, issuer }: Pick<ClaimRules, 'sharedHosts' | 'issuer'>,
-): ClaimHost {
+) {
   const host = hostOf(listingUrl) ?? ''
   const url = new URL(listingUrl)
   const { origin } = url
@@ -92,9 +84,13 @@ export function readClaimHost(
   // A workflow speaks for its repository, and not for the host of all of them.
   const isPart = method === 'oidc' && origin === codeHostOf(issuer)
   return {
+    /** Exactly the listing's host: the proof covers no other. */
     host: isPart ? `${host}/${repositories[0]}` : host,
+    /** Scheme, host and port of the listing's URL. */
     origin,
+    /** The domain somebody registered, or a tenant's own name; null for addresses and localhost. */
     registrableDomain: ownerDomainOf(host, sharedHosts),
+    /** For a page on the code host: `owner/name` of the repositories that can have published it. */
     repositories,
   }
 }
