@@ -223,13 +223,7 @@ function toApiCatalog(baseUrl: string) {
 }
 
 /** `/llms.txt`: what this is, and where to go next, for models. */
-function toLlmsText({
-  base_url: baseUrl,
-  texts: site,
-  categories: { categories },
-  stats,
-  first_call: first,
-}: CompiledSite): string {
+function toLlmsText({ base_url: baseUrl, texts: site, stats, ...views }: CompiledSite): string {
   const { payments, trust } = site.switches
   const toList = (links: readonly LlmsLink[]) =>
     toPresentLinks(links, site).map(
@@ -251,12 +245,16 @@ function toLlmsText({
     '',
     '## Doors',
     '',
-    ...toList(toProtocolLinks(site.switches, first)),
+    ...toList(toProtocolLinks(site.switches, views.first_call)),
     '',
     '## Categories',
     '',
     ...toList(
-      categories.map(({ id, name, listings }) => [`/category/${id}`, name, `${listings} listings`]),
+      views.categories.categories.map(({ id, name, listings }) => [
+        `/category/${id}`,
+        name,
+        `${listings} listings`,
+      ]),
     ),
     '',
     '## Optional',
