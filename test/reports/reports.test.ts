@@ -217,7 +217,7 @@ describe('what strangers could do with it', () => {
 describe('/report without JavaScript', () => {
   test('has a form, takes it, and shows what became of it', async () => {
     const form = await read('/report')
-    expect(form).toContain('<form class="stack panel" method="post" action="/report"')
+    expect(form).toMatch(/<form [^>]*method="post" action="\/report"/)
     expect(form).toContain('Propose a listing')
     // People type a host alone.
     const sent = await sendForm({ kind: 'new', about: 'tides.example/api', text: '', email: EMAIL })

@@ -29,9 +29,10 @@ export async function startScript(
   file: string,
   seller: string,
   core: number,
+  ...more: string[]
 ): Promise<Contender> {
   const script = fileURLToPath(new URL(file, import.meta.url))
-  const process_ = spawnOn(core, process.execPath, [script, seller])
+  const process_ = spawnOn(core, process.execPath, [script, seller, ...more])
   const lines = createInterface({ input: process_.stdout ?? process.stdin })
   const [port] = await new Promise<string[]>((resolve) =>
     lines.once('line', (line) => resolve([line])),
@@ -62,13 +63,16 @@ export async function startNginx(
 }
 
 /** The service over releases that were built before. */
-export async function startService(outDir: string): Promise<Contender> {
+export async function startService(
+  outDir: string,
+  env: Record<string, string> = {},
+): Promise<Contender> {
   const port = await findFreePort()
   const script = fileURLToPath(new URL('../../../functions/commands/serve.ts', import.meta.url))
   const release = readFileSync(join(outDir, 'current/release.json'), 'utf8')
   const child = spawnOn(0, process.execPath, ['--max-semi-space-size=8', script], {
     ...{ OUT_DIR: outDir, STATE_DIR: mkdtempSync(join(tmpdir(), 'waypost-state-')) },
-    ...{ BASE_URL: JSON.parse(release).base_url, PORT: String(port) },
+    ...{ BASE_URL: JSON.parse(release).base_url, PORT: String(port), ...env },
   })
   child.stdout?.resume()
   await untilItAnswers(port)

@@ -1,12 +1,17 @@
 import { createServer } from 'node:net'
 import { listen } from '../../call/relay-world.ts'
+import { aTransaction, settledHeaders } from '../../receipts/observed-relay.ts'
 
 /**
  * The cheapest seller there can be, so that the machine's time goes to the proxies: bytes in, bytes
- * out. `/big/<MiB>` streams that many MiB, anything else gets one short JSON answer.
+ * out. `/big/<MiB>` streams that many MiB, anything else gets one short JSON answer; with `settles`
+ * it names the transaction that paid for it.
  */
+const SETTLED = Object.entries(settledHeaders('x402-v2', aTransaction(1))).map(
+  (pair) => `${pair.join(': ')}\r\n`,
+)
 const BODY = JSON.stringify({ temperature_c: 7.5, place: 'somewhere', at: '2026-11-20T00:00:00Z' })
-const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n'
+const HEAD = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n${process.argv.includes('settles') ? SETTLED.join('') : ''}`
 const CHUNK = Buffer.alloc(256 * 1024, 'x')
 
 const server = createServer((socket) => {
