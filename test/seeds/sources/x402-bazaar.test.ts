@@ -178,7 +178,7 @@ describe('the x402 Bazaar', () => {
     const result = await seed([row(`${TIDES}/v1/tide`)])
     expect(result.plan.outcomes).toMatchObject([{ outcome: 'merged', listing: 'x402.tides' }])
     const text = content.listing('listings/x402/tides.md')
-    expect(text).toContain('name: "Tides by hand"')
+    expect(text).toContain('name: Tides by hand')
   })
 })
 
