@@ -131,6 +131,7 @@ function toEndpoint(
   { baseUrl, examples }: Examples,
 ) {
   const address = toAddress(path, operation.parameters, examples)
+  const isWhole = operation.parameters.every(({ name, required }) => !required || name in examples)
   const body = operation.requestBody?.content['application/json']
   const bodyFields =
     body === undefined ? [] : toSchemaFields(resolve(body.schema, components.schemas))
@@ -164,7 +165,7 @@ function toEndpoint(
     /** A command that runs as it is. */
     curl: toCurl(`${baseUrl}${address}`, methods, body?.example, operation, examples),
     /** What a browser opens to see the answer: only of a read. */
-    run: isRead(methods, operation) && !address.includes('{') ? address : null,
+    run: isRead(methods, operation) && isWhole ? address : null,
   }
 }
 
