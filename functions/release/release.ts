@@ -128,7 +128,7 @@ export function toGoneProblem(gone: Gone, target: string, problem: MakeProblem):
 }
 
 /**
- * Rows for the doors of other directories. Read on first use: most servers never need them.
+ * Rows for the protocols of other directories. Read on first use: most servers never need them.
  *
  * @param read the text of a data file of the release, verified
  */

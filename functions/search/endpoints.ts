@@ -24,7 +24,7 @@ import { splitTarget } from '../server/node-answers.ts'
 type ComparisonParts = Pick<Parts, 'release' | 'config'>
 type ComparisonReply = { view: ChosenComparison } | { problems: InputError[] }
 
-/** The record for chosen listings: the same for the endpoint, the page and every door. */
+/** The record for chosen listings: the same for the endpoint, the page and every protocol. */
 export function createComparison({ release, config }: ComparisonParts) {
   return async function compare(ids: readonly string[]): Promise<ComparisonReply> {
     const current = release()

@@ -156,7 +156,7 @@ function toColours({ light, dark }: { light: string; dark: string }): string {
 type ToDocument = (site: CompiledSite, catalogue: Catalogue) => string | object
 type ToAnswer = (site: CompiledSite, catalogue: Catalogue) => object
 
-/** Documents of the doors that describe us and give each door's address. */
+/** Documents of other protocols that describe us and give each one's address. */
 const DOCUMENTS: Readonly<Record<StaticProtocolId, ToDocument>> = {
   agent_card: ({ base_url, texts }) => toAgentCard(base_url, texts),
   mcp_server_card: ({ base_url, texts }) => toOwnServerCard(base_url, texts),
@@ -243,7 +243,7 @@ function toLlmsText({ base_url: baseUrl, texts: site, stats, ...views }: Compile
     '',
     notes.filter((note) => note !== false).join(' '),
     '',
-    '## Doors',
+    '## Protocols',
     '',
     ...toList(toProtocolLinks(site.switches, views.first_call)),
     '',

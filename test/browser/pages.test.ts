@@ -64,7 +64,7 @@ const MORE_STATES: typeof STATES = [
   ['/listing/x402.sable-search'],
   ['/listing/x402.glasspond-answers'],
   ['/kind/kit'],
-  ['/docs/doors'],
+  ['/docs/protocols'],
   ['/problems/rate-limited'],
   ['/sellers/sign-in?token=abc'],
   ['/business-model'],

@@ -351,7 +351,7 @@ export const RoadmapRowSchema = v.strictObject({
 
 const colour = textLike(/^#[0-9a-f]{6}$/i, 'expected a colour such as "#0b6b50", in quotes')
 
-/** A directory's name and look; every page, mail, card and door reads it from here. */
+/** A directory's name and look; every page, mail, card and protocol reads it from here. */
 const SiteNamesSchema = v.strictObject({
   name: v.optional(v.pipe(prose, v.maxLength(60)), 'Directory'),
   /** In User-Agent, names of servers and badges: only letters, digits and hyphens. */

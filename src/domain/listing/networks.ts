@@ -1,7 +1,7 @@
 import { textLike } from '../wire/shapes.ts'
 
 /**
- * The named networks: filters, notes, facets, doors, importers and pages read these tables. An id
+ * The named networks: filters, notes, facets, protocols, importers and pages read these tables. An id
  * in neither is shown unchanged. Ids are CAIP-2, over the chain ids of ethereum-lists/chains and
  * the genesis hashes of Solana.
  */

@@ -20,7 +20,7 @@ const VERSION = /^(?!latest$)[^\s^~*<>=]{1,255}$/
 /** The version where the seller's is unknown: the registry's schema requires one. */
 const UNKNOWN_VERSION = '0.0.0'
 
-/** One server as the registry door serves it, with its search keys. A row of the release. */
+/** One server as the registry API serves it, with its search keys. A row of the release. */
 export interface RegistryRow {
   id: string
   name: string

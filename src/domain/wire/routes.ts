@@ -99,7 +99,7 @@ export const ON_DEMAND_PAGES = {
 
 export type RouteId = keyof typeof ROUTES
 
-/** The doors other than our API, once: the app mounts them, roadmap and docs list them. */
+/** Endpoints of other protocols, once: the app mounts them, roadmap and docs list them. */
 export const PROTOCOL_ENDPOINTS = {
   mcp: protocol('MCP server', 'MCP', '/mcp', 'POST'),
   mcp_server_card: document('MCP server card', 'MCP', '/mcp/server-card'),
@@ -170,12 +170,12 @@ function document<const Name extends string>(name: string, protocol: Name, path:
 
 export type ProtocolEndpointId = keyof typeof PROTOCOL_ENDPOINTS
 
-/** Doors a function answers; the app must hold a handler for each. */
+/** Those that a function answers; the app must hold a handler for each. */
 export type LiveProtocolId = {
   [Id in ProtocolEndpointId]: (typeof PROTOCOL_ENDPOINTS)[Id]['answer'] extends 'live' ? Id : never
 }[ProtocolEndpointId]
 
-/** Doors that a file of the release answers; the build must write each. */
+/** Those that a file of the release answers; the build must write each. */
 export type StaticProtocolId = Exclude<ProtocolEndpointId, LiveProtocolId>
 
 export const PAGES_WITH_MARKDOWN = ['listing', 'category', 'compare', 'tasks'] as const
@@ -215,7 +215,7 @@ export const DOCS_GROUPS = [
   ),
   group('roadmap-stubs', 'Roadmap stubs', 'Endpoints that are planned and answer 501.'),
   group(
-    'doors',
+    'protocols',
     null,
     'The same answers over MCP, A2A, the MCP registry API, x402 discovery and ARD.',
     'The same answers over MCP, A2A, the MCP registry API and ARD.',
