@@ -5,7 +5,7 @@ import type { Log } from '../ports/log.ts'
 import { toUnknownText } from '../release/release.ts'
 import { splitTarget } from '../server/node-answers.ts'
 import { clientOf } from '../server/rate-limits.ts'
-import { type Click, toHour } from '../store/store.ts'
+import { type Click, type Store, toHour } from '../store/store.ts'
 
 /** `GET /go/<listing_id>`: counts a click, then 302 to the URL that the release has, no other. */
 export function createGo(parts: Parts): Handler {
@@ -106,7 +106,7 @@ interface Group {
  * @param patienceMs how long a redirect waits for its click (milliseconds)
  */
 export function createClickWriter(
-  append: (clicks: readonly Click[]) => Promise<void>,
+  store: Pick<Store, 'appendClicks'>,
   log: Log,
   patienceMs: number = PATIENCE_MS,
 ): ClickWriter & { close(): Promise<void> } {
@@ -142,20 +142,20 @@ export function createClickWriter(
     await gather(lastGroupSize)
     for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
       lastGroupSize = group.clicks.length
-      await writeGroup(group)
+      await append(group)
       if (groups.length > 0 && lastGroupSize > 1) await gather(lastGroupSize)
     }
     isRunning = false
   }
 
-  async function writeGroup(group: Group): Promise<void> {
+  async function append(group: Group): Promise<void> {
     const size = group.clicks.length
     const patience = setTimeout(() => {
       isStuck = true
       for (const late of [group, ...groups]) late.settle()
     }, patienceMs)
     try {
-      await append(group.clicks)
+      await store.appendClicks(group.clicks)
       tally.written += size
     } catch (error) {
       tally.lost += size

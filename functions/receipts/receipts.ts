@@ -144,12 +144,13 @@ function createWriter({ store, clock, log }: { store: Store; clock: Clock; log: 
 
 /** A batch that was stored although its answer got lost is not stored twice. @param since of calls */
 export async function insertReceipts(
-  store: Store,
+  { db, dialect }: Store,
   batch: readonly NewReceipt[],
   since = 0,
 ): Promise<void> {
   const rows = batch.map(toRow).filter(({ called_at }) => called_at > since)
-  await insertTogether(store, 'receipt', rows)
+  if (rows.length > 0)
+    await db.transaction().execute((trx) => insertTogether({ db: trx, dialect }, 'receipt', rows))
 }
 
 function toRow({ receipt, call, payment, authorization, isNamed }: NewReceipt): Tables['receipt'] {

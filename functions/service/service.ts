@@ -18,7 +18,7 @@ import { createFailureReport } from '../server/node-answers.ts'
 import { createRateLimits } from '../server/rate-limits.ts'
 import { lockState, StateError, unusable } from '../store/lock.ts'
 import { openStore } from '../store/open-store.ts'
-import { appendClicks, createSharedCounters, isStoreUnavailable } from '../store/store.ts'
+import { createSharedCounters, isStoreUnavailable } from '../store/store.ts'
 import { createHints } from '../trust/measure.ts'
 import { createFeatures } from './features.ts'
 import type { Metrics } from './prometheus.ts'
@@ -163,7 +163,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     const reason = error instanceof Error ? error.message : String(error)
     throw new StateError(`DATABASE_URL cannot be used (${reason}). See that PostgreSQL is up.`)
   })
-  const clicks = createClickWriter((group) => appendClicks(store, group), log, clickPatienceMs)
+  const clicks = createClickWriter(store, log, clickPatienceMs)
   const usage = createUsage(store, clock, log)
   const mails = createMailQueue({ store, clock, log }, async (address, task) => {
     const letter = await letters.get(task.kind)?.(address, task)

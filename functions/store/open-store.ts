@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import pg from 'pg'
 import { codeOf, OperatorError } from '../../src/domain/wire/problems.ts'
@@ -8,7 +8,7 @@ import { type Config, toServerUrls } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { createTables } from './schema.ts'
 import { openSqliteStore, SQLITE_FILE, toDamage } from './sqlite.ts'
-import { askStore, type Store, type Tables, tryWriting } from './store.ts'
+import { askStore, type Store, type Tables, toJsonRows, tryWriting } from './store.ts'
 
 /**
  * One baseline: nothing was deployed before it. A released migration is never edited: a change is a
@@ -86,6 +86,11 @@ function openPostgresStore(url: string, log: Log): Store {
   return {
     dialect: 'postgres',
     db,
+    appendClicks: async (clicks) =>
+      void (await sql`insert into click
+        select * from json_populate_recordset(null::click, ${toJsonRows(clicks)}::json)`.execute(
+        db,
+      )),
     ping: () => tryWriting({ db }, Date.now()),
     close,
     [Symbol.asyncDispose]: close,

@@ -13,13 +13,17 @@ const MAX_PREPARED = 300
 export interface Query {
   sql: string
   parameters: readonly unknown[]
+  /** In place of parameters: those of many rows; it runs for each. */
+  rows?: readonly (readonly unknown[])[]
 }
 
 /** A message to the SQLite thread: the last one has no query and closes it. */
 interface Order {
   id: number
   /** SQLite refuses parameters that it cannot hold. */
-  query: (Query & { parameters: readonly SQLInputValue[] }) | null
+  query:
+    | (Query & { parameters: readonly SQLInputValue[]; rows?: readonly SQLInputValue[][] })
+    | null
   /** How long it waits for the lock of another process (milliseconds). */
   patienceMs: number | undefined
 }
@@ -69,7 +73,7 @@ function waitAtMost(milliseconds: number): void {
   waitsMs = rounded
 }
 
-function runQuery({ sql, parameters }: NonNullable<Order['query']>): Found {
+function runQuery({ sql, parameters, rows: many }: NonNullable<Order['query']>): Found {
   // SQLite rolls back by itself when the disk is full; asking again would be a second error.
   if (sql === 'ROLLBACK' && !database.isTransaction) return NOTHING
   const statement = prepare(sql)
@@ -79,6 +83,11 @@ function runQuery({ sql, parameters }: NonNullable<Order['query']>): Found {
     // Read again: if a table was altered since, the statement is recompiled when it runs.
     const columns = statement.columns().map(({ name }) => name)
     return { columns, rows, changes: rows.length }
+  }
+  if (many !== undefined) {
+    // One value per column of a table.
+    for (const row of many) statement.run(...row)
+    return { ...NOTHING, changes: many.length }
   }
   // As above.
   return { ...NOTHING, changes: Number(statement.run(...parameters).changes) }

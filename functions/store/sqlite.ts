@@ -23,12 +23,13 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql,
 } from 'kysely'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { within } from '../ports/clock.ts'
 import type { Config } from '../ports/config.ts'
 import type { Answer, Query } from './sqlite-thread.ts'
-import { askStore, SqliteError, type Store, type Tables, tryWriting } from './store.ts'
+import { askStore, SqliteError, type Store, type Tables, toJsonRows, tryWriting } from './store.ts'
 
 /** Small writes still fit into the log on a full disk, but not reliably below this room (bytes). */
 const LEAST_ROOM = 256 * 1024
@@ -59,6 +60,10 @@ export async function openSqliteStore(stateDir: string): Promise<Store> {
   return {
     dialect: 'sqlite',
     db,
+    appendClicks: async (clicks) =>
+      void (await sql`insert into click (hour, listing_id, sid, pos, src, bot)
+        select value ->> 'hour', value ->> 'listing_id', value ->> 'sid', value ->> 'pos',
+          value ->> 'src', value ->> 'bot' from json_each(${toJsonRows(clicks)})`.execute(db)),
     ping: async () => {
       const { bavail, bsize } = await statfs(stateDir)
       if (bavail * bsize < LEAST_ROOM) throw new SqliteError('database or disk is full', FULL)
@@ -229,7 +234,11 @@ function createDriver(connection: SqliteConnection): Driver {
 
   async function executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const { sql, parameters } = query
-    const { rows, changes } = await connection.query({ sql, parameters })
+    // The rows of `insertTogether`: no other parameter is a list, which SQLite could not hold.
+    const [many] = parameters
+    const { rows, changes } = await connection.query(
+      Array.isArray(many) ? { sql, parameters: [], rows: many } : { sql, parameters },
+    )
     // The row type is Kysely's promise about the query it compiled; SQLite cannot confirm it.
     return { rows: rows as R[], numAffectedRows: BigInt(changes) }
   }

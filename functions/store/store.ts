@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHash } from 'node:crypto'
-import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
+import { CompiledQuery, type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import { codeOf } from '../../src/domain/wire/problems.ts'
 import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
@@ -23,6 +23,8 @@ import type { RowsOf, TABLES } from './schema.ts'
 export interface Store extends AsyncDisposable {
   readonly dialect: 'sqlite' | 'postgres'
   readonly db: Kysely<Tables>
+  /** Appends the clicks in one commit; resolves once they would survive a crash. */
+  appendClicks(clicks: readonly Click[]): Promise<void>
   /** Rejects when the store cannot take a write now, or its disk is about to be full. */
   ping(): Promise<void>
   close(): Promise<void>
@@ -54,8 +56,9 @@ export async function countRows<Table extends keyof Tables>(
 }
 
 /**
- * Inserts rows that are not there yet in one commit: they are sent as one text, so that the statement
- * is the same for any number of them, and prepared once.
+ * Inserts rows that are not there yet, with the same statement for any number of them, so it is built
+ * and prepared once.
+ * They are sent to PostgreSQL as one text, and to SQLite's thread as a list that it iterates.
  */
 export async function insertTogether<Table extends keyof Tables>(
   { db, dialect }: Pick<Store, 'db' | 'dialect'>,
@@ -65,15 +68,15 @@ export async function insertTogether<Table extends keyof Tables>(
   const columns = Object.keys(rows[0] ?? {})
   if (columns.length === 0) return
   const names = sql.join(columns.map((column) => sql.id(column)))
-  const text = JSON.stringify(rows)
-  const values = columns.map((column) => sql`value ->> ${sql.lit(column)}`)
-  const selected =
-    dialect === 'sqlite'
-      ? sql`${sql.join(values)} from json_each(${text}) where true`
-      : sql`${names} from json_populate_recordset(null::${sql.id(table)}, ${text}::json)`
-  await sql`insert into ${sql.id(table)} (${names}) select ${selected} on conflict do nothing`.execute(
-    db,
-  )
+  const into = sql`insert into ${sql.id(table)} (${names})`
+  if (dialect === 'sqlite') {
+    const marks = columns.map(() => '?').join(', ')
+    const { sql: text } = sql`${into} values (${sql.raw(marks)}) on conflict do nothing`.compile(db)
+    await db.executeQuery(CompiledQuery.raw(text, [rows.map((row) => Object.values(row))]))
+  } else
+    await sql`${into} select ${names} from json_populate_recordset(null::${sql.id(table)}, ${JSON.stringify(rows)}::json) on conflict do nothing`.execute(
+      db,
+    )
 }
 
 /** Rows of one statement: one value per column, below SQLite's limit of 32,766. */
@@ -124,10 +127,9 @@ export interface Click {
   bot: boolean
 }
 
-/** Resolves once they would survive a crash. */
-export async function appendClicks(store: Store, clicks: readonly Click[]): Promise<void> {
-  const rows = clicks.map((click) => ({ ...click, bot: Number(click.bot) }))
-  await insertTogether(store, 'click', rows)
+/** A group of clicks as one parameter: one statement appends them in one commit. */
+export function toJsonRows(clicks: readonly Click[]): string {
+  return JSON.stringify(clicks.map((click) => ({ ...click, bot: Number(click.bot) })))
 }
 
 export const HOURS_A_DAY = 24

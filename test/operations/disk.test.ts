@@ -228,10 +228,15 @@ describe('a store that fails or hangs under the click writer', () => {
   test('a failed group is counted lost, the next one is written', async () => {
     let isBroken = true
     const rows: Click[] = []
-    const writer = createClickWriter(async (clicks) => {
-      if (isBroken) throw new Error('disk I/O error')
-      rows.push(...clicks)
-    }, silentLog)
+    const writer = createClickWriter(
+      {
+        appendClicks: async (clicks) => {
+          if (isBroken) throw new Error('disk I/O error')
+          rows.push(...clicks)
+        },
+      },
+      silentLog,
+    )
     await Promise.all([writer.write(CLICK), writer.write(CLICK)])
     isBroken = false
     await writer.write(CLICK)
@@ -246,9 +251,11 @@ describe('a store that fails or hangs under the click writer', () => {
     const rows: Click[] = []
     const lines: string[] = []
     const writer = createClickWriter(
-      async (clicks) => {
-        await awake
-        rows.push(...clicks)
+      {
+        appendClicks: async (clicks) => {
+          await awake
+          rows.push(...clicks)
+        },
       },
       createLog((line) => lines.push(line), Date.now),
     )
@@ -274,7 +281,7 @@ describe('a store that fails or hangs under the click writer', () => {
   })
 
   test('a store that never wakes does not fill the memory: clicks past 50,000 are counted lost', async () => {
-    const writer = createClickWriter(() => new Promise(() => {}), silentLog)
+    const writer = createClickWriter({ appendClicks: () => new Promise(() => {}) }, silentLog)
     for (let n = 0; n < 50_100; n += 1) void writer.write(CLICK)
     expect(writer.tally()).toMatchObject({ lost: 100, waiting: 50_000 })
   })

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { applyRetention } from '../../functions/clicks/retention.ts'
 import { createUsage, readClickCounts } from '../../functions/clicks/usage.ts'
 import {
-  appendClicks,
   type Click,
   createStoreCounters,
   type Store,
@@ -45,7 +44,7 @@ describeStores('keeping and forgetting', ({ newStore }) => {
   test('search ids leave after a day, single clicks become counts, and the sums stay the same', async () => {
     const store = await newStore()
     const old = NOW - (RETENTION.click_days + 2) * DAY
-    await appendClicks(store, [
+    await store.appendClicks([
       clickAt(NOW),
       clickAt(NOW - 25 * HOUR),
       clickAt(old),
@@ -62,7 +61,7 @@ describeStores('keeping and forgetting', ({ newStore }) => {
     expect(singles.map(({ sid }) => sid !== null)).toEqual([false, true])
     const folded = await store.db.selectFrom('click_day').selectAll().execute()
     expect(folded.reduce((sum, { clicks }) => sum + clicks, 0)).toBe(4)
-    await appendClicks(store, [clickAt(old)])
+    await store.appendClicks([clickAt(old)])
     await Promise.all([applyRetention(store, NOW), applyRetention(store, NOW)])
     const after = await readClickCounts(store, null, since)
     expect(after.reduce((sum, { clicks }) => sum + clicks, 0)).toBe(7)
@@ -80,7 +79,7 @@ describeStores('keeping and forgetting', ({ newStore }) => {
     }
     await applyRetention(store, NOW)
     const [january, march] = [Date.UTC(2027, 0, 5), Date.UTC(2027, 2, 20)]
-    await appendClicks(store, [clickAt(NOW), clickAt(january), clickAt(january + DAY)])
+    await store.appendClicks([clickAt(NOW), clickAt(january), clickAt(january + DAY)])
     expect(await monthsOf()).toEqual([
       { part: 'click_202701', rows: 2 },
       { part: 'click_other', rows: 1 },

@@ -22,7 +22,6 @@ import { backupState, restoreState } from '../../functions/store/backup.ts'
 import { lockState, StateError } from '../../functions/store/lock.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { SQLITE_FILE } from '../../functions/store/sqlite.ts'
-import { appendClicks } from '../../functions/store/store.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { silentLog } from '../support/stores.ts'
 
@@ -76,7 +75,7 @@ describe('the state of one machine', () => {
     await chmod(outbox, 0o755)
     const lock = await lockState(dir)
     const store = await open(dir)
-    await appendClicks(store, [click(1)])
+    await store.appendClicks([click(1)])
     await createOutboxMailer(outbox, 'a@b.example', () => {}).send({
       to: 'c@d.example',
       sender: 'Waypost',
@@ -99,15 +98,15 @@ describe('the state of one machine', () => {
   test('a backup taken while clicks are written is whole, and restoring it brings its state back', async () => {
     const dir = folder('live')
     const store = await open(dir)
-    await appendClicks(store, [click(1), click(2)])
+    await store.appendClicks([click(1), click(2)])
     let isWriting = true
     const writer = (async () => {
-      for (let pos = 3; isWriting; pos += 1) await appendClicks(store, [click(pos)])
+      for (let pos = 3; isWriting; pos += 1) await store.appendClicks([click(pos)])
     })()
     await backupState(dir, folder('backup.sqlite'))
     isWriting = false
     await writer
-    await appendClicks(store, [click(9999)])
+    await store.appendClicks([click(9999)])
     await expect(backupState(dir, folder('backup.sqlite'))).rejects.toThrow('exists already')
     await store.close()
     const now = Date.UTC(2026, 0, 2)
@@ -124,7 +123,7 @@ describe('the state of one machine', () => {
   test('a damaged backup, or a file that is none, is refused before anything is touched', async () => {
     const dir = folder('kept')
     const store = await open(dir)
-    await appendClicks(store, [click(7)])
+    await store.appendClicks([click(7)])
     await store.close()
     await backupState(dir, folder('good.sqlite'))
     const bytes = await readFile(folder('good.sqlite'))
@@ -145,7 +144,7 @@ describe('the state of one machine', () => {
   test('a ledger that is damaged, or was emptied, says how to restore it and stays as it is', async () => {
     const dir = folder('broken')
     const store = await open(dir)
-    await appendClicks(store, [click(7)])
+    await store.appendClicks([click(7)])
     await store.close()
     const file = join(dir, SQLITE_FILE)
     await backupState(dir, folder('whole.sqlite'))
@@ -163,7 +162,7 @@ describe('the state of one machine', () => {
   test('a torn or flipped log opens again, with every click before the damage', async () => {
     const dir = folder('torn')
     const store = await open(dir)
-    for (let pos = 1; pos <= 60; pos += 1) await appendClicks(store, [click(pos)])
+    for (let pos = 1; pos <= 60; pos += 1) await store.appendClicks([click(pos)])
     const file = join(dir, SQLITE_FILE)
     const { size } = await stat(`${file}-wal`)
     for (const suffix of ['', '-wal']) await copyFile(file + suffix, folder(`origin${suffix}`))

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { moveRows } from '../../functions/clicks/retention.ts'
 import { addReport, findReport, listWaiting, settleReport } from '../../functions/feeds/reports.ts'
 import { openStore } from '../../functions/store/open-store.ts'
-import { appendClicks, isStoreUnavailable, isUniqueViolation } from '../../functions/store/store.ts'
+import { isStoreUnavailable, isUniqueViolation } from '../../functions/store/store.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { describeBothStores, silentLog } from '../support/stores.ts'
 
@@ -20,7 +20,7 @@ describeBothStores('the store', ({ newPlace, newStore }) => {
   test('clicks come back as they were appended', async () => {
     const store = await newStore()
     const sid = crypto.randomUUID()
-    await appendClicks(store, [CLICK, { ...CLICK, sid, pos: null, src: null, bot: true }])
+    await store.appendClicks([CLICK, { ...CLICK, sid, pos: null, src: null, bot: true }])
     const rows = await store.db.selectFrom('click').selectAll().orderBy('bot').execute()
     expect(rows).toEqual([
       { hour: 490_000, listing_id: 'x402.a', sid: null, pos: 3, src: 'api', bot: 0 },
@@ -40,7 +40,7 @@ describeBothStores('the store', ({ newPlace, newStore }) => {
     let acknowledged = false
     const failing = store.db.transaction().execute(async (trx) => {
       await trx.insertInto('seller').values({ id: 's', email: 'e', created_at: 1 }).execute()
-      void appendClicks(store, [CLICK]).then(() => {
+      void store.appendClicks([CLICK]).then(() => {
         acknowledged = true
       })
       await new Promise((resolve) => setTimeout(resolve, 30))
@@ -109,9 +109,8 @@ describeBothStores('the store', ({ newPlace, newStore }) => {
   })
 
   test('what is known of a listing that moved goes to where it ended, once', async () => {
-    const store = await newStore()
-    const { db } = store
-    await appendClicks(store, [CLICK])
+    const { db, appendClicks } = await newStore()
+    await appendClicks([CLICK])
     const clicks = [
       { src: 'api', clicks: 2 },
       { src: 'web', clicks: 1 },
@@ -194,7 +193,7 @@ describeBothStores('the store', ({ newPlace, newStore }) => {
     const log = { ...silentLog, info: (event: string) => void lines.push(event) }
     const stores = await Promise.all(Array.from({ length: 5 }, () => openStore(config, log)))
     expect(lines).toEqual(['store.migrated'])
-    if (stores[0] !== undefined) await appendClicks(stores[0], [CLICK])
+    await stores[0]?.appendClicks([CLICK])
     const late = await openStore(config, log)
     expect(await late.db.selectFrom('click').selectAll().execute()).toHaveLength(1)
     expect(lines).toHaveLength(1)
@@ -209,7 +208,7 @@ describeBothStores('the store', ({ newPlace, newStore }) => {
   ])('a ledger with %s is refused by its name, and left as it was', async (name, says) => {
     const { config } = await newPlace()
     const store = await openStore(config, silentLog)
-    await appendClicks(store, [CLICK])
+    await store.appendClicks([CLICK])
     const migration = { name, timestamp: new Date().toISOString() }
     await (name < '0001-tables'
       ? sql`update kysely_migration set name = ${name}`.execute(store.db)

@@ -12,7 +12,6 @@ import type { Release } from '../../functions/release/release.ts'
 import { createRateLimits } from '../../functions/server/rate-limits.ts'
 import { createApp, openPaths } from '../../functions/service/app.ts'
 import { openStore } from '../../functions/store/open-store.ts'
-import { appendClicks } from '../../functions/store/store.ts'
 import { liveListing } from './live-listing.ts'
 
 /**
@@ -24,7 +23,7 @@ const config = parseConfig({ RATE_LIMITS: '{"go":"off"}', ...process.env })
 const log = createLog((line) => process.stderr.write(line), Date.now)
 const store = await openStore(config, log)
 // A busy machine must not look like a store that hangs.
-const clicks = createClickWriter((group) => appendClicks(store, group), log, 60_000)
+const clicks = createClickWriter(store, log, 60_000)
 const listing = liveListing('x402.weather', 'https://api.example.com/weather')
 const listings = new Map([[listing.id, listing]])
 // The parts `/go` looks at; the rest is not there.
