@@ -33,11 +33,6 @@ describe('a measure of thirty days has a time', () => {
     expect(scores).toEqual([38, 38, 36, 27, 19])
   })
 
-  test('of the same input and day the verdict is the same', () => {
-    const day = dayAfter(12)
-    expect(judgeTrust(measured, 1, day)).toEqual(judgeTrust(measured, 1, day))
-  })
-
   test('a window without a settlement is none of thirty days of the build either', () => {
     const quiet = toMeasured({ as_of: AT, last_settlement_at: '2026-06-01T00:00:00Z' })
     expect(judgeTrust(quiet, 1, dayAfter(1)).evidence).toBe('no_independent_paid_usage_30d')

@@ -1,9 +1,5 @@
-import { describe, expect, expectTypeOf, test, vi } from 'vitest'
-import {
-  createInvokeSchema,
-  findIdentifierFault,
-  type InvokeEntry,
-} from '../../src/domain/listing/invoke.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { createInvokeSchema, findIdentifierFault } from '../../src/domain/listing/invoke.ts'
 import { toInvokeView } from '../../src/domain/views/listing-view.ts'
 import { guardHang } from '../support/hang-guard.ts'
 import { findFaults, PUBLIC, toFacts } from './listing-samples.ts'
@@ -143,19 +139,6 @@ describe('entries', () => {
     ['a package has an identifier', { kind: 'mcp_package', transport: 'stdio', registry: 'npm' }],
   ])('%s', (_, entry) => {
     expect(findFaults(schema, entry)).toHaveLength(1)
-  })
-
-  test('that mix the two do not compile', () => {
-    type Remote = { kind: 'mcp'; transport: 'sse'; url: string }
-    type NoUrl = { kind: 'mcp'; transport: 'sse' }
-    type StdioRemote = { kind: 'mcp'; transport: 'stdio'; url: string }
-    type NoRegistry = { kind: 'mcp_package'; transport: 'stdio'; identifier: string }
-    expectTypeOf<Remote>().toExtend<InvokeEntry>()
-    expectTypeOf<NoUrl>().not.toExtend<InvokeEntry>()
-    expectTypeOf<StdioRemote>().not.toExtend<InvokeEntry>()
-    expectTypeOf<NoRegistry>().not.toExtend<InvokeEntry>()
-    expectTypeOf<Extract<InvokeEntry, { kind: 'mcp' }>>().not.toHaveProperty('identifier')
-    expectTypeOf<Extract<InvokeEntry, { kind: 'mcp_package' }>>().not.toHaveProperty('url')
   })
 
   test('stand on the wire as in the file', () => {

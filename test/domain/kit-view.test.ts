@@ -1,56 +1,22 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import {
-  type DeriveInput,
-  deriveListing,
-  NO_PAYOUTS,
-} from '../../src/domain/derived/derived-listing.ts'
 import { type KitView, KitViewSchema, toKitView } from '../../src/domain/kit/kit-view.ts'
-import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
+import { BASE_URL, SAMPLE_FACTS, toListing } from './listing-samples.ts'
 
-const BASE = 'https://waypost.example'
+const UNPRICED = { model: 'unknown' }
+const PAID = SAMPLE_FACTS.pricing
 
-function kitOf(id: string, front: object): KitView {
-  const rules = { allowPrivate: true }
-  const facts = v.parse(createListingFactsSchema(rules), {
-    name: 'Example',
-    summary: 'One sentence.',
-    sources: [{ source: 'waypost', ref: 'https://example.com/' }],
-    added: '2026-11-20',
-    ...front,
-  })
-  const input: DeriveInput = {
-    id,
-    facts,
-    description: '',
-    evidence: {},
-    own: undefined,
-    isClaimed: false,
-    payouts: NO_PAYOUTS,
-  }
-  const listing = deriveListing(input, {
-    rules,
-    baseUrl: BASE,
-    directory: 'Waypost',
-    asOf: '2026-11-01',
-  })
-  return toKitView(listing, { baseUrl: BASE, trust: toTrustView(listing.trust, '') })
+function kitOf(id: string, facts: Record<string, unknown>): KitView {
+  const listing = toListing({ id, facts: { name: 'Example', pricing: UNPRICED, ...facts } })
+  return toKitView(listing, { baseUrl: BASE_URL, trust: toTrustView(listing.trust, '') })
 }
 
-const RELAY = `${BASE}/api/v1/call/x402.example`
+const RELAY = `${BASE_URL}/api/v1/call/x402.example`
 
 function plain(method: string, path: string) {
   return { method, url: `https://api.example.com${path}`, headers: {} }
-}
-
-const PAID = {
-  model: 'per_call',
-  min_usd: 0.01,
-  max_usd: 0.05,
-  rails: ['x402'],
-  networks: ['eip155:8453'],
 }
 
 describe('kit.json v0.1', () => {
@@ -85,7 +51,7 @@ describe('kit.json v0.1', () => {
       payees: [],
       name: 'Example',
       kind: 'http_api',
-      summary: 'One sentence.',
+      summary: SAMPLE_FACTS.summary,
       url: 'https://api.example.com/weather',
       cost: 'paid',
       auth: { type: 'unknown' },
@@ -94,14 +60,14 @@ describe('kit.json v0.1', () => {
           kind: 'http',
           method: 'GET',
           url: 'https://api.example.com/weather',
-          relay_url: `${BASE}/api/v1/call/x402.example`,
+          relay_url: `${BASE_URL}/api/v1/call/x402.example`,
           description: 'Now',
         },
         {
           kind: 'http',
           method: 'POST',
           url: 'https://api.example.com/v2/ask?lang=en',
-          relay_url: `${BASE}/api/v1/call/x402.example?endpoint=%2Fv2%2Fask&lang=en`,
+          relay_url: `${BASE_URL}/api/v1/call/x402.example?endpoint=%2Fv2%2Fask&lang=en`,
         },
         { kind: 'http', method: 'GET', url: 'https://other.example.com/x' },
       ],
@@ -117,14 +83,14 @@ describe('kit.json v0.1', () => {
         custody: 'none',
         fee_usd: 0,
         relay: {
-          url: `${BASE}/api/v1/call/x402.example`,
-          info: `${BASE}/api/v1/call/x402.example?relay_info=1`,
+          url: `${BASE_URL}/api/v1/call/x402.example`,
+          info: `${BASE_URL}/api/v1/call/x402.example?relay_info=1`,
         },
       },
       discovery: { openapi: 'https://api.example.com/openapi.json' },
       trust: { score: null, evidence: 'no_payment_data', method: 'hub-trust-v0.1' },
-      page: `${BASE}/listing/x402.example`,
-      badge_svg: `${BASE}/badge/x402.example.svg`,
+      page: `${BASE_URL}/listing/x402.example`,
+      badge_svg: `${BASE_URL}/badge/x402.example.svg`,
       texts: SELLER_TEXTS,
     })
     expect(Object.keys(kit.snippets)).toEqual(['curl', 'typescript', 'python'])
@@ -216,13 +182,7 @@ describe('MCP client configuration', () => {
 describe('the install line of a kit', () => {
   const SKILL = { source: 'agent_skills', ref: 'https://github.com/acme/kits' }
   const kitAt = (url: string, sources: object[] = [SKILL]) =>
-    kitOf('kit.pdf', {
-      kind: 'kit',
-      pricing: { model: 'unknown' },
-      categories: ['productivity'],
-      url,
-      sources,
-    })
+    kitOf('kit.pdf', { kind: 'kit', url, sources })
   test.each([
     ['a folder', 'https://github.com/acme/kits/tree/main/skills/pdf'],
     ['a repository', 'https://github.com/acme/kits'],

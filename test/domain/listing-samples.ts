@@ -9,6 +9,7 @@ import {
   createListingFactsSchema,
   type ListingFacts,
 } from '../../src/domain/listing/listing-facts.ts'
+import type { Pricing } from '../../src/domain/listing/pricing.ts'
 import { GITHUB_ISSUER } from '../../src/domain/sellers/claim-rules.ts'
 import type { Evidence, Measured, Probe } from '../../src/domain/trust/evidence.ts'
 
@@ -18,6 +19,14 @@ import { SHARED_HOSTS } from '../support/shared-hosts.ts'
 export const BASE_URL = 'https://directory.example'
 export const PUBLIC = { allowPrivate: false }
 
+const PER_CALL: Extract<Pricing, { model: 'per_call' }> = {
+  model: 'per_call',
+  min_usd: 0.01,
+  max_usd: 0.05,
+  rails: ['x402'],
+  networks: ['eip155:8453'],
+}
+
 export const SAMPLE_FACTS = {
   name: 'Example Weather',
   kind: 'http_api',
@@ -25,13 +34,7 @@ export const SAMPLE_FACTS = {
   summary: 'Current weather for a place.',
   categories: ['data_weather'],
   tags: ['weather'],
-  pricing: {
-    model: 'per_call',
-    min_usd: 0.01,
-    max_usd: 0.05,
-    rails: ['x402'],
-    networks: ['eip155:8453'],
-  },
+  pricing: PER_CALL,
   sources: [{ source: 'mcp_registry', ref: 'https://registry.example/weather' }],
   added: '2026-11-20',
 }

@@ -9,7 +9,7 @@ import {
   toPreparedSummary,
   toSignalsView,
 } from '../../src/domain/views/listing-view.ts'
-import { BASE_URL, toListing, toMeasured, VIEW_CONTEXT } from './listing-samples.ts'
+import { BASE_URL, SAMPLE_FACTS, toListing, toMeasured, VIEW_CONTEXT } from './listing-samples.ts'
 
 const ID = 'x402.example-weather'
 const evidence = { measured: toMeasured(), signals: { status: 'online', p95_ms: 310 } }
@@ -27,13 +27,7 @@ describe('a listing in a search result', () => {
       summary: 'Current weather for a place.',
       url: 'https://api.weather.example/now',
       categories: ['data_weather'],
-      pricing: {
-        model: 'per_call',
-        min_usd: 0.01,
-        max_usd: 0.05,
-        rails: ['x402'],
-        networks: ['eip155:8453'],
-      },
+      pricing: SAMPLE_FACTS.pricing,
       trust: { score: null, evidence: 'no_payment_data' },
       invoke: [],
       sources: ['mcp_registry'],

@@ -10,7 +10,6 @@ import { compareRows, toCompareRow } from '../../src/domain/compare/compare-view
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
 import { toListingBrief, toListingView } from '../../src/domain/views/listing-view.ts'
 import { toTrustExamples, toTrustView } from '../../src/domain/views/trust-view.ts'
-import { findContentType, isCopied, toUrlPath } from '../../src/domain/wire/published-files.ts'
 import {
   BASE_URL,
   SAMPLE_FACTS,
@@ -174,32 +173,6 @@ describe('words', () => {
     const examples = toTrustExamples()
     for (const { input, score } of examples) expect(score).toBe(scoreTrust(input))
     expect(new Set(examples.map(({ title }) => title)).size).toBe(examples.length)
-  })
-})
-
-describe('files of a release', () => {
-  test.each([
-    ['index.html', '/'],
-    ['listing/x402.foo/index.html', '/listing/x402.foo'],
-    ['api/v1/listings/x402.foo/index.json', '/api/v1/listings/x402.foo'],
-    ['api/v1/listings/x402.foo/kit.json', '/api/v1/listings/x402.foo/kit.json'],
-    ['badge/x402.foo.svg', '/badge/x402.foo.svg'],
-    ['listing/x402.index.html/index.html', '/listing/x402.index.html'],
-  ])('%s answers on %s', (file, path) => {
-    expect(toUrlPath(file)).toBe(path)
-  })
-
-  test.each([
-    ['badge/x402.foo.svg', 'image/svg+xml', true],
-    ['a/index.json', 'application/json', true],
-    ['a/index.html', 'text/html; charset=utf-8', true],
-    ['pagefind/x.wasm', 'application/wasm', true],
-    ['a.png', 'image/png', false],
-    ['a.constructor', 'application/octet-stream', false],
-    ['a', 'application/octet-stream', false],
-  ])('%s is %s, worth compressing: %s', (file, type, compressible) => {
-    expect(findContentType(file)).toBe(type)
-    expect(isCopied(type, 1024)).toBe(compressible)
   })
 })
 

@@ -10,7 +10,7 @@ import {
 } from '../../src/components/sellers/owner-words.ts'
 import { toTiersView } from '../../src/domain/views/listing-view.ts'
 import { contentFileOf, toEditUrl } from '../../src/domain/wire/links.ts'
-import { toListing } from './listing-samples.ts'
+import { BASE_URL, toListing } from './listing-samples.ts'
 
 describe('the badge to paste', () => {
   const codeOf = (name: string) => {
@@ -88,21 +88,7 @@ describe('clicks by day', () => {
 })
 
 describe('what happens next', () => {
-  const tiers = {
-    tier: null,
-    tier_label: null,
-    highest_earned: null,
-    earned: [],
-    paid: [] as [],
-    not_yet: [
-      { id: 'verified' as const, reason: 'the listing is not claimed with domain proof' },
-      { id: 'trusted' as const, reason: 'needs the earned Live-Tested badge' },
-    ],
-    badge_svg: '',
-    page: '',
-    embed_markdown: '',
-    tiers_doc: '',
-  }
+  const tiers = toTiersView(toListing(), BASE_URL)
   const linesOf = (steps: ReturnType<typeof toNextSteps>) =>
     steps.map(({ isKnown, text }) => `${isKnown ? 'x' : ' '} ${text.split(/[.:]/)[0]}`)
 

@@ -1,11 +1,9 @@
 import * as v from 'valibot'
-import { describe, expect, expectTypeOf, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
 import {
   TrustSchema,
-  type TrustSummary,
   TrustSummarySchema,
-  type TrustView,
   toTrustSummary,
   toTrustView,
   toWorth,
@@ -50,15 +48,6 @@ describe('the fields on the wire follow the evidence', () => {
     expect(Object.keys(toTrustView(verdict, 'Data by X')).sort()).toEqual(fields.toSorted())
   })
 
-  test('null is the score of everything but verified payments', () => {
-    expect([sold, lowSample, unsold, unknown].map((each) => toTrustSummary(each).score)).toEqual([
-      38,
-      13,
-      null,
-      null,
-    ])
-  })
-
   test('the numbers are those that were measured', () => {
     expect(toTrustView(sold, 'Data by X')).toEqual({
       score: 38,
@@ -101,29 +90,5 @@ describe('the fields on the wire follow the evidence', () => {
       const view = toTrustView(verdict, 'Data by X')
       expect(v.parse(TrustSchema, view)).toEqual(view)
     }
-  })
-})
-
-describe('a wrong combination does not compile', () => {
-  type Score = { score: number; evidence: 'no_payment_data' }
-  type Null = { score: null; evidence: 'verified_non_wash_payments' }
-  type Bare = { score: 38; evidence: 'verified_non_wash_payments' }
-  type Unsold = { score: 5; evidence: 'no_independent_paid_usage_30d'; verified_buyers_30d: 0 }
-
-  test('no data has no score, verified payments always have one with its numbers', () => {
-    expectTypeOf<{ score: null; evidence: 'no_payment_data' }>().toExtend<TrustSummary>()
-    expectTypeOf<Score>().not.toExtend<TrustSummary>()
-    expectTypeOf<Null>().not.toExtend<TrustSummary>()
-    expectTypeOf<Bare>().not.toExtend<TrustSummary>()
-    expectTypeOf<Unsold>().not.toExtend<TrustSummary>()
-  })
-
-  test('no data has no count to read, and the full listing always names its method', () => {
-    type NoData = Extract<TrustSummary, { evidence: 'no_payment_data' }>
-    type NoUsage = Extract<TrustSummary, { evidence: 'no_independent_paid_usage_30d' }>
-    expectTypeOf<NoData>().toEqualTypeOf<{ score: null; evidence: 'no_payment_data' }>()
-    expectTypeOf<NoUsage>().not.toHaveProperty('watch')
-    expectTypeOf<NoUsage>().not.toHaveProperty('sample')
-    expectTypeOf<TrustView['method']>().toEqualTypeOf<'hub-trust-v0.1'>()
   })
 })

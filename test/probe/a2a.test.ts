@@ -2,14 +2,12 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import { CARD_PATHS } from '../../src/domain/probe/a2a.ts'
 import { startAgent } from './a2a-sites.ts'
-import { createTestClient, type Site, startSite } from './probe-world.ts'
+import { openClient, type Site, startSite } from './probe-world.ts'
 
 function probe(site: Site) {
-  const client = createTestClient()
   onTestFinished(site.close)
-  onTestFinished(client.close)
   const urls = CARD_PATHS.map((path) => site.url + path)
-  return probeHandshake({ kind: 'a2a', urls }, client, Date.now)
+  return probeHandshake({ kind: 'a2a', urls }, openClient(), Date.now)
 }
 
 describe('an agent', () => {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { lintUrl } from '../../functions/probes/lint.ts'
 import { withDocument } from '../../src/domain/sellers/lint.ts'
-import { createTestClient, startSite } from './probe-world.ts'
+import { OFFER, openClient, openSite } from './probe-world.ts'
 
 interface Answer {
   status: number
@@ -18,11 +18,6 @@ interface Requested {
 }
 type Reply = Answer | ((requested: Requested) => Answer)
 
-const PAYEE = `0x${'11'.repeat(20)}`
-const OFFER = {
-  ...{ scheme: 'exact', network: 'eip155:8453', amount: '10000', payTo: PAYEE },
-  asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-}
 const { amount: _, ...FORMER } = { ...OFFER, network: 'base', maxAmountRequired: '10000' }
 const inHeader = (terms: unknown): Answer => ({
   status: 402,
@@ -218,7 +213,7 @@ const CASES: [string, Reply, ...string[]][] = [
 ]
 
 async function advise(reply: Reply): Promise<string[]> {
-  const site = await startSite(async (req, res) => {
+  const site = await openSite(async (req, res) => {
     const { asked: requested, id } = await readRequested(req)
     const { status, headers = {}, body } = typeof reply === 'function' ? reply(requested) : reply
     const isJson = typeof body === 'object'
@@ -226,10 +221,7 @@ async function advise(reply: Reply): Promise<string[]> {
     res.writeHead(status, { ...(isJson && { 'content-type': 'application/json' }), ...headers })
     res.end(isJson ? JSON.stringify(answered) : String(body ?? ''))
   })
-  const client = createTestClient()
-  onTestFinished(site.close)
-  onTestFinished(client.close)
-  const { right, problems } = await lintUrl(`${site.url}/call`, undefined, client, Date.now)
+  const { right, problems } = await lintUrl(`${site.url}/call`, undefined, openClient(), Date.now)
   return [...right, ...problems.map(({ what, change }) => `${what} → ${change}`)]
 }
 

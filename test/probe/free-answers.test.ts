@@ -2,13 +2,12 @@ import * as v from 'valibot'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import { toSurface } from '../../src/domain/derived/surface.ts'
-import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import type { Finding } from '../../src/domain/probe/finding.ts'
 import { mergeFinding } from '../../src/domain/probe/merge.ts'
 import { planProbe } from '../../src/domain/probe/plan.ts'
 import { EvidenceSchema } from '../../src/domain/trust/evidence.ts'
 import { createLab, type LabSeller } from '../receipts/lab.ts'
-import { createTestClient, type Site, startSite } from './probe-world.ts'
+import { createTestClient, factsOf, type Site, startSite } from './probe-world.ts'
 
 /**
  * The sellers that receipts are tried with, here for nothing: a probe asks each with its published example and
@@ -39,15 +38,14 @@ afterAll(async () => {
   await site.close()
 })
 
-const factsOf = ({ id, call: { method, url, params, response } }: LabSeller) =>
-  v.parse(createListingFactsSchema(rules), {
-    ...{ name: id, kind: 'http_api', url: site.url, summary: 'A lab.', added: '2026-11-01' },
-    sources: [{ source: 'x', ref: 'https://x.example/' }],
+const factsOfSeller = ({ id, call: { method, url, params, response } }: LabSeller) =>
+  factsOf({
+    ...{ name: id, url: site.url },
     http: [{ method, url, params: params?.map((each) => ({ ...each, required: true })), response }],
   })
 
 async function probe(seller: LabSeller) {
-  const plan = planProbe(seller.id, factsOf(seller))
+  const plan = planProbe(seller.id, factsOfSeller(seller))
   if (plan === null) throw new Error('no plan')
   return { plan, finding: await probeHandshake(plan.handshake, client, Date.now) }
 }
@@ -73,7 +71,7 @@ test('the word alone is kept, and only in the evidence', async () => {
   const evidence = v.parse(EvidenceSchema, mergeFinding({}, finding, plan, AT))
   expect(evidence.interface?.operations?.[0]?.seen).toMatchObject({ verdict: 'error_in_200' })
   expect(JSON.stringify(evidence)).not.toMatch(/today|declare|says that/)
-  const { operations } = toSurface(factsOf(seller), evidence.interface, rules)
+  const { operations } = toSurface(factsOfSeller(seller), evidence.interface, rules)
   expect(operations[0]?.seen).toMatchObject({ outcome: 'spoke' })
   expect(JSON.stringify(operations)).not.toContain('error_in_200')
 })

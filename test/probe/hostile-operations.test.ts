@@ -1,63 +1,36 @@
 import type { RequestListener } from 'node:http'
 import * as v from 'valibot'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Fetcher } from '../../functions/net/http-client.ts'
 import { createResolver } from '../../functions/net/resolver.ts'
 import { askOperations } from '../../functions/probes/handshake.ts'
 import { type EvidenceKeeper, probeContent } from '../../functions/probes/schedule.ts'
-import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import type { ProbePlan } from '../../src/domain/probe/plan.ts'
 import { planProbe } from '../../src/domain/probe/plan.ts'
 import { type Evidence, EvidenceSchema } from '../../src/domain/trust/evidence.ts'
-import { createTestClient, type Site, startSite } from './probe-world.ts'
+import { SAMPLE_FACTS } from '../domain/listing-samples.ts'
+import { factsOf, OFFER, openClient, openSite, pay, type Site, toTerms } from './probe-world.ts'
 
-const FactsSchema = createListingFactsSchema({ allowPrivate: true })
 const PRICE = { min_usd: 0.01, max_usd: 0.01, per: 'call' }
 const wallet = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
 
-function toTerms(count = 1, amount = '10000', from = 1): string {
-  const accepts = Array.from({ length: count }, (_, n) => ({
-    scheme: 'exact',
-    network: 'eip155:8453',
-    amount,
-    asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-    payTo: wallet(from + n),
-  }))
-  return Buffer.from(JSON.stringify({ x402Version: 2, accepts })).toString('base64')
-}
-
-const pay: RequestListener = (_req, res) =>
-  void res.writeHead(402, { 'payment-required': toTerms() }).end('{}')
+const offers = (count: number, amount: string, from: number) =>
+  Array.from({ length: count }, (_, n) => ({ ...OFFER, amount, payTo: wallet(from + n) }))
 
 /** A seller whose operations are `/0`, `/1`, …; the first one always asks to be paid. */
 async function startSeller(answer: RequestListener): Promise<Site & { requested: string[] }> {
   const requested: string[] = []
-  const site = await startSite((req, res) => {
+  const site = await openSite((req, res) => {
     requested.push(req.url ?? '')
     return req.url === '/0' ? pay(req, res) : answer(req, res)
   })
-  onTestFinished(site.close)
   return { ...site, requested }
 }
 
 function planOf(urls: string[], id = 'x402.a'): ProbePlan {
-  const facts = v.parse(FactsSchema, {
-    name: 'Seller',
-    kind: 'http_api',
-    url: urls[0],
-    summary: 'Sells.',
-    pricing: {
-      model: 'per_call',
-      min_usd: 0.01,
-      max_usd: 0.01,
-      rails: ['x402'],
-      networks: ['eip155:8453'],
-    },
-    http: urls.map((url) => ({ method: 'GET', url, price: PRICE })),
-    sources: [{ source: 'x', ref: 'https://x.example/' }],
-    added: '2026-11-01',
-  })
-  const plan = planProbe(id, facts)
+  const http = urls.map((url) => ({ method: 'GET', url, price: PRICE }))
+  const pricing = { ...SAMPLE_FACTS.pricing, max_usd: 0.01 }
+  const plan = planProbe(id, factsOf({ url: urls[0], pricing, http }))
   if (plan === null) throw new Error('no plan')
   return plan
 }
@@ -76,12 +49,10 @@ function createKeeper(): EvidenceKeeper & { kept: Map<string, Evidence> } {
 }
 
 async function run(plans: ProbePlan[], evidence = createKeeper()) {
-  const client = createTestClient({ bodyBytes: 64 * 1024 })
-  onTestFinished(client.close)
   const summary = await probeContent({
     plans,
     evidence,
-    client,
+    client: openClient({ bodyBytes: 64 * 1024 }),
     resolver: createResolver(undefined),
     staleMs: 0,
     limit: 100,
@@ -160,7 +131,7 @@ describe('a seller whose first operation speaks', () => {
     let turn = 1
     const site = await startSeller((_req, res) => {
       turn += 1
-      const terms = toTerms(50, String(turn * 1000), turn * 100)
+      const terms = toTerms(offers(50, String(turn * 1000), turn * 100))
       res.writeHead(402, { 'payment-required': terms }).end('{}')
     })
     const keeper = createKeeper()
@@ -193,8 +164,7 @@ describe('a seller that hangs', () => {
   test('is left when the handshake’s time is over, and what was cut off is held against nobody', async () => {
     const over = new AbortController()
     const site = await startSeller((req, res) => (req.url === '/1' ? pay(req, res) : over.abort()))
-    const client = createTestClient()
-    onTestFinished(client.close)
+    const client = openClient()
     const bounded: Fetcher = {
       fetch: (request) => client.fetch({ ...request, signal: over.signal }),
     }
@@ -207,8 +177,7 @@ describe('a seller that hangs', () => {
 
   test('at one of its operations is silent there alone', async () => {
     const site = await startSeller(pay)
-    const client = createTestClient()
-    onTestFinished(client.close)
+    const client = openClient()
     const silent: Fetcher = {
       fetch: async (request) =>
         request.url.endsWith('/1')

@@ -4,7 +4,7 @@ import { probeHandshake } from '../../functions/probes/handshake.ts'
 import type { Handshake } from '../../src/domain/probe/plan.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { HOSTILE_SITES } from './hostile-sites.ts'
-import { createTestClient, type Site, startRawSite, startSite } from './probe-world.ts'
+import { createTestClient, paidRequest, type Site, startRawSite, startSite } from './probe-world.ts'
 
 const BOUNDS = { bodyBytes: 256 * 1024, decodedBytes: 1024 * 1024 }
 /** For sellers that only a deadline ends; to all others it must not matter how busy the machine is. */
@@ -16,12 +16,10 @@ afterEach(async () => {
 })
 
 function handshakesWith(url: string): Handshake[] {
-  const operation = { method: 'GET', url } as const
-  const request = { ...operation, headers: {} }
-  const planned = { request, operation, is_guess: false, expected: null }
+  const request = paidRequest(url)
   return [
-    { kind: 'payment', rails: ['x402', 'mpp'], requests: [{ ...planned, is_paid: true }] },
-    { kind: 'http', rails: [], requests: [{ ...planned, is_paid: false }] },
+    { kind: 'payment', rails: ['x402', 'mpp'], requests: [request] },
+    { kind: 'http', rails: [], requests: [{ ...request, is_paid: false }] },
     { kind: 'mcp', url },
     { kind: 'mcp_sse', url },
     { kind: 'a2a', urls: [url] },

@@ -3,37 +3,16 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { orderByNeed, toCandidate } from '../../functions/probes/schedule.ts'
 import { toProbeSignals } from '../../src/domain/derived/derived-listing.ts'
-import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import type { Finding, PaymentTerm } from '../../src/domain/probe/finding.ts'
 import { combineEvidence, mergeFinding, toDriftNotices } from '../../src/domain/probe/merge.ts'
 import { type ProbePlan, planProbe } from '../../src/domain/probe/plan.ts'
 import { type Evidence, EvidenceSchema, type Probe } from '../../src/domain/trust/evidence.ts'
 import { PROBE_OUTCOMES } from '../../src/domain/wire/vocabulary.ts'
+import { SAMPLE_FACTS } from '../domain/listing-samples.ts'
+import { factsOf, TERM } from './probe-world.ts'
 
-const PAYEE = `eip155:8453:0x${'11'.repeat(20)}`
-const FactsSchema = createListingFactsSchema({ allowPrivate: false })
-
-function factsOf(fields: Record<string, unknown>) {
-  return v.parse(FactsSchema, {
-    name: 'Weather',
-    kind: 'http_api',
-    url: 'https://api.weather.example/now',
-    summary: 'Weather.',
-    sources: [{ source: 'x', ref: 'https://x.example/' }],
-    added: '2026-11-01',
-    ...fields,
-  })
-}
-
-const PAID = {
-  pricing: {
-    model: 'per_call',
-    min_usd: 0.01,
-    max_usd: 0.02,
-    rails: ['x402'],
-    networks: ['eip155:8453'],
-  },
-}
+const PAYEE = TERM.payout
+const PAID = { pricing: { ...SAMPLE_FACTS.pricing, max_usd: 0.02 } }
 const URL = 'https://api.weather.example/v1'
 
 describe('a plan', () => {
@@ -141,13 +120,6 @@ const DECLARED: ProbePlan['declared'] = {
   operations: [{ method: 'GET', url: URL, max_usd: 0.02 }],
   networks: ['eip155:8453'],
   payouts: [],
-}
-const TERM: PaymentTerm = {
-  rail: 'x402',
-  scheme: 'exact',
-  network: 'eip155:8453',
-  usd: 0.01,
-  payout: PAYEE,
 }
 const found = (terms: PaymentTerm[]): Finding => ({
   protocol: 'x402',

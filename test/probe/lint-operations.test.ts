@@ -1,66 +1,63 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createCheck, findPlanAt, lintPlan } from '../../functions/probes/lint.ts'
 import type { ProbePlan } from '../../src/domain/probe/plan.ts'
-import { aCaller, createTestClient, createTestRuns, type Site, startSite } from './probe-world.ts'
-
-const offer = (amount: string) => ({
-  scheme: 'exact',
-  network: 'eip155:8453',
-  amount,
-  asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-  payTo: `0x${'ab'.repeat(20)}`,
-})
-const toTerms = (amount: string) =>
-  Buffer.from(JSON.stringify({ x402Version: 2, accepts: [offer(amount)] })).toString('base64')
+import {
+  aCaller,
+  createTestRuns,
+  NOTHING_DECLARED,
+  OFFER,
+  openClient,
+  openSite,
+  paidRequest,
+  pay,
+  type Site,
+  toTerms,
+} from './probe-world.ts'
 
 /** `/fine` and `/dear` ask to be paid, `/gone` is not there. */
 async function startSeller(): Promise<Site> {
-  const site = await startSite((req, res) => {
+  const expensive = { 'payment-required': toTerms([{ ...OFFER, amount: '90000' }]) }
+  return openSite((req, res) => {
     if (req.url === '/gone') res.writeHead(404).end()
-    else
-      res
-        .writeHead(402, { 'payment-required': toTerms(req.url === '/dear' ? '90000' : '10000') })
-        .end('{}')
+    else if (req.url === '/dear') res.writeHead(402, expensive).end('{}')
+    else pay(req, res)
   })
-  onTestFinished(site.close)
-  return site
 }
 
 /** Each address is asked as it stands; declared is what comes before its query. */
 function planFor(id: string, [first = '', ...rest]: string[]): ProbePlan {
-  const ask = (url: string) => ({
-    request: { method: 'GET' as const, url, headers: {} },
-    operation: { method: 'GET' as const, url: url.split('?')[0] ?? '' },
-    ...{ is_paid: true, is_guess: false, expected: null },
-  })
+  const toOperation = (url: string) => ({ method: 'GET' as const, url: url.split('?')[0] ?? '' })
+  const ask = (url: string) => ({ ...paidRequest(url), operation: toOperation(url) })
+  const operations = [first, ...rest].map((url, index) => ({
+    ...toOperation(url),
+    max_usd: index === 0 ? 0.01 : 0.02,
+  }))
   return {
     id,
-    handshake: {
-      kind: 'payment',
-      rails: ['x402'],
-      requests: [ask(first), ...rest.map(ask)],
-    },
-    declared: {
-      operations: [first, ...rest].map((url, index) => ({
-        method: 'GET' as const,
-        url: url.split('?')[0] ?? '',
-        max_usd: index === 0 ? 0.01 : 0.02,
-      })),
-      networks: [],
-      payouts: [],
-    },
+    handshake: { kind: 'payment', rails: ['x402'], requests: [ask(first), ...rest.map(ask)] },
+    declared: { ...NOTHING_DECLARED, operations },
   }
 }
+
+const createTestCheck = (changes: Pick<CheckParts, 'plans' | 'declared'>) =>
+  createCheck({
+    config: parseConfig({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' }),
+    clock: { now: Date.now },
+    limits: { take: async () => ({ allowed: true, headers: {} }) },
+    runs: createTestRuns(),
+    whyNotListed: () => null,
+    ...changes,
+  })
+type CheckParts = Parameters<typeof createCheck>[0]
 
 const urlsOf = ({ url }: Site) => ['/fine', '/dear', '/gone'].map((path) => url + path)
 
 describe('the linter of a listing', () => {
   test('says of each operation what was sent, what came back, what is right, what to change', async () => {
     const site = await startSeller()
-    const client = createTestClient()
-    onTestFinished(client.close)
-    const report = await lintPlan('shop.md', planFor('x402.shop', urlsOf(site)), client, Date.now)
+    const plan = planFor('x402.shop', urlsOf(site))
+    const report = await lintPlan('shop.md', plan, openClient(), Date.now)
     expect(report.asked.map(({ url }) => url)).toEqual(urlsOf(site))
     expect(report.asked.map(({ came_back }) => came_back.slice(0, 10))).toEqual([
       'status 402',
@@ -96,30 +93,24 @@ describe('a declaration is judged as paid calls are', () => {
     '/other': { fahrenheit: 70 },
     '/failed': { error: 'no such city: SECRET' },
   }
-  const startFree = async () => {
-    const site = await startSite((req, res) =>
+  const startFree = () =>
+    openSite((req, res) =>
       res
         .writeHead(200, { 'content-type': 'application/json' })
         .end(JSON.stringify(bodies[req.url ?? ''])),
     )
-    onTestFinished(site.close)
-    return site
-  }
   function planOf(url: string, { content_type, schema }: typeof weather): ProbePlan {
-    const ask = {
-      request: { method: 'GET' as const, url, headers: {} },
-      operation: { method: 'GET' as const, url },
-      ...{ is_paid: false, is_guess: false, expected: content_type, shape: { schema } },
+    const shaped = { is_paid: false, expected: content_type, shape: { schema } }
+    const requests = [{ ...paidRequest(url), ...shaped }] as const
+    return {
+      id: 'x402.shop',
+      handshake: { kind: 'http', rails: [], requests: [...requests] },
+      declared: NOTHING_DECLARED,
     }
-    const declared = { operations: [], networks: [], payouts: [] }
-    return { id: 'x402.shop', handshake: { kind: 'http', rails: [], requests: [ask] }, declared }
   }
   async function lintFree(path: string) {
-    const site = await startFree()
-    const client = createTestClient()
-    onTestFinished(client.close)
-    const url = site.url + path
-    return lintPlan('shop.md', planOf(url, weather), client, Date.now)
+    const url = (await startFree()).url + path
+    return lintPlan('shop.md', planOf(url, weather), openClient(), Date.now)
   }
 
   test('an answer that is as declared is right', async () => {
@@ -140,8 +131,7 @@ describe('a declaration is judged as paid calls are', () => {
 
   test('where only payment brings an answer, the declared example is judged', async () => {
     const site = await startSeller()
-    const client = createTestClient()
-    onTestFinished(client.close)
+    const client = openClient()
     const [url = ''] = urlsOf(site)
     const lintPaid = (example: unknown) =>
       lintPlan('shop.md', planFor('x402.shop', [url]), client, Date.now, {
@@ -158,18 +148,13 @@ describe('a declaration is judged as paid calls are', () => {
     const url = `${site.url}/other`
     const row = { method: 'GET' as const, url, response: weather }
     const wrong = { ...row, response: { ...weather, example: { fahrenheit: 3 } } }
-    const check = createCheck({
-      config: parseConfig({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' }),
-      clock: { now: Date.now },
-      limits: { take: async () => ({ allowed: true, headers: {} }) },
+    const check = createTestCheck({
       plans: async () => [planOf(url, weather)],
       declared: async () =>
         new Map([
           ['a', { ...row, listing_id: 'x402.shop', digest: 'a' }],
           ['b', { ...wrong, listing_id: 'x402.another', digest: 'b' }],
         ]),
-      runs: createTestRuns(),
-      whyNotListed: () => null,
     })
     const answer = await check({ url, as: undefined, caller: aCaller('a') })
     expect(answer).toMatchObject({
@@ -205,15 +190,7 @@ describe('an address to check', () => {
   test('of a listing is asked as it is listed, unless a protocol is named', async () => {
     const site = await startSeller()
     const plans = async () => [planFor('x402.shop', urlsOf(site))]
-    const check = createCheck({
-      config: parseConfig({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' }),
-      clock: { now: Date.now },
-      limits: { take: async () => ({ allowed: true, headers: {} }) },
-      plans,
-      declared: async () => new Map(),
-      runs: createTestRuns(),
-      whyNotListed: () => null,
-    })
+    const check = createTestCheck({ plans, declared: async () => new Map() })
     const ask = async (as?: 'x402') => {
       const answer = await check({ url: `${site.url}/dear`, as, caller: aCaller('a') })
       return answer.kind === 'report' ? answer.report : null

@@ -5,34 +5,19 @@ import { createContentFolder, listingText } from '../support/content-folder.ts'
 import { runHere } from '../support/run-here.ts'
 import { startService } from '../support/running-service.ts'
 import { startFormer } from './mcp-sites.ts'
-import { createTestClient, type Site, startSite } from './probe-world.ts'
+import { OFFER, openClient, openSite, startSite, toTerms } from './probe-world.ts'
 
-const offer = {
-  scheme: 'exact',
-  network: 'eip155:8453',
-  amount: '70000',
-  asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-  payTo: `0x${'ab'.repeat(20)}`,
-}
-const toTerms = (accepts: unknown[]) =>
-  Buffer.from(JSON.stringify({ x402Version: 2, accepts })).toString('base64')
+const offer = { ...OFFER, amount: '70000' }
 
 /** A seller whose paid operation takes POST alone. */
-async function startSeller(accepts: unknown[] = [offer]): Promise<Site> {
-  const site = await startSite((req, res) => {
+const startSeller = (accepts: unknown[] = [offer]) =>
+  openSite((req, res) => {
     if (req.method === 'POST' && !/mcp|rpc/.test(String(req.headers['mcp-method'])))
       res.writeHead(402, { 'payment-required': toTerms(accepts) }).end('{}')
     else res.writeHead(405).end()
   })
-  onTestFinished(site.close)
-  return site
-}
 
-function lint(url: string, as?: 'mcp' | 'x402' | 'a2a' | 'http') {
-  const client = createTestClient()
-  onTestFinished(client.close)
-  return lintUrl(url, as, client, Date.now)
-}
+const lint = (url: string, as?: 'mcp' | 'x402' | 'http') => lintUrl(url, as, openClient(), Date.now)
 
 describe('the linter', () => {
   test('takes an MCP server for one, and says which tool has no description', async () => {
@@ -66,10 +51,9 @@ describe('the linter', () => {
   })
 
   test('says what would be right where nothing speaks', async () => {
-    const site = await startSite((_req, res) =>
+    const site = await openSite((_req, res) =>
       res.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
     )
-    onTestFinished(site.close)
     const report = await lint(site.url)
     expect(report).toMatchObject({ took_for: null, verdict: 'problems' })
     expect(report.asked.map(({ method }) => method)).toEqual([
@@ -83,8 +67,7 @@ describe('the linter', () => {
   })
 
   test('does not follow a redirect, and says why', async () => {
-    const site = await startSite((_req, res) => res.writeHead(308, { location: '/x' }).end())
-    onTestFinished(site.close)
+    const site = await openSite((_req, res) => res.writeHead(308, { location: '/x' }).end())
     const { problems } = await lint(site.url, 'http')
     expect(problems[0]?.change).toContain('redirects are never followed')
   })

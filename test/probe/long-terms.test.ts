@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import { expect, onTestFinished, test } from 'vitest'
-import { createTestClient, startSite } from './probe-world.ts'
+import { expect, test } from 'vitest'
+import { openClient, openSite } from './probe-world.ts'
 
 /** Probes read as much of a 402 as the relay and the client do, counted after unpacking. */
 
@@ -9,13 +9,10 @@ test.each([
   ['compressed', (text: string) => gzipSync(text), { 'content-encoding': 'gzip' }],
 ])('a long 402 that is %s is cut', async (_, pack, headers) => {
   const read = async (status: number, length: number) => {
-    const site = await startSite((_req, res) =>
+    const site = await openSite((_req, res) =>
       res.writeHead(status, headers).end(pack(' '.repeat(length))),
     )
-    const client = createTestClient()
-    onTestFinished(site.close)
-    onTestFinished(client.close)
-    const reply = await client.fetch({ method: 'GET', url: site.url })
+    const reply = await openClient().fetch({ method: 'GET', url: site.url })
     return reply.answered ? [reply.answer.cut, reply.answer.body.length] : []
   }
   expect(await read(402, 256 * 1024)).toEqual([null, 256 * 1024])

@@ -1,13 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import { startCurrent, startFormer, startSse } from './mcp-sites.ts'
-import { createTestClient, type Site, startSite } from './probe-world.ts'
+import { OFFER, openClient, pay, type Site, startSite } from './probe-world.ts'
 
 function probe(site: Site, kind: 'mcp' | 'mcp_sse' = 'mcp') {
-  const client = createTestClient()
   onTestFinished(site.close)
-  onTestFinished(client.close)
-  return probeHandshake({ kind, url: `${site.url}/mcp` }, client, Date.now)
+  return probeHandshake({ kind, url: `${site.url}/mcp` }, openClient(), Date.now)
 }
 
 describe('an MCP server of the official packages', () => {
@@ -91,20 +89,9 @@ describe('an MCP endpoint', () => {
   })
 
   test('behind a payment is gated, and its payout is read', async () => {
-    const offer = {
-      scheme: 'exact',
-      network: 'eip155:8453',
-      amount: '10000',
-      asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-      payTo: `0x${'ab'.repeat(20)}`,
-    }
-    const terms = Buffer.from(JSON.stringify({ x402Version: 2, accepts: [offer] }))
-    const site = await startSite((_req, res) =>
-      res.writeHead(402, { 'payment-required': terms.toString('base64') }).end('{}'),
-    )
-    expect(await probe(site)).toMatchObject({
+    expect(await probe(await startSite(pay))).toMatchObject({
       outcome: 'gated',
-      sight: { terms: [{ usd: 0.01, payout: `eip155:8453:0x${'ab'.repeat(20)}` }] },
+      sight: { terms: [{ usd: 0.01, payout: `eip155:8453:${OFFER.payTo}` }] },
     })
   })
 

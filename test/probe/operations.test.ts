@@ -1,23 +1,15 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { orderByNeed, toCandidate } from '../../functions/probes/schedule.ts'
-import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import type { Finding, OtherAnswer, PaymentTerm } from '../../src/domain/probe/finding.ts'
 import { mergeFinding, toDriftNotices } from '../../src/domain/probe/merge.ts'
 import { type ProbePlan, planProbe } from '../../src/domain/probe/plan.ts'
 import { type Evidence, EvidenceSchema } from '../../src/domain/trust/evidence.ts'
+import { SAMPLE_FACTS } from '../domain/listing-samples.ts'
+import { factsOf, TERM } from './probe-world.ts'
 
-const FactsSchema = createListingFactsSchema({ allowPrivate: true })
 const ORIGIN = 'https://api.weather.example'
-const PAID = {
-  pricing: {
-    model: 'per_call',
-    min_usd: 0,
-    max_usd: 1,
-    rails: ['x402'],
-    networks: ['eip155:8453'],
-  },
-}
+const PAID = { pricing: { ...SAMPLE_FACTS.pricing, min_usd: 0, max_usd: 1 } }
 const cost = (usd: number) => ({ price: { min_usd: usd, max_usd: usd, per: 'call' } })
 const get = (path: string, more: object = {}) => ({
   method: 'GET',
@@ -32,19 +24,7 @@ const post = (path: string, more: object = {}) => ({
 })
 
 function planOf(http: unknown[], fields: object = PAID): ProbePlan {
-  const plan = planProbe(
-    'x402.a',
-    v.parse(FactsSchema, {
-      name: 'Weather',
-      kind: 'http_api',
-      url: `${ORIGIN}/now`,
-      summary: 'Weather.',
-      sources: [{ source: 'x', ref: 'https://x.example/' }],
-      added: '2026-11-01',
-      http,
-      ...fields,
-    }),
-  )
+  const plan = planProbe('x402.a', factsOf({ http, ...fields }))
   if (plan === null) throw new Error('no plan')
   return plan
 }
@@ -108,16 +88,8 @@ describe('the operations of a plan', () => {
   })
 })
 
-const [PAYEE = '', OTHER = '', THIRD = ''] = ['11', '22', '33'].map(
-  (pair) => `eip155:8453:0x${pair.repeat(20)}`,
-)
-const TERM: PaymentTerm = {
-  rail: 'x402',
-  scheme: 'exact',
-  network: 'eip155:8453',
-  usd: 0.01,
-  payout: PAYEE,
-}
+const PAYEE = TERM.payout
+const [OTHER = '', THIRD = ''] = ['22', '33'].map((pair) => `eip155:8453:0x${pair.repeat(20)}`)
 const at = (day: number) => `2026-11-${String(day).padStart(2, '0')}T12:00:00Z`
 const url = (path: string) => `${ORIGIN}${path}`
 

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import { toCallRows } from '../../src/components/calls/call-rows.ts'
 import { toOperationEntries } from '../../src/domain/kit/found-operations.ts'
@@ -6,12 +6,8 @@ import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { mergeFinding } from '../../src/domain/probe/merge.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { BASE_URL, toListing } from '../domain/listing-samples.ts'
-import { createTestClient, startSite } from './probe-world.ts'
+import { NOTHING_DECLARED, OFFER, openClient, openSite } from './probe-world.ts'
 
-const OFFER = {
-  ...{ scheme: 'exact', network: 'eip155:8453', amount: '10000', payTo: `0x${'11'.repeat(20)}` },
-  asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-}
 const TERMS = { x402Version: 2, accepts: [OFFER] }
 const SOLD = {
   price: { min_usd: 0.01, max_usd: 0.01, per: 'call' },
@@ -22,7 +18,7 @@ const READS = { annotations: { readOnlyHint: true } }
 /** A server with one tool. @param answer what an unpaid call of it gets */
 async function look(tool: object, answer: object = {}, isPaid = false) {
   const called: unknown[] = []
-  const site = await startSite(async (req, res) => {
+  const site = await openSite(async (req, res) => {
     let text = ''
     for await (const chunk of req) text += String(chunk)
     const { id, method, params } = JSON.parse(text || '{}')
@@ -43,19 +39,12 @@ async function look(tool: object, answer: object = {}, isPaid = false) {
     res.writeHead(200, { 'content-type': 'application/json' })
     res.end(JSON.stringify({ jsonrpc: '2.0', id, ...stated }))
   })
-  const client = createTestClient()
-  onTestFinished(site.close)
-  onTestFinished(client.close)
   const handshake = {
     ...{ kind: 'mcp' as const, url: `${site.url}/mcp` },
     ...(isPaid && { is_paid: true as const }),
   }
-  const finding = await probeHandshake(handshake, client, Date.now)
-  const plan = {
-    id: 'mcp.harbour',
-    handshake,
-    declared: { operations: [], networks: [], payouts: [] },
-  }
+  const finding = await probeHandshake(handshake, openClient(), Date.now)
+  const plan = { id: 'mcp.harbour', handshake, declared: NOTHING_DECLARED }
   const { interface: read } = mergeFinding({}, finding, plan, '2026-11-26T12:00:00Z')
   return { called, finding, read, tool: read?.tools?.[0] }
 }

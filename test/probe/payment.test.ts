@@ -1,9 +1,9 @@
 import { declareDiscoveryExtension } from '@x402/extensions/bazaar'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import type { Handshake } from '../../src/domain/probe/plan.ts'
 import type { Rail } from '../../src/domain/wire/vocabulary.ts'
-import { createTestClient, startSite } from './probe-world.ts'
+import { OFFER, openClient, openSite, paidRequest } from './probe-world.ts'
 
 interface Answer {
   status?: number
@@ -16,27 +16,21 @@ async function probe(
   { rails = ['x402'], is_guess = false }: { rails?: Rail[]; is_guess?: boolean } = {},
 ) {
   const sent: string[][] = []
-  const site = await startSite((req, res) => {
+  const site = await openSite((req, res) => {
     sent.push(Object.keys(req.headers))
     res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
   })
-  const client = createTestClient()
-  onTestFinished(site.close)
-  onTestFinished(client.close)
-  const operation = { method: 'GET', url: `${site.url}/paid` } as const
-  const request = { ...operation, headers: {} }
-  const planned = { request, operation, is_paid: true, is_guess, expected: null }
+  const planned = { ...paidRequest(`${site.url}/paid`), is_guess }
   const handshake: Handshake = { kind: 'payment', rails, requests: [planned] }
-  const finding = await probeHandshake(handshake, client, Date.now)
+  const finding = await probeHandshake(handshake, openClient(), Date.now)
   expect(sent).toHaveLength(1)
   expect(sent[0]).not.toContain('authorization')
   expect(sent[0]?.filter((name) => name.includes('payment'))).toEqual([])
   return finding
 }
 
-const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
-const PAYEE = `0x${'7a'.repeat(20)}`
-const offer = { scheme: 'exact', network: 'eip155:8453', amount: '7000', asset: USDC, payTo: PAYEE }
+const offer = { ...OFFER, amount: '7000' }
+const { asset: USDC, payTo: PAYEE } = offer
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
 const encodeUrl = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const inHeader = (accepts: unknown, x402Version: unknown = 2) => ({

@@ -11,25 +11,16 @@ import type { Store } from '../../functions/store/store.ts'
 import { toCompiled } from '../../src/build/listing-files.ts'
 import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'
-import type { ProbePlan } from '../../src/domain/probe/plan.ts'
 import { planProbe } from '../../src/domain/probe/plan.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 import { describeBothStores, silentLog } from '../support/stores.ts'
 import { type McpSite, startCurrent } from './mcp-sites.ts'
-import { type Site, startSite } from './probe-world.ts'
+import { OFFER, planPaid, type Site, startSite, toTerms } from './probe-world.ts'
 
 const BASE = 'http://localhost:4321'
 const RULES = { allowPrivate: true }
-const NAMED = `0x${'ab'.repeat(20)}`
-const offer = {
-  scheme: 'exact',
-  network: 'eip155:8453',
-  amount: '90000',
-  asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-  payTo: NAMED,
-}
-const TERMS = Buffer.from(JSON.stringify({ x402Version: 2, accepts: [offer] })).toString('base64')
+const TERMS = toTerms([{ ...OFFER, amount: '90000' }])
 
 describeBothStores('a server that probes', ({ newStore }) => {
   let store: Store
@@ -160,16 +151,7 @@ describeBothStores('servers that probe beside each other', ({ newStore }) => {
     const { port } = new URL(seller.url)
     const hosts = Array.from({ length: 12 }, (_, n) => `shop-${n}.example:${port}`)
     const plans = hosts.flatMap((host, n) =>
-      Array.from({ length: 3 }, (_, m): ProbePlan => {
-        const operation = { method: 'GET' as const, url: `http://${host}/${m}` }
-        const request = { ...operation, headers: {} }
-        const planned = { request, operation, is_paid: true, is_guess: false, expected: null }
-        return {
-          id: `x402.shop-${n}-${m}`,
-          handshake: { kind: 'payment', rails: ['x402'], requests: [planned] },
-          declared: { operations: [], networks: [], payouts: [] },
-        }
-      }),
+      [0, 1, 2].map((m) => planPaid(`x402.shop-${n}-${m}`, `http://${host}/${m}`)),
     )
     const address = [{ address: '127.0.0.1', family: 4 as const }]
     const turn = (now: number) =>

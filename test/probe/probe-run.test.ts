@@ -13,47 +13,16 @@ import type { ProbePlan } from '../../src/domain/probe/plan.ts'
 import { loopbackResolver } from '../call/relay-world.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 import { runHere } from '../support/run-here.ts'
-import { createTestClient, type Site, startSite } from './probe-world.ts'
+import { openClient, openSite, pay, planPaid } from './probe-world.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
 })
 
-const offer = {
-  scheme: 'exact',
-  network: 'eip155:8453',
-  amount: '10000',
-  asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-  payTo: `0x${'ab'.repeat(20)}`,
-}
-const TERMS = Buffer.from(JSON.stringify({ x402Version: 2, accepts: [offer] })).toString('base64')
-
-async function startSeller(onRequest = () => {}): Promise<Site> {
-  const site = await startSite((_req, res) => {
-    onRequest()
-    res.writeHead(402, { 'payment-required': TERMS }).end('{}')
-  })
-  onTestFinished(site.close)
-  return site
-}
-
 function createContent(): ContentFolder {
   const content = createContentFolder()
   onTestFinished(content.remove)
   return content
-}
-
-const DECLARED = { operations: [], networks: [], payouts: [] }
-
-function planFor(id: string, url: string): ProbePlan {
-  const operation = { method: 'GET', url } as const
-  const request = { ...operation, headers: {} }
-  const planned = { request, operation, is_paid: true, is_guess: false, expected: null }
-  return {
-    id,
-    handshake: { kind: 'payment', rails: ['x402'], requests: [planned] },
-    declared: DECLARED,
-  }
 }
 
 async function run(
@@ -62,8 +31,6 @@ async function run(
   options: Partial<Pick<ProbeContentOptions, 'staleMs' | 'limit' | 'now' | 'onProbe'>> = {},
   limits: Partial<HttpLimits> = {},
 ) {
-  const client = createTestClient(limits)
-  onTestFinished(client.close)
   const summary = await probeContent({
     staleMs: 0,
     limit: 1000,
@@ -73,7 +40,7 @@ async function run(
     ...options,
     evidence: createEvidenceFiles(contentDir),
     plans,
-    client,
+    client: openClient(limits),
     resolver: loopbackResolver,
   })
   return { summary }
@@ -91,7 +58,7 @@ describe('a probe run', () => {
     const sites = await Promise.all(
       Array.from({ length: 8 }, async () => {
         let here = 0
-        const site = await startSite((_req, res) => {
+        return openSite((req, res) => {
           here += 1
           inAll += 1
           expect(here).toBe(1)
@@ -103,15 +70,13 @@ describe('a probe run', () => {
             .then(() => {
               here -= 1
               inAll -= 1
-              res.writeHead(402, { 'payment-required': TERMS }).end('{}')
+              pay(req, res)
             })
         })
-        onTestFinished(site.close)
-        return site
       }),
     )
     const plans = sites.flatMap(({ url }, at) =>
-      [1, 2, 3].map((n) => planFor(`x402.s${at}-${n}`, `${url}/${n}`)),
+      [1, 2, 3].map((n) => planPaid(`x402.s${at}-${n}`, `${url}/${n}`)),
     )
     const { summary } = await run(content.dir, plans)
     expect(summary).toMatchObject({ probed: 24, outcomes: { spoke: 24 } })
@@ -119,7 +84,7 @@ describe('a probe run', () => {
   })
 
   test('writes files that read the same whatever the order, and leaves the rest of them alone', async () => {
-    const { url } = await startSeller()
+    const { url } = await openSite(pay)
     const content = createContent()
     const at = '2026-11-19T12:00:00Z'
     const drift = [
@@ -129,7 +94,9 @@ describe('a probe run', () => {
     const before = { package_run, signals: { p95_ms: 5, status: 'online' }, drift }
     content.write('evidence/x402/a.json', JSON.stringify(before))
     const now = () => Date.parse('2026-11-20T12:00:00.789Z')
-    await run(content.dir, [planFor('x402.b', `${url}/b`), planFor('x402.a', `${url}/a`)], { now })
+    await run(content.dir, [planPaid('x402.b', `${url}/b`), planPaid('x402.a', `${url}/a`)], {
+      now,
+    })
     const a = readFileSync(join(content.dir, 'evidence/x402/a.json'), 'utf8')
     expect(a.endsWith('}\n')).toBe(true)
     const members = ['signals', 'interface', 'drift', 'probes', 'package_run']
@@ -143,13 +110,14 @@ describe('a probe run', () => {
 
   test('takes up where it stopped: never probed first, and nobody twice before it is due', async () => {
     const requested: string[] = []
-    const site = await startSite((req, res) => {
+    const site = await openSite((req, res) => {
       requested.push(req.url ?? '')
-      res.writeHead(402, { 'payment-required': TERMS }).end('{}')
+      pay(req, res)
     })
-    onTestFinished(site.close)
     const content = createContent()
-    const plans = ['a', 'b', 'c', 'd'].map((slug) => planFor(`x402.${slug}`, `${site.url}/${slug}`))
+    const plans = ['a', 'b', 'c', 'd'].map((slug) =>
+      planPaid(`x402.${slug}`, `${site.url}/${slug}`),
+    )
     await run(content.dir, plans, { limit: 2 })
     const { summary } = await run(content.dir, plans, { staleMs: 3_600_000 })
     expect(requested).toEqual(['/a', '/b', '/c', '/d'])
@@ -158,13 +126,12 @@ describe('a probe run', () => {
 
   test('asks a host that wants to be left alone no more', async () => {
     let requested = 0
-    const site = await startSite((_req, res) => {
+    const site = await openSite((_req, res) => {
       requested += 1
       res.writeHead(429, { 'retry-after': '3600' }).end()
     })
-    onTestFinished(site.close)
     const content = createContent()
-    const plans = ['a', 'b', 'c'].map((slug) => planFor(`x402.${slug}`, `${site.url}/${slug}`))
+    const plans = ['a', 'b', 'c'].map((slug) => planPaid(`x402.${slug}`, `${site.url}/${slug}`))
     const first = await run(content.dir, plans)
     expect(first.summary).toMatchObject({ probed: 1, held_back: 2, outcomes: { unknown: 1 } })
     expect(requested).toBe(1)
@@ -174,29 +141,30 @@ describe('a probe run', () => {
 
   test('holds nothing against anybody where nobody can be heard', async () => {
     const content = createContent()
-    const silent = await Promise.all([1, 2, 3, 4].map(() => startSite(() => {})))
-    for (const site of silent) onTestFinished(site.close)
-    const plans = silent.map(({ url }, at) => planFor(`x402.s${at}`, url))
+    const silent = await Promise.all([1, 2, 3, 4].map(() => openSite(() => {})))
+    const plans = silent.map(({ url }, at) => planPaid(`x402.s${at}`, url))
     const alone = await run(content.dir, plans, {}, { answerMs: 300 })
     expect(alone.summary).toMatchObject({ is_offline: true, outcomes: { unknown: 4 } })
-    const { url } = await startSeller()
+    const { url } = await openSite(pay)
     // Here the others' time is over once the one that answers was heard, not when a clock says so.
     const over = new AbortController()
     const endOthers = (id: string) => {
       if (id === 'x402.well') over.abort(new DOMException('over', 'TimeoutError'))
     }
     vi.spyOn(AbortSignal, 'timeout').mockReturnValue(over.signal)
-    const among = await run(content.dir, [planFor('x402.well', url), ...plans], {
+    const among = await run(content.dir, [planPaid('x402.well', url), ...plans], {
       onProbe: endOthers,
     })
     expect(among.summary).toMatchObject({ is_offline: false, outcomes: { dead: 4, spoke: 1 } })
   })
 
   test('never overwrites evidence that it cannot read', async () => {
-    const { url } = await startSeller()
+    const { url } = await openSite(pay)
     const content = createContent()
     content.write('evidence/x402/a.json', '{"measured": 1')
-    await expect(run(content.dir, [planFor('x402.a', url)])).rejects.toThrow('evidence/x402/a.json')
+    await expect(run(content.dir, [planPaid('x402.a', url)])).rejects.toThrow(
+      'evidence/x402/a.json',
+    )
     expect(readFileSync(join(content.dir, 'evidence/x402/a.json'), 'utf8')).toBe('{"measured": 1')
   })
 })
@@ -209,7 +177,7 @@ describe('npm run probe', () => {
   }
 
   test('probes the content and says what came of it, a line each', async () => {
-    const { url } = await startSeller()
+    const { url } = await openSite(pay)
     const content = createContentFolder()
     onTestFinished(content.remove)
     for (const table of readdirSync('test/fixtures/content/tables'))

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import {
   readNamedMetadata,
@@ -11,7 +11,7 @@ import {
 import { withSeenSignIn } from '../../src/domain/derived/derived-listing.ts'
 import { registrationOf } from '../../src/domain/kit/client-setup.ts'
 import { mergeFinding } from '../../src/domain/probe/merge.ts'
-import { createTestClient, type Site, startSite } from './probe-world.ts'
+import { NOTHING_DECLARED, openClient, openSite, type Site } from './probe-world.ts'
 
 const PUBLIC = { allowPrivate: false }
 
@@ -41,16 +41,11 @@ async function startEndpoint({ challenge, files }: Endpoint) {
     res.writeHead(200, { 'content-type': 'application/json' })
     res.end(at(typeof file === 'string' ? file : JSON.stringify(file)))
   }
-  const site = await startSite(answer)
-  return { ...site, requested }
+  return { ...(await openSite(answer)), requested }
 }
 
-async function probe(site: Site) {
-  const client = createTestClient()
-  onTestFinished(site.close)
-  onTestFinished(client.close)
-  return probeHandshake({ kind: 'mcp', url: `${site.url}/mcp` }, client, Date.now)
-}
+const probe = ({ url }: Site) =>
+  probeHandshake({ kind: 'mcp', url: `${url}/mcp` }, openClient(), Date.now)
 
 const RESOURCE = {
   resource: 'ORIGIN/mcp',
@@ -152,9 +147,8 @@ describe('an MCP server that wants a token', () => {
     const finding = await probe(site)
     const at = '2026-11-24T10:00:00Z'
     const tools = [{ name: 'find_ship', description: 'By name.', input_schema: {} }]
-    const declared = { operations: [], networks: [], payouts: [] }
     const before = { interface: { at, from: 'mcp' as const, tools } }
-    const merged = mergeFinding(before, finding, { declared }, at)
+    const merged = mergeFinding(before, finding, { declared: NOTHING_DECLARED }, at)
     expect(merged).toMatchObject({ ...before, sign_in: { at, resource: `${site.url}/mcp` } })
   })
 })

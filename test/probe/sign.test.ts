@@ -10,13 +10,20 @@ import { createHttpClient } from '../../functions/net/http-client.ts'
 import { probeAsChore } from '../../functions/probes/schedule.ts'
 import { createProbeSigner, createRequestSigner } from '../../functions/probes/sign.ts'
 import { rotateKeys } from '../../functions/receipts/receipts.ts'
-import type { Handshake, ProbePlan } from '../../src/domain/probe/plan.ts'
+import type { ProbePlan } from '../../src/domain/probe/plan.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { startAgent } from './a2a-sites.ts'
 import { startCurrent, startFormer, startSse } from './mcp-sites.ts'
-import { type Site, startSite } from './probe-world.ts'
+import {
+  NOTHING_DECLARED,
+  paidRequest,
+  pay,
+  planPaid,
+  type Site,
+  startSite,
+} from './probe-world.ts'
 import { type Arrived, thumbprintOf, verify } from './rfc-9421.ts'
 
 const TAG = 'web-bot-auth'
@@ -52,40 +59,21 @@ afterAll(async () => {
   await service?.close()
 })
 
-const TERMS = Buffer.from(
-  JSON.stringify({
-    x402Version: 2,
-    accepts: [
-      {
-        scheme: 'exact',
-        network: 'eip155:8453',
-        amount: '10000',
-        asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-        payTo: `0x${'ab'.repeat(20)}`,
-      },
-    ],
-  }),
-).toString('base64')
 const startSeller = () =>
   start(
     startSite((req, res) => {
       req.resume()
-      res.writeHead(402, { 'payment-required': TERMS }).end('{}')
+      pay(req, res)
     }),
   )
 
-const NOTHING = { operations: [], networks: [], payouts: [] }
-type Planned = Extract<Handshake, { kind: 'payment' | 'http' }>
-function planPaid(id: string, url: string): ProbePlan {
-  const ask = (path: string, method: 'GET' | 'POST' = 'GET') => {
-    const body = method === 'POST' && { body: '{"city":"Oslo"}' }
-    const operation = { method, url: url + path }
-    const request = { ...operation, headers: {}, ...body }
-    return { request, operation, is_paid: true, is_guess: false, expected: null }
-  }
-  const others = ['/b?city=Oslo&day=1', '/c', '/d/%C3%A5?x=%20', '/e'].map((path) => ask(path))
-  const requests: Planned['requests'] = [ask('/a'), ...others, ask('/f', 'POST')]
-  return { id, handshake: { kind: 'payment', rails: ['x402'], requests }, declared: NOTHING }
+function planSix(id: string, url: string): ProbePlan {
+  const paths = ['/a', '/b?city=Oslo&day=1', '/c', '/d/%C3%A5?x=%20', '/e']
+  const plan = planPaid(id, ...paths.map((path) => url + path))
+  const last = paidRequest(`${url}/f`, 'POST')
+  if (plan.handshake.kind === 'payment')
+    plan.handshake.requests.push({ ...last, request: { ...last.request, body: '{"city":"Oslo"}' } })
+  return plan
 }
 
 async function readKeys(url = service.url) {
@@ -104,23 +92,23 @@ describe('a hundred requests of real probes', () => {
         ({ url }, at): ProbePlan => ({
           id: `mcp.t${at}`,
           handshake: { kind: 'mcp', url: `${url}/mcp` },
-          declared: NOTHING,
+          declared: NOTHING_DECLARED,
         }),
       ),
       {
         id: 'mcp.sse',
         handshake: { kind: 'mcp_sse', url: `${stream.url}/mcp` },
-        declared: NOTHING,
+        declared: NOTHING_DECLARED,
       },
       {
         id: 'a2a.trips',
         handshake: { kind: 'a2a', urls: [`${agent.url}/.well-known/agent-card.json`] },
-        declared: NOTHING,
+        declared: NOTHING_DECLARED,
       },
     ]
     for (let at = 0; at < 16; at += 1) {
       const { url } = await startSeller()
-      plans.push(planPaid(`x402.s${at}`, url))
+      plans.push(planSix(`x402.s${at}`, url))
     }
     await probeAsChore(
       { ...service.service.parts, plans: async () => plans },

@@ -3,17 +3,16 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { ANONYMOUS_PROBES } from '../../functions/net/guard.ts'
 import { lintUrl } from '../../functions/probes/lint.ts'
 import { startService } from '../support/running-service.ts'
-import { aCaller, createTestRuns, type Site, startSite } from './probe-world.ts'
+import { aCaller, createTestRuns, openSite, type Site } from './probe-world.ts'
 
 /** A host that never answers; `asked` resolves with each request it gets. */
 async function startSilent(): Promise<Site & { requested: () => Promise<() => Promise<unknown>> }> {
   const requests: { closed: Promise<unknown> }[] = []
   const waiting: (() => void)[] = []
-  const site = await startSite((req) => {
+  const site = await openSite((req) => {
     requests.push({ closed: once(req.socket, 'close') })
     waiting.shift()?.()
   })
-  onTestFinished(site.close)
   return {
     ...site,
     async requested() {
@@ -51,7 +50,7 @@ describe('what strangers make us ask', () => {
 
   test('sends a small number of requests, whatever the host answers', async () => {
     let requested = 0
-    const site = await startSite((req, res) => {
+    const site = await openSite((req, res) => {
       requested += 1
       let text = ''
       req.on('data', (chunk) => {
@@ -73,7 +72,6 @@ describe('what strangers make us ask', () => {
           .end(JSON.stringify({ jsonrpc: '2.0', id, result }))
       })
     })
-    onTestFinished(site.close)
     const report = await createTestRuns().run(site.url, aCaller('a'), (client) =>
       lintUrl(site.url, undefined, client, Date.now),
     )

@@ -1,21 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { renderBadgeSvg } from '../../src/components/badges/badge-svg.ts'
-import { toBadgeEndpoint, toBadgeView } from '../../src/domain/views/listing-view.ts'
+import type { Measured } from '../../src/domain/trust/evidence.ts'
+import { toBadgeEndpoint, toBadgeView, toListingView } from '../../src/domain/views/listing-view.ts'
+import {
+  LIVE_PROBES,
+  SAMPLE_FACTS,
+  toListing,
+  toMeasured,
+  VIEW_CONTEXT,
+} from '../domain/listing-samples.ts'
 
-const tiers = {
-  tier: null,
-  tier_label: null,
-  highest_earned: null,
-  earned: [],
-  paid: [] as [],
-  not_yet: [],
-  badge_svg: '',
-  page: '',
-  embed_markdown: '',
-  tiers_doc: '',
-}
-const pricing = { model: 'unknown' } as const
-const none = { score: null, evidence: 'no_payment_data', method: 'hub-trust-v0.1' } as const
+const UNPRICED = { pricing: { model: 'unknown' } }
+
+const badgeOf = (sample: Parameters<typeof toListing>[0]) =>
+  toBadgeView(toListingView(toListing(sample), VIEW_CONTEXT), 'Waypost')
 
 describe('the badge image', () => {
   test('is 20 px high, names itself and runs nothing', () => {
@@ -52,48 +50,33 @@ describe('the badge image', () => {
 })
 
 describe('what a badge says', () => {
-  test('a listing without evidence is listed, and no more', () => {
-    expect(toBadgeView({ tiers, trust: none, first_party: false, pricing }, 'Waypost')).toEqual({
-      label: 'Waypost',
-      message: 'listed',
+  const LISTED = { label: 'Waypost', message: 'listed', tone: 'neutral' }
+
+  test('a listing without evidence is listed, and no more; our own kits say so', () => {
+    expect(badgeOf({ facts: UNPRICED })).toEqual(LISTED)
+    const kit = { ...UNPRICED, kind: 'kit', first_party: true }
+    expect(badgeOf({ facts: kit }).message).toBe('first-party kit')
+  })
+
+  test('a score says whose payments it comes from, and none that there are no independent ones', () => {
+    const measuredBy = (changes: Partial<Measured>) =>
+      badgeOf({ evidence: { measured: toMeasured(changes) } })
+    expect(measuredBy({ verified_buyers_30d: 1 })).toMatchObject({
+      message: expect.stringMatching(/^trust \d+, 1 unvouched buyer$/),
       tone: 'neutral',
+    })
+    expect(measuredBy({ verified_buyers_30d: 9, unknown_buyers_30d: 0 })).toMatchObject({
+      message: expect.stringMatching(/^trust \d+, 9 vouched buyers$/),
+      tone: 'accent',
+    })
+    expect(measuredBy({ verified_buyers_30d: 0 })).toMatchObject({
+      message: 'no independent buyers yet',
+      tone: 'missing',
     })
   })
 
-  test('our own kits say so', () => {
-    expect(toBadgeView({ tiers, trust: none, first_party: true, pricing }, 'Waypost').message).toBe(
-      'first-party kit',
-    )
-  })
-
-  test('a score says whose payments it comes from', () => {
-    const trust = {
-      score: 12,
-      evidence: 'verified_non_wash_payments',
-      sample: 'low',
-      verified_buyers_30d: 1,
-      settlements_30d: 2,
-      wash_flags: [],
-      watch: [],
-      volume_usd_30d: 1,
-      top_buyer_share_30d: 1,
-      last_settlement_at: null,
-      as_of: '2026-11-01T00:00:00Z',
-      shared_payout: false,
-      method: 'hub-trust-v0.1',
-      source: 'x',
-    } as const
-    const view = { ...trust, wash_flags: [], watch: [] }
-    const badgeOf = (facts: object) =>
-      toBadgeView({ tiers, trust: { ...view, ...facts }, first_party: false, pricing }, 'Waypost')
-    expect(badgeOf({})).toMatchObject({ message: 'trust 12, 1 unvouched buyer', tone: 'neutral' })
-    expect(
-      badgeOf({ verified_buyers_30d: 9, unknown_buyers_30d: 0, sample: undefined }),
-    ).toMatchObject({ message: 'trust 12, 9 vouched buyers', tone: 'accent' })
-  })
-
   test('the same is data for badge services', () => {
-    const badge = toBadgeView({ tiers, trust: none, first_party: false, pricing }, 'Waypost')
+    const badge = badgeOf({ facts: UNPRICED })
     expect(toBadgeEndpoint(badge)).toEqual({
       schemaVersion: 1,
       label: 'Waypost',
@@ -108,46 +91,15 @@ describe('what a badge says', () => {
     [0.004, 'from $0.004'],
     [0, 'free'],
   ])('without evidence a price is said: %d', (usd, message) => {
-    const rails = ['x402' as const]
-    const priced = { model: 'per_call' as const, min_usd: usd, max_usd: 1, rails, networks: [] }
-    const badge = toBadgeView(
-      { tiers, trust: none, first_party: false, pricing: priced },
-      'Waypost',
-    )
-    expect(badge).toEqual({ label: 'Waypost', message, tone: 'money' })
-  })
-
-  test('payments without an independent buyer are not a score, and it is said so', () => {
-    const trust = {
-      score: null,
-      evidence: 'no_independent_paid_usage_30d',
-      verified_buyers_30d: 0,
-      settlements_30d: 9,
-      wash_flags: [],
-      watch: [],
-      volume_usd_30d: 1,
-      top_buyer_share_30d: 0,
-      last_settlement_at: null,
-      as_of: '2026-11-01T00:00:00Z',
-      shared_payout: false,
-      method: 'hub-trust-v0.1',
-      source: 'x',
-    } as const
-    const view = { ...trust, wash_flags: [], watch: [] }
-    expect(
-      toBadgeView({ tiers, trust: view, first_party: false, pricing }, 'Waypost'),
-    ).toMatchObject({
-      message: 'no independent buyers yet',
-      tone: 'missing',
-    })
+    const facts = { pricing: { ...SAMPLE_FACTS.pricing, min_usd: usd, max_usd: 1 } }
+    expect(badgeOf({ facts })).toEqual({ label: 'Waypost', message, tone: 'money' })
   })
 
   test('a tier stands first', () => {
-    const trusted = { ...tiers, tier: 'trusted' as const, tier_label: 'Trusted' }
-    expect(
-      toBadgeView({ tiers: trusted, trust: none, first_party: false, pricing }, 'Waypost'),
-    ).toMatchObject({
-      message: 'Trusted',
+    const sold = toMeasured({ source: 'service_verified', unknown_buyers_30d: 0 })
+    const trusted = { evidence: { probes: LIVE_PROBES }, ownMeasured: sold }
+    expect(badgeOf(trusted)).toMatchObject({
+      message: expect.stringMatching(/^Trusted/),
       tone: 'strong',
     })
   })

@@ -9,23 +9,9 @@ import { toStatusText } from '../../src/components/listing/listing-page.ts'
 import { toStripFacts } from '../../src/components/rows/decision-facts.ts'
 import { toMonogram } from '../../src/components/rows/tile.ts'
 import { type TaskOffer, toTaskPages } from '../../src/domain/plans/task-plan.ts'
-import type { Measured } from '../../src/domain/trust/evidence.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
-
-const measured: Measured = {
-  source: 'x402-list',
-  as_of: '2026-11-01T00:00:00Z',
-  verified_buyers_30d: 12,
-  settlements_30d: 340,
-  volume_usd_30d: 12.5,
-  top_buyer_share_30d: 0.4,
-  last_settlement_at: '2026-10-20T00:00:00Z',
-  shared_payout: false,
-  wash_flags: [],
-  watch: [],
-}
+import { toListing, toMeasured, VIEW_CONTEXT } from '../domain/listing-samples.ts'
 
 describe('why a score is what it is', () => {
   test.each([
@@ -33,7 +19,7 @@ describe('why a score is what it is', () => {
     ['a payout that five share', { shared_payout: true }, 5],
     ['few buyers', { verified_buyers_30d: 1, top_buyer_share_30d: 1 }, 1],
   ])('the parts of %s add up to its score', (_, change, sharers) => {
-    const verdict = judgeTrust({ ...measured, ...change }, sharers, '2026-11-01')
+    const verdict = judgeTrust(toMeasured(change), sharers, '2026-11-01')
     const parts = toScoreParts(verdict)
     const sum = parts.reduce((all, { points }) => all + points, 0)
     expect(sum).toBeCloseTo('score' in verdict ? verdict.score : -1, 6)

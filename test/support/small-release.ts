@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { recordChanges } from '../../src/build/changes.ts'
 import { openFolder, switchTo } from '../../src/build/folder.ts'
 import type { ReleaseFile } from '../../src/domain/derived/tables.ts'
+import { SITE_TEXTS } from '../domain/site-samples.ts'
 
 /** Public files of a small release. */
 const PAGES = Array.from({ length: 40 }, (_, n) => `public/page-${n}/index.html`)
@@ -15,25 +16,7 @@ export const NO_DAYS = {
 const RELEASE: Omit<ReleaseFile, 'digest' | 'files' | 'checksums'> = {
   base_url: 'https://waypost.example',
   shared_hosts: { platforms: [], tenants: [], webmail: [] },
-  texts: {
-    name: 'Waypost',
-    short_name: 'Waypost',
-    strapline: 'Find services',
-    reading: 'Search and reads need no key.',
-    legal: [],
-    public_badges: [],
-    made_with: false,
-    switches: { sellers: true, payments: true, business_model: true, roadmap: true, trust: true },
-    showcase: [],
-    featured_label: 'Shown',
-    sponsored_policy: 'None is sold.',
-    ranking: 'By relevance.',
-    attribution: [],
-
-    disclosure: 'Nothing is for sale.',
-    comparison_ranking: 'By price.',
-    business_model: { summary: 'None.', revenue: [], never: [], transaction_path: 'None.' },
-  },
+  texts: SITE_TEXTS,
   also_search: [],
   search_choices: {
     kinds: {},
