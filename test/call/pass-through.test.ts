@@ -67,6 +67,7 @@ describe('the request', () => {
 
   test('end-to-end headers pass as they are; ours, the connection’s and identities don’t', async () => {
     const payment = 'A'.repeat(8192)
+    const toAddress = (name: string) => `${name}: 10.0.0.1`
     const raw = [
       'POST /api/v1/call/x402.seller HTTP/1.1',
       'Host: waypost.example',
@@ -89,6 +90,8 @@ describe('the request', () => {
       'Via: 1.1 cdn',
       'CF-Connecting-IP: 10.0.0.1',
       'True-Client-IP: 10.0.0.1',
+      ...['X-Vercel-Forwarded-For', 'X-Nf-Client-Connection-Ip', 'Do-Connecting-Ip'].map(toAddress),
+      ...['WL-Proxy-Client-IP', 'X-ProxyUser-Ip'].map(toAddress),
       'Proxy-Authorization: Basic x',
       'Keep-Alive: timeout=5',
       'TE: trailers',

@@ -1,34 +1,25 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:https'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeCertificate } from '../support/certificate.ts'
 import { aListing, listen, type RelayWorld, startRelay } from './relay-world.ts'
 
-/** A seller with a certificate for one name, under an authority this process trusts. */
+/** A seller with a certificate for one name, which this process trusts. */
 const NAME = 'api.seller.example'
 
-const missing = findMissing()
-if (missing !== null) console.warn(`test/call/tls: skipped, because ${missing}`)
+const pair = makeCertificate(NAME)
+if (pair === null) console.warn('test/call/tls: skipped, because there is no openssl')
 
-describe.skipIf(missing !== null)('a seller over TLS', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'waypost-tls-'))
+describe.skipIf(pair === null)('a seller over TLS', () => {
   const usual = getCACertificates('default')
   const requested: (string | undefined)[] = []
   let seller: Server
   let world: RelayWorld
 
   beforeAll(async () => {
-    issue(dir, NAME)
-    setDefaultCACertificates([...usual, readFileSync(join(dir, 'ca.pem'), 'utf8')])
-    const options = {
-      key: readFileSync(join(dir, 'key.pem')),
-      cert: readFileSync(join(dir, 'cert.pem')),
-    }
-    seller = createServer(options, (req, res) => {
+    setDefaultCACertificates([...usual, pair?.cert ?? ''])
+    seller = createServer({ ...pair }, (req, res) => {
       // The types know node:http's socket; over TLS it is a TLSSocket with the name asked for.
       requested.push('servername' in req.socket ? String(req.socket.servername) : undefined)
       res.end(`hello ${req.headers.host}`)
@@ -47,7 +38,6 @@ describe.skipIf(missing !== null)('a seller over TLS', () => {
     setDefaultCACertificates(usual)
     await world.close()
     seller.close()
-    rmSync(dir, { recursive: true })
   })
 
   test('is called by its name, though the judged address is dialled', async () => {
@@ -74,45 +64,3 @@ describe.skipIf(missing !== null)('a seller over TLS', () => {
     await answer.body.dump()
   })
 })
-
-function findMissing(): string | null {
-  try {
-    execFileSync('openssl', ['version'])
-    return null
-  } catch {
-    return 'there is no openssl to issue a certificate with'
-  }
-}
-
-function issue(dir: string, name: string): void {
-  const openssl = (...args: string[]) =>
-    execFileSync('openssl', args, { cwd: dir, stdio: ['ignore', 'ignore', 'ignore'] })
-  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  writeFileSync(join(dir, 'san.txt'), `subjectAltName=DNS:${name}\n`)
-  openssl(
-    'req',
-    '-x509',
-    ...newKey,
-    '-keyout',
-    'ca.key',
-    '-out',
-    'ca.pem',
-    '-days',
-    '2',
-    '-subj',
-    '/CN=Test',
-  )
-  openssl('req', ...newKey, '-keyout', 'key.pem', '-out', 'request.pem', '-subj', `/CN=${name}`)
-  const signed = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2']
-  openssl(
-    'x509',
-    '-req',
-    '-in',
-    'request.pem',
-    ...signed,
-    '-extfile',
-    'san.txt',
-    '-out',
-    'cert.pem',
-  )
-}

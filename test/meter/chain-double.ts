@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
+import { createServer, type ServerResponse } from 'node:http'
 import * as v from 'valibot'
 import { type JsonRpc, RpcError } from '../../functions/trust/evm-chain.ts'
 import { TRANSFER_TOPIC, toTopic } from '../../src/domain/trust/evm-payments.ts'
-import { hexQuantity, TOKEN, USED_TOPIC } from '../settlements/samples.ts'
+import { listen } from '../call/relay-world.ts'
+import { hexQuantity, TOKEN, USED_TOPIC, wallet } from '../settlements/samples.ts'
 
 /** An EVM chain in memory: blocks of transactions of logs, and a node that tells them with its faults. */
 export interface RawLog {
@@ -60,6 +62,16 @@ export function payment(from: string, to: string, amount: number, address = TOKE
   nonces += 1
   const used = { address, topics: [USED_TOPIC, toTopic(from), wordOf(nonces)], data: '0x' }
   return [used, transfer(from, to, amount, address)]
+}
+
+/** A payment by Permit2, whose scheme only its call tells. */
+export function permitted(from: string, to: string, amount: number) {
+  const words = [TOKEN, amount, 7, 9, from, to, 0, 0].map((value) =>
+    (typeof value === 'number' ? value.toString(16) : value.slice(2)).padStart(64, '0'),
+  )
+  const proxy = '0x402085c248eea27d92e8b30b2c58ed07f9e20001'
+  const call = { from: wallet(900), to: proxy, input: `0x13cd3b53${words.join('')}` }
+  return { logs: [transfer(from, to, amount)], call }
 }
 
 /** @param start time of the first block, milliseconds; @param blockMs from one to the next */
@@ -153,6 +165,26 @@ export function createNode(chain: Chain, faults: Faults = {}, chainId = 84_532) 
     },
   }
   return { rpc, requested, faults, codes, answer }
+}
+
+/** The same node on a socket. @param instead answers by itself, which it says, or leaves it to the node */
+export async function serveNode(
+  { answer }: Pick<ReturnType<typeof createNode>, 'answer'>,
+  instead: (method: string, response: ServerResponse) => boolean = () => false,
+) {
+  const server = createServer(async (request, response) => {
+    const { method, params } = JSON.parse(Buffer.concat(await request.toArray()).toString())
+    if (!instead(method, response))
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: answer(method, params) }))
+  })
+  const port = await listen(server)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
 }
 
 const FilterSchema = v.object({

@@ -1,20 +1,19 @@
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createHints, hasHintSince } from '../../functions/trust/measure.ts'
 import { readSettledTransaction } from '../../src/domain/relay/delivered.ts'
 import { aListing } from '../call/relay-world.ts'
 import { HASH, NETWORK, NOON, wallet } from '../settlements/samples.ts'
+import { forAllTests } from '../support/for-tests.ts'
 import { IS_LONG } from '../support/long.ts'
 import { silentLog } from '../support/stores.ts'
 import { createChain, createNode, payment } from './chain-double.ts'
 import { createMeter, openMeterStore, prove } from './meter-world.ts'
 
 /** What relayed calls say of payments: where to look, and never what counts. */
-const opened = openMeterStore()
-afterAll(async () => (await opened).close())
+const ledger = forAllTests(openMeterStore)
 beforeEach(async () => {
-  const { store, empty } = await opened
-  await empty()
-  await store.db.deleteFrom('payment_hint').execute()
+  await ledger.empty()
+  await ledger.store.db.deleteFrom('payment_hint').execute()
 })
 
 /** Many times the places there are, of as many clients: every place of the lane was taken more than once. */
@@ -24,7 +23,7 @@ const listing = (id: string) =>
   aListing('https://0.example/', { id, payout: [`${NETWORK}:${SHOP}`] })
 
 async function openHints() {
-  const { store } = await opened
+  const { store } = ledger
   let now = NOON
   const clock = { now: () => (now += 1) }
   const hints = createHints({ store, clock, log: silentLog })

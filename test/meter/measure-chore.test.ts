@@ -1,7 +1,4 @@
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -10,9 +7,10 @@ import { runChores } from '../../functions/service/service.ts'
 import { createJobQueue } from '../../functions/store/jobs.ts'
 import { createMeterFeature } from '../../functions/trust/measure.ts'
 import { NETWORK, wallet } from '../settlements/samples.ts'
+import { forAllTests } from '../support/for-tests.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { openWorld, type World } from '../support/world.ts'
-import { createChain, createNode, payment } from './chain-double.ts'
+import { createChain, createNode, payment, serveNode } from './chain-double.ts'
 import { prove } from './meter-world.ts'
 
 /** What a server with `MEASURE=on` does each hour, over a node on a real socket. */
@@ -22,28 +20,25 @@ const node = createNode(chain)
 let requested: string[] = []
 /** What the node does instead of answering. */
 let instead: 'refuse' | (() => void) | null = null
-const server = createServer(async (request, response) => {
-  const { method, params } = JSON.parse(Buffer.concat(await request.toArray()).toString())
-  requested.push(method)
-  if (typeof instead === 'function') return instead()
-  const answer =
-    instead === 'refuse'
-      ? { error: { code: -32601, message: 'no such method' } }
-      : { result: node.answer(method, params) }
-  response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...answer }))
-})
+const served = forAllTests(() =>
+  serveNode(node, (method, response) => {
+    requested.push(method)
+    if (instead === null) return false
+    if (instead === 'refuse')
+      response.end('{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no such method"}}')
+    else instead()
+    return true
+  }),
+)
 let world: World
 
 beforeAll(async () => {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // listening on TCP: never a string or null
   world = await openWorld({
     env: {
       STATE_DIR: place,
       UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
       MEASURE: 'on',
-      RPC_URLS: JSON.stringify({ [NETWORK]: `http://127.0.0.1:${port}` }),
+      RPC_URLS: JSON.stringify({ [NETWORK]: served.url }),
     },
   })
   const { store } = world.parts.ledger
@@ -53,8 +48,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await world.close()
-  server.closeAllConnections()
-  server.close()
   rmSync(place, { recursive: true })
 })
 beforeEach(() => {

@@ -1,7 +1,4 @@
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -12,9 +9,10 @@ import { lockState } from '../../functions/store/lock.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { NETWORK, NOON, wallet } from '../settlements/samples.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { forAllTests } from '../support/for-tests.ts'
 import { runHere } from '../support/run-here.ts'
 import { silentLog } from '../support/stores.ts'
-import { createChain, createNode, payment } from './chain-double.ts'
+import { createChain, createNode, payment, serveNode } from './chain-double.ts'
 import { prove } from './meter-world.ts'
 
 describe('the options', () => {
@@ -60,18 +58,11 @@ describe('npm run measure', () => {
   const chain = createChain({ start: Date.now() - 600_000, blockMs: 10_000 })
   chain.mine(payment(wallet(2), wallet(1), 1_000))
   const node = createNode(chain)
-  const server = createServer(async (request, response) => {
-    const { method, params } = JSON.parse(Buffer.concat(await request.toArray()).toString())
-    response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: node.answer(method, params) }))
-  })
+  const served = forAllTests(() => serveNode(node))
   let rpcUrls = ''
 
   beforeAll(async () => {
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    rpcUrls = JSON.stringify({
-      [NETWORK]: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    })
+    rpcUrls = JSON.stringify({ [NETWORK]: served.url })
     const store = await openStore({ STATE_DIR: idle, DATABASE_URL: undefined }, silentLog)
     await prove(store, [wallet(1)])
     // Of a process that was killed a minute ago: who has the state's lock need not wait for it.
@@ -81,7 +72,6 @@ describe('npm run measure', () => {
     await store.close()
   })
   afterAll(() => {
-    server.close()
     for (const place of places) rmSync(place, { recursive: true })
   })
 

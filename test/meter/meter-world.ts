@@ -3,19 +3,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
+import { readLedgerFacts } from '../../functions/service/ledger-facts.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/store.ts'
 import type { JsonRpc } from '../../functions/trust/evm-chain.ts'
 import { type ChainReport, measure } from '../../functions/trust/measure.ts'
 import { type PublishedPayout, readVerifiedSettlements } from '../../functions/trust/meter-rows.ts'
+import { toLiveListing } from '../../src/build/listing-files.ts'
+import { readContent } from '../../src/content/read.ts'
+import { createCatalogue } from '../../src/derive/catalogue.ts'
+import { readPayees } from '../../src/derive/payouts.ts'
 import { normalizePayout } from '../../src/domain/listing/networks.ts'
+import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { scoreListings } from '../../src/domain/trust/score-listings.ts'
-import { NETWORK } from '../settlements/samples.ts'
-
-const silentLog = createLog(
-  () => {},
-  () => 0,
-)
+import { NETWORK, NOON } from '../settlements/samples.ts'
+import { createContentFolder } from '../support/content-folder.ts'
+import { silentLog } from '../support/stores.ts'
 
 /** One SQLite store for a whole file of tests that are not matter of the store, emptied between them. */
 export async function openMeterStore() {
@@ -152,4 +155,39 @@ export function createMeter(
         .execute()
     },
   }
+}
+
+/** Operators that everybody knows, in `tables/independent_operators.yaml`. */
+export const KNOWN_OPERATORS = ['one', 'two', 'three']
+const BASE_URL = 'https://waypost.example'
+const RULES = { allowPrivate: true }
+
+/** Content with the known operators' table, and these listings. */
+export function readMarket(listings: Readonly<Record<string, string>>): Content {
+  const folder = createContentFolder({
+    'tables/independent_operators.yaml': KNOWN_OPERATORS.map(
+      (name) => `- { domain: ${name}.example, name: ${name}, why: Known to everybody. }\n`,
+    ).join(''),
+    ...listings,
+  })
+  const { content, faults } = readContent(folder.dir, RULES)
+  folder.remove()
+  if (content === null) throw new Error(JSON.stringify(faults))
+  return content
+}
+export type Content = NonNullable<ReturnType<typeof readContent>['content']>
+
+/** What the next build makes of content and the store. */
+export async function buildMarket(store: Store, content: Content) {
+  const owners = { ...NO_LEDGER_FACTS, ...(await readLedgerFacts(store, NOON)) }
+  const payees = () => readPayees(content, owners, BASE_URL)
+  const ledger = { ...owners, ...(await readVerifiedSettlements(store, payees, NOON)) }
+  const about = { baseUrl: BASE_URL, rules: RULES, asOf: '2026-11-20', ledger }
+  const catalogue = createCatalogue(content, about)
+  const published = catalogue.listings
+    .map(toLiveListing)
+    .flatMap(({ id, payout }) =>
+      payout.map((one) => ({ payout: one, listing_id: id, host: `${id}.example` })),
+    )
+  return { ...catalogue, published }
 }

@@ -1,11 +1,10 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../functions/store/store.ts'
 import { createJsonRpc, RpcError } from '../../functions/trust/evm-chain.ts'
 import { measure } from '../../functions/trust/measure.ts'
 import { DAY_MS, hexQuantity, NETWORK, NOON, wallet } from '../settlements/samples.ts'
-import { createChain, createNode, payment, transfer } from './chain-double.ts'
+import { forAllTests } from '../support/for-tests.ts'
+import { createChain, createNode, payment, serveNode, transfer } from './chain-double.ts'
 import { countRequests } from './count-requests.ts'
 import { createMeter, openMeterStore, prove } from './meter-world.ts'
 
@@ -15,13 +14,12 @@ const buyer = (n: number) => wallet(10 + n)
 const refused = () => new RpcError('the node refused (-32005)', 'refused')
 const busy = () => new RpcError('the node is busy (HTTP 429)', 'busy')
 
-const opened = openMeterStore()
+const ledger = forAllTests(openMeterStore)
 let store: Store
 beforeEach(async () => {
-  store = (await opened).store
-  await (await opened).empty()
+  store = ledger.store
+  await ledger.empty()
 })
-afterAll(async () => (await opened).close())
 
 /** Ten payments of ten buyers in twenty blocks, and a node that tells them. */
 async function open(faults: Parameters<typeof createNode>[1] = {}, payouts = [SHOP]) {
@@ -170,21 +168,13 @@ describe('a node that', () => {
 describe('over HTTP', () => {
   const node = createNode(createChain({ start: NOON - DAY_MS, blockMs: 60_000 }))
   const seen = { status: 200, body: '' }
-  const server = createServer(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    const { method, params } = JSON.parse(text)
-    response.writeHead(seen.status, { 'Content-Type': 'application/json' })
-    response.end(
-      seen.body || JSON.stringify({ jsonrpc: '2.0', id: 1, result: node.answer(method, params) }),
-    )
-  })
-  const listening = new Promise<string>((resolve) =>
-    server.listen(0, '127.0.0.1', () =>
-      resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}/secret-key`),
-    ),
+  const served = forAllTests(() =>
+    serveNode(node, (_method, response) => {
+      response.writeHead(seen.status, { 'Content-Type': 'application/json' })
+      if (seen.body !== '') response.end(seen.body)
+      return seen.body !== ''
+    }),
   )
-  afterAll(() => server.close())
 
   test.each([
     [200, '', null],
@@ -203,7 +193,10 @@ describe('over HTTP', () => {
     const reports = await measure(
       {
         store,
-        config: { RPC_URLS: { [NETWORK]: await listening }, UNSAFE_ALLOW_PRIVATE_TARGETS: true },
+        config: {
+          RPC_URLS: { [NETWORK]: `${served.url}/secret-key` },
+          UNSAFE_ALLOW_PRIVATE_TARGETS: true,
+        },
         clock: { now: () => NOON },
         log: { info: () => {}, error: (_event, fields) => logged.push(JSON.stringify(fields)) },
         createRpc: createJsonRpc,

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { eip3009, TRANSFER_TOPIC, toTopic } from '../../src/domain/trust/evm-payments.ts'
 import {
   aSettlement,
@@ -14,6 +14,7 @@ import {
   USED_TOPIC,
   wallet,
 } from '../settlements/samples.ts'
+import { forAllTests } from '../support/for-tests.ts'
 import { createChain, createNode, payment, type RawLog, transfer } from './chain-double.ts'
 import { createMeter, openMeterStore, prove } from './meter-world.ts'
 
@@ -74,26 +75,17 @@ test('one more transfer between wallets never makes more of a seller’s payment
   )
 })
 
-const opened = openMeterStore()
-afterAll(async () => (await opened).close())
+const ledger = forAllTests(openMeterStore)
 
 test('whatever the chain holds and the node limits, the rows are its payments, once each', async () => {
-  const { store, empty } = await opened
+  const { store, empty } = ledger
   const anyTransaction = fc.oneof(
     fc.record({ kind: fc.constant('pay'), from: anyWallet, to: anyWallet, amount: fc.nat(9) }),
     fc.record({ kind: fc.constant('send'), from: anyWallet, to: anyWallet, amount: fc.nat(9) }),
   )
-  const toLogs = ({
-    kind,
-    from,
-    to,
-    amount,
-  }: {
-    kind: string
-    from: string
-    to: string
-    amount: number
-  }): RawLog[] => (kind === 'pay' ? payment(from, to, amount) : [transfer(from, to, amount)])
+  type Moved = Record<'kind' | 'from' | 'to', string> & { amount: number }
+  const toLogs = ({ kind, from, to, amount }: Moved): RawLog[] =>
+    kind === 'pay' ? payment(from, to, amount) : [transfer(from, to, amount)]
   const anyBlocks = fc.array(fc.array(anyTransaction, { maxLength: 4 }), { maxLength: 8 })
   await fc.assert(
     fc.asyncProperty(

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { DEPOSIT_PLACES } from '../../src/domain/trust/evm-payments.ts'
-import { DAY_MS, NOON, TOKEN, wallet } from '../settlements/samples.ts'
+import { DAY_MS, NOON, wallet } from '../settlements/samples.ts'
 import { forAllTests } from '../support/for-tests.ts'
 import {
   type Chain,
@@ -8,6 +8,7 @@ import {
   createNode,
   type Faults,
   payment,
+  permitted,
   type RawLog,
   transfer,
 } from './chain-double.ts'
@@ -16,18 +17,9 @@ import { createMeter, openMeterStore, prove } from './meter-world.ts'
 /** Schemes whose payments are more than two logs of a coin, over nodes that misbehave. */
 const SHOP = wallet(1)
 const BUYER = wallet(20)
-const EXACT_PROXY = '0x402085c248eea27d92e8b30b2c58ed07f9e20001'
 const [contract = '', collector = ''] = DEPOSIT_PLACES
 
-const word = (value: string | number) =>
-  (typeof value === 'number' ? value.toString(16) : value.slice(2)).padStart(64, '0')
-const data = (...values: (string | number)[]) => `0x${values.map(word).join('')}`
-
-function byPermit2(from: string, amount: number) {
-  const input = `0x13cd3b53${data(TOKEN, amount, 7, 9, from, SHOP, 0, 0).slice(2)}`
-  const call = { from: wallet(900), to: EXACT_PROXY, input }
-  return { logs: [transfer(from, SHOP, amount)], call }
-}
+const byPermit2 = (from: string, amount: number) => permitted(from, SHOP, amount)
 
 const deposit = (amount: number): RawLog[] => [
   ...payment(BUYER, collector, amount),

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../functions/store/store.ts'
 import { type JsonRpc, RpcError } from '../../functions/trust/evm-chain.ts'
 import { tokenAccountOf } from '../../src/domain/trust/solana-payments.ts'
 import { DAY_MS, NOON } from '../settlements/samples.ts'
+import { forAllTests } from '../support/for-tests.ts'
 import { createMeter, openMeterStore, prove } from './meter-world.ts'
 import {
   ALICE,
@@ -62,14 +63,13 @@ function createCluster(genesis = GENESIS) {
   return { reported, requested, faults, rpc }
 }
 
-const opened = openMeterStore()
+const ledger = forAllTests(openMeterStore)
 let store: Store
 beforeEach(async () => {
-  store = (await opened).store
-  await (await opened).empty()
+  store = ledger.store
+  await ledger.empty()
   await prove(store, [SHOP], NETWORK)
 })
-afterAll(async () => (await opened).close())
 
 function open(genesis = GENESIS) {
   const cluster = createCluster(genesis)

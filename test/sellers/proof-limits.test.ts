@@ -1,9 +1,5 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createResolver } from '../../functions/net/resolver.ts'
@@ -12,6 +8,7 @@ import { parseConfig } from '../../functions/ports/config.ts'
 import type { Release } from '../../functions/release/release.ts'
 import { createProver } from '../../functions/sellers/proofs.ts'
 import { GITHUB_ISSUER, readClaimHost } from '../../src/domain/sellers/claim-rules.ts'
+import { makeCertificate } from '../support/certificate.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
 import { SHARED_HOSTS } from '../support/shared-hosts.ts'
@@ -138,18 +135,3 @@ test('over https: a certificate nobody vouches for is refused, a trusted one is 
   setDefaultCACertificates(before)
   secure.close()
 })
-
-/** A self-signed certificate for one name, or null where there is no openssl. */
-function makeCertificate(name: string): { key: string; cert: string } | null {
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-cert-'))
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const made = spawnSync('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-    ...['-keyout', key, '-out', cert, '-days', '2', '-subj', `/CN=${name}`],
-    ...['-addext', `subjectAltName=DNS:${name}`],
-  ])
-  const pair =
-    made.status === 0 ? { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') } : null
-  rmSync(folder, { recursive: true })
-  return pair
-}

@@ -1,24 +1,26 @@
 import { createLog } from '../../../functions/ports/log.ts'
-import { readLedgerFacts } from '../../../functions/service/ledger-facts.ts'
 import { createHints } from '../../../functions/trust/measure.ts'
-import { readVerifiedSettlements } from '../../../functions/trust/meter-rows.ts'
-import { toLiveListing } from '../../../src/build/listing-files.ts'
-import { readContent } from '../../../src/content/read.ts'
-import { createCatalogue } from '../../../src/derive/catalogue.ts'
-import { readPayees } from '../../../src/derive/payouts.ts'
-import { NO_LEDGER_FACTS } from '../../../src/domain/trust/ledger-facts.ts'
 import {
   type Chain,
   createChain,
   createNode,
   payment,
+  permitted,
   type RawCall,
   type RawLog,
   transfer,
 } from '../../meter/chain-double.ts'
-import { createMeter, openMeterStore, prove } from '../../meter/meter-world.ts'
-import { DAY_MS, NETWORK, NOON, TOKEN, wallet } from '../../settlements/samples.ts'
-import { createContentFolder, listingText } from '../../support/content-folder.ts'
+import {
+  buildMarket,
+  type Content,
+  createMeter,
+  KNOWN_OPERATORS,
+  openMeterStore,
+  prove,
+  readMarket,
+} from '../../meter/meter-world.ts'
+import { DAY_MS, NETWORK, NOON, wallet } from '../../settlements/samples.ts'
+import { listingText } from '../../support/content-folder.ts'
 
 /**
  * Plays against what is before the formula: the relay's notes, the meter, and the list of whose payees are
@@ -46,7 +48,6 @@ type Transaction = RawLog[] | { logs: RawLog[]; call: RawCall }
 
 const [SELLER, CHEAT] = [wallet(1), wallet(2)]
 const [POOL, BANK, TAKEN] = [wallet(801), wallet(802), wallet(803)]
-const SEEDS = ['one', 'two', 'three'] as const
 const seedPayout = (n: number) => wallet(3 + n)
 const BUYERS = 20
 const WALLETS = 40
@@ -122,13 +123,11 @@ export const PLAYS: Record<string, Play> = {
 
 type Ledger = Awaited<ReturnType<typeof openMeterStore>>
 
-const BASE_URL = 'https://waypost.example'
-const RULES = { allowPrivate: false }
 const [OF_SELLER, OF_CHEAT, OF_TAKEN] = ['x402.0', 'x402.1', 'x402.taken'] as const
 
 export async function openMachine() {
   const ledger = await openMeterStore()
-  const content = readMarket()
+  const content = readSellers()
   return {
     /** The score of the seller that is to lose, or of the cheat that is to gain. */
     scoreOf: (play: Play) => scoreOf(play, ledger, toMarket(content, play)),
@@ -141,9 +140,7 @@ export function withoutPlay({ aim, isUnproved, isMeasured }: Play): Play {
   return { aim, ...(isUnproved && { isUnproved }), ...(isMeasured && { isMeasured }) }
 }
 
-type Market = ReturnType<typeof readMarket>
-
-async function scoreOf(play: Play, { store, empty }: Ledger, content: Market): Promise<number> {
+async function scoreOf(play: Play, { store, empty }: Ledger, content: Content): Promise<number> {
   await empty()
   await store.db.deleteFrom('payment_hint').execute()
   await prove(store, play.isUnproved ? [] : [SELLER, CHEAT])
@@ -153,48 +150,36 @@ async function scoreOf(play: Play, { store, empty }: Ledger, content: Market): P
   await writeNotes(play, store, chain)
   const node = createNode(chain)
   node.codes.set(POOL, '0x6080')
-  const { listings } = await build(store, content)
-  const published = listings
-    .map(toLiveListing)
-    .flatMap(({ id, payout }) =>
-      payout.map((one) => ({ payout: one, listing_id: id, host: `${id}.example` })),
-    )
+  const { published } = await buildMarket(store, content)
   const { stopped } = await createMeter(store, node.rpc, chain.now, { published }).run()
   if (stopped !== null) throw new Error(`the meter stopped: ${stopped}`)
-  const { byId } = await build(store, content)
+  const { byId } = await buildMarket(store, content)
   const trust = byId.get(play.aim === 'harm' ? OF_SELLER : OF_CHEAT)?.trust
   return trust?.evidence === 'verified_non_wash_payments' ? trust.score : 0
 }
 
 /** A seller, a cheat on another domain, three known sellers, and a name below one of them. */
-function readMarket() {
+function readSellers() {
   const listing = (host: string, payout: string | null) =>
     listingText({
       url: `https://${host}/buy`,
       payout: payout === null ? null : `["${NETWORK}:${payout}"]`,
     })
-  const folder = createContentFolder({
+  return readMarket({
     'listings/x402/0.md': listing('0.example', SELLER),
     'listings/x402/1.md': listing('1.example', SELLER),
     'listings/x402/taken.md': listing('old.one.example', null),
-    'tables/independent_operators.yaml': SEEDS.map(
-      (name) => `- { domain: ${name}.example, name: ${name}, why: Known to everybody. }\n`,
-    ).join(''),
     ...Object.fromEntries(
-      SEEDS.map((name, n) => [
+      KNOWN_OPERATORS.map((name, n) => [
         `listings/x402/${name}.md`,
         listing(`${name}.example`, seedPayout(n)),
       ]),
     ),
   })
-  const { content, faults } = readContent(folder.dir, RULES)
-  folder.remove()
-  if (content === null) throw new Error(JSON.stringify(faults))
-  return content
 }
 
 /** The market as a play has it: who publishes the seller's payee. */
-function toMarket(content: Market, { isContested, isUnproved, taken }: Play): Market {
+function toMarket(content: Content, { isContested, isUnproved, taken }: Play): Content {
   const isQuiet = (id: string) =>
     (id === OF_SELLER && !isUnproved) || (id === OF_CHEAT && !isContested)
   const listings = content.listings
@@ -203,34 +188,20 @@ function toMarket(content: Market, { isContested, isUnproved, taken }: Play): Ma
   return { ...content, listings }
 }
 
-async function build(store: Ledger['store'], content: Market) {
-  const owners = { ...NO_LEDGER_FACTS, ...(await readLedgerFacts(store, NOON)) }
-  const payees = () => readPayees(content, owners, BASE_URL)
-  const ledger = { ...owners, ...(await readVerifiedSettlements(store, payees, NOON)) }
-  return createCatalogue(content, { baseUrl: BASE_URL, rules: RULES, asOf: '2026-11-20', ledger })
-}
-
 /** The play, and twenty buyers who pay the seller five times each by Permit2. */
 function record({ before = [], beside = () => [], isMeasured }: Play): Chain {
   const chain = createChain({ start: NOON - 6 * DAY_MS, blockMs: 3_600_000 })
   for (const transactions of before) chain.mine(...transactions)
   if (isMeasured)
     for (let n = 0; n < 10; n += 1)
-      chain.mine(...SEEDS.map((_, seed) => payment(buyerOf(n), seedPayout(seed), 260_000)))
-  for (let n = 0; n < 5 * BUYERS; n += 1) chain.mine(permitted(buyerOf(n)), ...beside(n))
+      chain.mine(
+        ...KNOWN_OPERATORS.map((_, seed) => payment(buyerOf(n), seedPayout(seed), 260_000)),
+      )
+  for (let n = 0; n < 5 * BUYERS; n += 1)
+    chain.mine(permitted(buyerOf(n), SELLER, AMOUNT), ...beside(n))
   // Enough for what the meter waits for.
   for (let n = 0; n < 30; n += 1) chain.mine()
   return chain
-}
-
-/** A buyer's payment to the seller by Permit2, which the meter must look up. */
-function permitted(buyer: string): Transaction {
-  const words = [TOKEN, AMOUNT, 7, 9, buyer, SELLER, 0, 0].map((value) =>
-    (typeof value === 'number' ? value.toString(16) : value.slice(2)).padStart(64, '0'),
-  )
-  const to = '0x402085c248eea27d92e8b30b2c58ed07f9e20001'
-  const call = { from: wallet(900), to, input: `0x13cd3b53${words.join('')}` }
-  return { logs: [transfer(buyer, SELLER, AMOUNT)], call }
 }
 
 /** The relay notes what answers say: the cheat's listing answers with transactions of the seller's, and invents. */
