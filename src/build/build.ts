@@ -91,7 +91,6 @@ export async function build(settings: BuildSettings): Promise<string> {
   }
   const { folder, release } = data
   await data.indexes
-  await writeSearchFunction(folder, release)
   stage('search indexes')
   writeHostRules(folder, release.base_url)
   await folder.finish(release)
@@ -189,16 +188,17 @@ function writeSite(
   return site
 }
 
-/** Pages, their cards, and their search in the browser: each in a process or a thread of its own. */
+/** Pages, their cards, their search in the browser and that of a function host: all at once. */
 async function writePages(
   pages: Pages,
-  { folder, site, pageSearch, indexes }: Awaited<ReturnType<typeof writeData>>,
+  { folder, site, pageSearch, release, indexes }: Awaited<ReturnType<typeof writeData>>,
 ): Promise<void> {
   await Promise.all([
     pages.render(folder, site.texts.switches),
     // One thread behind the other: beside the pages both would take a tenth more memory.
     indexes.then(pageSearch?.finish),
     drawCards(folder, site),
+    writeSearchFunction(folder, release),
   ])
 }
 

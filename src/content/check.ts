@@ -203,8 +203,9 @@ function checkNames(facts: PartialFacts, tables: PartialTables, report: Report):
     id: string | undefined,
     rows: readonly { id: string }[] | undefined,
   ) => {
-    const ids = rows?.map((row) => row.id)
-    if (id !== undefined && ids?.includes(id) === false) report(path, toUnknown(what, id, ids))
+    if (id === undefined || rows === undefined || rows.some((row) => row.id === id)) return
+    const ids = rows.map((row) => row.id)
+    report(path, toUnknown(what, id, ids))
   }
   categories.forEach((id, i) => {
     hold(['categories', i], 'category', id, tables.categories)

@@ -52,17 +52,15 @@ type Operation = v.InferOutput<typeof OperationSchema>
 /** One endpoint: methods with the same answer are grouped. */
 export type ApiEndpoint = ReturnType<typeof toEndpoint>
 
-let known: { document: unknown; made: ReturnType<typeof makeReference> } | undefined
+let known: ReturnType<typeof makeReference> | undefined
 
 /** The published OpenAPI document for the pages, with an existing listing for the commands. */
 export function readReference() {
-  const document = readOpenApi()
-  if (known === undefined || known.document !== document)
-    known = { document, made: makeReference(document) }
-  return known.made
+  known ??= makeReference()
+  return known
 }
 
-function makeReference(document: unknown) {
+function makeReference() {
   const { site } = readCompiled()
   const first = site.first_call
   const [compared] = site.compare
@@ -72,7 +70,7 @@ function makeReference(document: unknown) {
     ...(compared !== undefined && { slug: compared.slug }),
   }
   return {
-    reference: toApiReference(document, { baseUrl: site.base_url, examples }),
+    reference: toApiReference(readOpenApi(), { baseUrl: site.base_url, examples }),
     baseUrl: site.base_url,
     first,
   }
