@@ -122,7 +122,26 @@ test.each([
     pricing,
   })
   expect(snippets.typescript).toContain(`from '${name}'`)
+  expect(findWrongImports(snippets.typescript ?? '')).toEqual([])
 })
+
+/** Names that a snippet imports and never uses, and those that it uses and never imports. */
+function findWrongImports(snippet: string): string[] {
+  const [, ...imports] = snippet.split(/^import /m)
+  const code = imports.at(-1)?.replace(/^.*\n/, '') ?? ''
+  const lines = imports.map((line) => line.split('\n')[0] ?? '')
+  const imported = lines.flatMap((line) => line.match(/\w+(?=.* from )/g) ?? [])
+  const called = [...code.matchAll(/(?<![.\w])(\w+)\(/g)].map(([, name = '']) => name)
+  const known = [
+    ...imported,
+    'fetch',
+    ...[...code.matchAll(/const (\w+)/g)].map(([, name]) => name),
+  ]
+  return [
+    ...imported.filter((name) => !new RegExp(`\\b${name}\\b`).test(code)),
+    ...called.filter((name) => !known.includes(name)),
+  ]
+}
 
 describe('MCP client configuration', () => {
   const HTTP = { kind: 'mcp', transport: 'streamable-http', url: 'https://mcp.example.com/mcp' }

@@ -251,6 +251,7 @@ const pay = wrapFetchWithPaymentFromConfig(fetch, {
   solana: `// npm install @x402/fetch @x402/svm @solana/kit @scure/base
 import { base58 } from '@scure/base'
 import { createKeyPairSignerFromBytes } from '@solana/kit'
+import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
 import { ExactSvmScheme } from '@x402/svm'
 
 // ${KEY_STAYS}
@@ -261,7 +262,7 @@ const pay = wrapFetchWithPaymentFromConfig(fetch, {
 `,
   mpp: `// npm install mppx viem
 import { Mppx, tempo } from 'mppx/client'
-import * as v from 'valibot'
+import { privateKeyToAccount } from 'viem/accounts'
 
 // ${KEY_STAYS}
 const account = privateKeyToAccount(process.env.EVM_PRIVATE_KEY as \`0x\${string}\`)
