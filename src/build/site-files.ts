@@ -44,7 +44,7 @@ import {
   toStatsView,
 } from '../domain/views/reference-views.ts'
 import { toTrustMethodView } from '../domain/views/trust-view.ts'
-import { callPath, kitPath } from '../domain/wire/links.ts'
+import { callPath, kindPath, kitPath } from '../domain/wire/links.ts'
 import {
   PROTOCOL_ENDPOINTS,
   ROUTES,
@@ -52,6 +52,7 @@ import {
   type StaticProtocolId,
 } from '../domain/wire/routes.ts'
 import { toInertMarkdown } from '../domain/wire/text.ts'
+import { KINDS } from '../domain/wire/vocabulary.ts'
 import { drawCard, toDrawingKey, toLinkCards } from './cards/link-cards.ts'
 import type { Folder } from './folder.ts'
 import { createOpenApi } from './openapi/create-openapi.ts'
@@ -347,7 +348,10 @@ export function toCompiledSite(
   const { baseUrl, listings, tables, sources, byId, ledger } = catalogue
   const compare = { baseUrl, site: tables.site, sources, listings: byId, demand: ledger.demand }
   const task_pages = toTaskPages(tables.tasks, offers)
+  const not_listed = withoutListed(tables.notListed, listings)
   const empty = [
+    ...KINDS.filter((kind) => !listings.some(({ facts }) => facts.kind === kind)).map(kindPath),
+    ...(not_listed.some(({ hosts }) => hosts.length > 0) ? [] : ['/not-listed']),
     ...(task_pages.some(({ sellers }) => sellers > 0) ? [] : ['/tasks']),
     ...(catalogue.pages.length > 0 ? [] : ['/compare']),
   ]
@@ -367,7 +371,7 @@ export function toCompiledSite(
     texts: { ...tables.site, empty },
     mark: catalogue.mark,
     marks: Object.fromEntries(worn.map((mark) => [mark, toMarkSvg(mark)])),
-    not_listed: withoutListed(tables.notListed, listings),
+    not_listed,
     policies: tables.policies.map((policy) => toPolicyView(policy, listings)),
     tasks: tables.tasks,
     task_pages,

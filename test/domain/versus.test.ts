@@ -42,19 +42,21 @@ describe('listings side by side', () => {
 
   test('a row that differs is marked, and the lowest price of several', () => {
     const rows = rowsOf([{ facts: priced(0.02) }, { facts: priced(0.01) }])
-    expect(rows.get('One call from')).toMatchObject({
+    expect(rows.get('Weather for a place')).toMatchObject({
       differs: true,
       cells: [
         { text: '$0.02', isLowest: false },
         { text: '$0.01', isLowest: true },
       ],
     })
+    // Beside the same task, the lowest price of any call would mislead.
+    expect(rows.get('One call from')?.cells.map(({ isLowest }) => isLowest)).toEqual([false, false])
     expect(rows.get('Pays with')).toMatchObject({ differs: false })
   })
 
   test('equal prices: none is the lowest', () => {
     const cells = rowsOf([{ facts: priced(0.01) }, { facts: priced(0.01) }]).get(
-      'One call from',
+      'Weather for a place',
     )?.cells
     expect(cells?.map(({ isLowest }) => isLowest)).toEqual([false, false])
   })

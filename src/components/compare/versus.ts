@@ -28,16 +28,16 @@ export function toVersus(
         rows: rows
           .flatMap((toRows) => toRows(subjects, tasks))
           .filter(({ cells }) => cells.some(({ isMissing }) => !isMissing))
-          .map(({ label, cells }) => toRow(label, cells)),
+          .map(toRow),
       }))
       .filter(({ rows }) => rows.length > 0),
   }
 }
 
-function toRow(label: string, cells: readonly VersusCell[]) {
+function toRow({ label, cells, isMixed = false }: ReturnType<ToRows>[number]) {
   const usd = cells.flatMap((cell) => (cell.usd === undefined ? [] : [cell.usd]))
   const lowest = smallestOf(usd)
-  const hasLowest = usd.length > 1 && usd.some((price) => price !== lowest)
+  const hasLowest = !isMixed && usd.length > 1 && usd.some((price) => price !== lowest)
   return {
     label,
     /** The columns don't all say the same. */
@@ -69,7 +69,12 @@ export type TaskNames = readonly { id: string; name: string }[]
 type ToRows = (
   subjects: readonly CellSubject[],
   tasks: TaskNames,
-) => { label: string; cells: VersusCell[] }[]
+) => {
+  label: string
+  cells: VersusCell[]
+  /** Prices of different calls: none is marked as the lowest. */
+  isMixed?: boolean
+}[]
 
 const stated = (text: string): VersusCell => ({ text, isMissing: false })
 const missing = (text: string): VersusCell => ({ text, isMissing: true })
@@ -118,6 +123,13 @@ const taskRows: ToRows = (subjects, tasks) =>
     return offered < Math.max(2, cells.length / 2) ? [] : [{ label: name, cells }]
   })
 
+/** The lowest price of any call says nothing beside that of the same one. */
+const costRows: ToRows = (subjects, tasks) => {
+  const same = taskRows(subjects, tasks)
+  const any = priceRow(subjects, tasks)
+  return [...same, ...any.map((prices) => ({ ...prices, isMixed: same.length > 0 }))]
+}
+
 const trustRow = row('Trust', 'unmeasured', ({ trust }) => {
   if (trust.score === null)
     return trust.evidence === 'no_payment_data' ? null : missing('no independent buyer')
@@ -142,8 +154,7 @@ const VERSUS_GROUPS: readonly { title: string; rows: readonly ToRows[] }[] = [
   {
     title: COST,
     rows: [
-      priceRow,
-      taskRows,
+      costRows,
       row('Pays with', 'no rail', ({ pricing }) =>
         pricing.model === 'per_call' ? pricing.rails.join(', ') : null,
       ),

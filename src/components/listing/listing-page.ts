@@ -131,7 +131,7 @@ export function toStatusText(
 ): string {
   const { payments, trust } = switches
   const open = [
-    calls === null && 'what it can do in detail',
+    calls === null && view.kind !== 'kit' && 'what it can do in detail',
     payments && chargeOf(view) === 'unknown' && 'what it costs',
     view.auth.type === 'unknown' && 'how callers sign in',
   ].filter((text) => text !== false)

@@ -16,7 +16,7 @@ export const KIND_TEXTS: Record<Kind, { plural: string; text: string }> = {
   },
   kit: {
     plural: 'Kits',
-    text: 'Short guides with working code, made by us and labelled as its own.',
+    text: 'Guides and skills that an agent follows. Those made by us are marked.',
   },
 }
 

@@ -108,7 +108,12 @@ function toNoteViews(form: SearchForm, answer: Found, names: Names): NotePiece[]
     },
     { written: FORM, text: 'the form', path: toFormPath(form) },
   ]
-  return answer.notes.map((note) => {
+  // To people a common word is no news, and a task's page says more than a category.
+  const idle = answer.tasks?.length
+    ? [NOTE_PHRASES.tooCommon, NOTE_PHRASES.nearestCategory]
+    : [NOTE_PHRASES.tooCommon]
+  const notes = answer.notes.filter((note) => !idle.some((phrase) => note.includes(phrase)))
+  return notes.map((note) => {
     if (note.startsWith(NOTE_PHRASES.closestWords)) return toWordLinks(note)
     const found = links.find(({ written }) => note.includes(written))
     if (found === undefined) return [note]

@@ -70,9 +70,11 @@ export function toSumText(usd: number): string {
   return toUsd(usd < 0.01 ? usd : Math.round(usd * 100) / 100)
 }
 
-/** @example toCountText(1, 'buyer') → '1 buyer'; toCountText(3, 'buyer') → '3 buyers' */
+const NUMBER = new Intl.NumberFormat('en')
+
+/** @example toCountText(1, 'buyer') → '1 buyer'; toCountText(3000, 'buyer') → '3,000 buyers' */
 export function toCountText(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
+  return `${NUMBER.format(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** US dollars with as many digits as a small price needs: $0.0005, $0.02, $1.50, $3. */

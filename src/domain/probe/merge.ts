@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Tool } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
-import { chainOf, normalizePayout } from '../listing/networks.ts'
+import { chainOf, normalizePayout, toNetworkName } from '../listing/networks.ts'
 import { toOffer, toPrice } from '../listing/operation.ts'
 import { toUsd } from '../listing/price-text.ts'
 import {
@@ -429,8 +429,16 @@ export function toDriftSentence({ what, name, was, is, of }: Drift): string {
   const subject = `${SUBJECTS[what]} ${name}`
   if (was === undefined) return `${subject} is new.`
   if (is === undefined) return `${subject} is gone.`
-  if (of === 'look') return `${subject} was ${was} and is ${is}.`
-  return `${subject} is ${is}; the listing says ${what === 'price' ? 'at most ' : ''}${was}.`
+  const [before, now] = what === 'network' ? [toNamed(was), toNamed(is)] : [was, is]
+  if (of === 'look') return `${subject} was ${before} and is ${now}.`
+  return `${subject} is ${now}; the listing says ${what === 'price' ? 'at most ' : ''}${before}.`
+}
+
+/** @example toNamed('eip155:137') → 'Polygon (eip155:137)' */
+function toNamed(networks: string): string {
+  return splitList(networks)
+    .map((id) => (toNetworkName(id) === id ? id : `${toNetworkName(id)} (${id})`))
+    .join(LIST)
 }
 
 /** @example → 'Tools added: find, list; removed: search.' */

@@ -3,4 +3,5 @@ export const NOTE_PHRASES = {
   closestWords: 'Nothing was found. The closest words',
   withoutFilters: 'without them there are',
   nearestCategory: 'nearest category is',
+  tooCommon: 'too common to tell',
 } as const

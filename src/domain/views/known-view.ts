@@ -312,7 +312,7 @@ function toTestWords({ test_purchase: test, name }: Figures): Words | null {
     weight: isGood ? TEST : BAD_TEST,
     isPayment: true,
     words: `answered ${outcome} after payment${blame}, one tester, ${name}`,
-    few: `a test purchase, ${outcome}`,
+    few: `a test purchase, ${isGood ? '' : 'but '}answered ${outcome}`,
   }
 }
 

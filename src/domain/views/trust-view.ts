@@ -291,11 +291,14 @@ const MOST = `${mostCustom / 10_000} cents`
 const MEASURED = toUsd(microsAMeasuredSeed / 1_000_000)
 const SWITCH = toUsd((measuredSeeds * microsAMeasuredSeed) / 1_000_000)
 
+const KNOWN =
+  'known sellers: services that people picked by hand, which nobody could have set up for cheating'
+
 /** The current state: how many known sellers are measured, and what that means. */
 function toToday(measured: number): string {
   if (measured < measuredSeeds)
-    return `To tell real buyers from invented ones we must measure ${measuredSeeds} known sellers: sellers that people chose because nobody can take them for a front. One is measured once buyers paid it ${MEASURED} in ${TRUST.windowDays} days, of which we take at most ${FULL} of each. We measure ${measured} today. Until then every buyer counts, invented buyers cost under a cent, and no score earns a tier or a badge.`
-  return `We measure ${measured} known sellers: sellers that people chose because nobody can take them for a front. Inventing buyers for a score of ${CHEATING.score} costs ${PRICE} a listing or more.`
+    return `A real buyer also pays ${KNOWN}. We need ${measuredSeeds} of those with ${MEASURED} from their buyers in ${TRUST.windowDays} days (at most ${FULL} of each buyer counts), and today have ${measured}. Until then we cannot tell real buyers from invented ones: every buyer counts, invented buyers cost under a cent, and no score earns a tier or a badge.`
+  return `A real buyer also pays ${KNOWN}. We measure ${measured} of those. Inventing buyers for a score of ${CHEATING.score} costs ${PRICE} a listing or more.`
 }
 
 const PRICE = toUsd(CHEATING.usd)
@@ -303,7 +306,7 @@ const PRICE = toUsd(CHEATING.usd)
 /** What cheating and harming cost, in three sentences: a study of ours plays what they say. */
 const CHEATING_COSTS = [
   `Where ${measuredSeeds} known sellers are measured, no way that we found to invent buyers for a score of ${CHEATING.score} costs less than ${PRICE} a listing, the hundredth included; elsewhere invented buyers cost under a cent.`,
-  'Taking a third of an honest seller’s score costs a rival $5 or more, but for rewards to buyers who are few or spend little: a few dozen cents are then enough.',
+  'A rival who wants a third off an honest seller’s score pays $5 or more. Where that seller’s buyers are few or spend little, a few dozen cents are enough: rewards to them for buying elsewhere.',
   'Of buyers who use two sellers or more and pay a known one, the rule kept nine of ten in the richest market that we invented, and more than seven of ten in the middle one.',
 ]
 

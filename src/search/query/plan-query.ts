@@ -1,3 +1,4 @@
+import { NOTE_PHRASES } from '../../domain/search/note-phrases.ts'
 import { MAX_QUERY_CHARACTERS } from '../../domain/search/search-parameters.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
 import type { IndexNoun, KnownTerm, SearchIndex } from '../index/index-file.ts'
@@ -331,7 +332,7 @@ function notesOf(
   )
   const stated = [...new Set(plain.map(({ whole }) => `“${whole}”`))]
   return stated.length > 0
-    ? [`Left out ${stated.join(', ')}: too common to tell ${noun}s apart.`]
+    ? [`Left out ${stated.join(', ')}: ${NOTE_PHRASES.tooCommon} ${noun}s apart.`]
     : []
 }
 
