@@ -58,7 +58,7 @@ export function toSearchView(
     hits: foldDomains(hasPayments ? rows : rows.map((row) => ({ ...row, price: null }))),
     chips: toChips(form, names),
     sorts: toSorts(form, answer, without).map(([id, text]) => ({
-      text,
+      text: id === 'relevance' && form.q === undefined ? 'Usual order' : text,
       path: toSearchPath(withField(form, 'sort', id === 'relevance' ? null : id)),
       isActive: (form.sort ?? 'relevance') === id,
     })),
