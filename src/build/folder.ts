@@ -332,13 +332,21 @@ function isWhole(folder: string, { checksums, files }: ReleaseFile): boolean {
 
 /** How many files lie below a folder, and their length together. */
 export function countFiles(folder: string): ReleaseFile['files'] {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-  const files = entries.filter((entry) => entry.isFile())
-  const bytes = files.reduce(
-    (sum, { parentPath, name }) => sum + statSync(`${parentPath}/${name}`).size,
-    0,
-  )
-  return { count: files.length, bytes }
+  let [count, bytes] = [0, 0]
+  for (const file of walk(folder)) {
+    count += 1
+    bytes += statSync(file).size
+  }
+  return { count, bytes }
+}
+
+/** Every file below a folder. Node's own walk asks the disk for the type of each once more. */
+function* walk(folder: string): Generator<string> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = `${folder}/${entry.name}`
+    if (entry.isDirectory()) yield* walk(path)
+    else if (entry.isFile()) yield path
+  }
 }
 
 /** One rename. Then what nobody asks for any more is removed. */
@@ -383,10 +391,7 @@ export function removeLeftovers(outDir: string): void {
 
 /** Every file below a folder, sorted: the paths from it. */
 export function listFiles(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .sort()
+  return [...walk(folder)].map((path) => path.slice(folder.length + 1)).sort()
 }
 
 function readNames(folder: string): string[] {
