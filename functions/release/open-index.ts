@@ -18,9 +18,9 @@ const DEFAULT_MEMORY_BYTES = 32 * 1024 * 1024
 const abandoned = new FinalizationRegistry<number>((file) => closeSync(file))
 
 /**
- * Opens an index file for serving: the head in memory, small bodies too, larger ones read from the
- * file a page at a time (the system's page cache keeps the popular ones). Everything in memory was
- * verified; a body in the file is verified each time it is read.
+ * Opens an index file for serving: the head in memory, small bodies too, larger ones one by one from
+ * the file (the system's page cache keeps the popular ones). Everything in memory was verified; a
+ * body in the file is verified each time it is read.
  * @param memoryBytes listing bodies up to this many bytes in all are kept in memory
  * @throws SearchIndexError when it is damaged, cut short, or of another version
  */
@@ -63,50 +63,19 @@ function memoryBodies(file: number, header: IndexHeader): BodyStore {
   return { read: (at, length) => bodies.subarray(at, at + length) }
 }
 
-/** Read ahead where bodies are read in sequence, as when all are verified. */
-const WINDOW_BYTES = 64 * 1024
-
-/** Bodies are read into a reused buffer; only one larger than it gets its own. */
 function fileBodies(file: number, header: IndexHeader): BodyStore {
-  const window = takeMemory(WINDOW_BYTES)
-  let start = 0
-  let end = 0
-  return {
-    read(at, length) {
-      if (length > WINDOW_BYTES) return readAt(file, header.headBytes + at, length)
-      if (at < start || at + length > end) {
-        const ahead = Math.min(WINDOW_BYTES, header.bodyBytes - at)
-        const isNext = at >= start && at <= end
-        start = at
-        end = at
-        fill(window.subarray(0, isNext ? ahead : length), file, header.headBytes + at)
-        end = at + (isNext ? ahead : length)
-      }
-      return window.subarray(at - start, at - start + length)
-    },
-  }
-}
-
-function readAt(file: number, position: number, length: number): Uint8Array<ArrayBuffer> {
-  return fill(takeMemory(length), file, position)
+  return { read: (at, length) => readAt(file, header.headBytes + at, length) }
 }
 
 /**
- * An ArrayBuffer of its own, not a slice of Node's pool: typed arrays need it aligned. Not zeroed:
+ * In an ArrayBuffer of its own, not a slice of Node's pool: typed arrays need it aligned. Not zeroed:
  * it is filled completely. No Buffer, whose `slice` would not copy.
  */
-function takeMemory(length: number): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(Buffer.allocUnsafeSlow(length).buffer)
-}
-
-function fill(
-  bytes: Uint8Array<ArrayBuffer>,
-  file: number,
-  position: number,
-): Uint8Array<ArrayBuffer> {
+function readAt(file: number, position: number, length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer)
   let filled = 0
-  while (filled < bytes.length) {
-    const read = readSync(file, bytes, filled, bytes.length - filled, position + filled)
+  while (filled < length) {
+    const read = readSync(file, bytes, filled, length - filled, position + filled)
     if (read === 0) throw new SearchIndexError('The search index is damaged: it ends too early.')
     filled += read
   }

@@ -53,36 +53,7 @@ const MemorySchema = v.strictObject({
 })
 type Memory = v.InferOutput<typeof MemorySchema>
 
-export interface Folder {
-  /** Adds a file by its path in the release. Where the release before has the same bytes it is linked. */
-  write(path: string, content: string | Uint8Array): void
-  writeJson(path: string, value: unknown): void
-  /** Adds a file that lies elsewhere, and goes from there. */
-  take(path: string, from: string): void
-  /** Adds a file of this release under another name. */
-  link(path: string, other: string): void
-  /** Links what the release before made from the same key, a file or a folder; else remembers the key. */
-  reuse(path: string, key: string): boolean
-  /** Links a file of the release before. */
-  keep(path: string): void
-  /** The release before, where code and settings are the same; else null. */
-  readonly former: string | null
-  readonly name: string
-  /** Where it lies until it has its name. */
-  readonly root: string
-  /** Keys of the pages of the release before that may be linked, by file. */
-  keptPages(): Record<string, string>
-  /** A file that is too long for memory, in parts. */
-  begin(path: string): { write(part: Uint8Array): void; finish(): Written }
-  /** Waits while the thread is behind. */
-  room(): Promise<void>
-  /** Paths of every file so far. */
-  names: ReadonlySet<string>
-  /** Ends the thread, whatever it was doing, and removes what has no name yet. */
-  end(): Promise<void>
-  /** Waits until all files are written, and gives the folder its name. */
-  finish(release: Omit<ReleaseFile, 'checksums' | 'files'>): Promise<void>
-}
+export type Folder = ReturnType<typeof openFolder>
 
 export interface Written {
   bytes: number
@@ -99,7 +70,7 @@ interface FolderOptions {
 }
 
 /** Begins the folder of a release. What an earlier build left half written under the name goes. */
-export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions): Folder {
+export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions) {
   const root = join(outDir, 'releases', `.next-${name}`)
   rmSync(root, { recursive: true, force: true })
   mkdirSync(root, { recursive: true })
@@ -116,34 +87,46 @@ export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions): 
     names.add(job.path)
     thread.send(job, bytes)
   }
-  const folder: Folder = {
-    name,
+  /** Adds a file by its path in the release. Where the release before has the same bytes it is linked. */
+  const write = (path: string, content: string | Uint8Array) =>
+    send({ path, content }, content.length)
+  const writeJson = (path: string, value: unknown) => write(path, `${JSON.stringify(value)}\n`)
+  /** Links a file of the release before. */
+  const keep = (path: string) => send({ path, isKept: true }, 256)
+  return {
+    ...{ name, write, writeJson, keep, room: thread.room },
+    /** Where it lies until it has its name. */
     root,
-    names,
+    /** Paths of every file so far. */
+    names: names as ReadonlySet<string>,
+    /** The release before, where code and settings are the same; else null. */
     former: isSame ? before : null,
-    keep: (path) => send({ path, isKept: true }, 256),
-    keptPages: () =>
+    /** Keys of the pages of the release before that may be linked, by file. */
+    keptPages: (): Record<string, string> =>
       Object.fromEntries(
         Object.entries(known).flatMap(([path, key]) =>
           path.endsWith('.html') ? [[path.slice('public/'.length), key]] : [],
         ),
       ),
-    write: (path, content) => send({ path, content }, content.length),
-    writeJson: (path, value) => folder.write(path, `${JSON.stringify(value)}\n`),
-    link: (path, other) => send({ path, from: join(root, other), isKept: true }, 256),
-    take: (path, from) => send({ path, from }, A_PAGE_BYTES),
-    reuse(path, key) {
+    /** Adds a file of this release under another name. */
+    link: (path: string, other: string) =>
+      send({ path, from: join(root, other), isKept: true }, 256),
+    /** Adds a file that lies elsewhere, and goes from there. */
+    take: (path: string, from: string) => send({ path, from }, A_PAGE_BYTES),
+    /** Links what the release before made from the same key, a file or a folder; else remembers the key. */
+    reuse(path: string, key: string): boolean {
       keys[path] = key
       if (known[path] !== key || before === null) return false
-      for (const file of listReusable(before, path, memory)) folder.keep(file)
+      for (const file of listReusable(before, path, memory)) keep(file)
       return true
     },
-    begin(path) {
+    /** A file that is too long for memory, in parts. */
+    begin(path: string) {
       names.add(path)
       const { write, finish } = beginFile(join(root, path))
       return {
         write,
-        finish() {
+        finish(): Written {
           const written = finish()
           digests[path] = written.sha256
           parts.count += Number(path.startsWith('public/'))
@@ -152,14 +135,15 @@ export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions): 
         },
       }
     },
-    room: thread.room,
-    async end() {
+    /** Ends the thread, whatever it was doing, and removes what has no name yet. */
+    async end(): Promise<void> {
       await thread.end()
       rmSync(root, { recursive: true, force: true })
     },
-    async finish(release) {
+    /** Waits until all files are written, and gives the folder its name. */
+    async finish(release: Omit<ReleaseFile, 'checksums' | 'files'>): Promise<void> {
       const hashed = [...names].filter((path) => isHashed(path.slice('public/'.length)))
-      folder.writeJson(MEMORY, { inputs, keys, hashed })
+      writeJson(MEMORY, { inputs, keys, hashed })
       for (const { path, from } of listCarried(outDir, name, names))
         thread.send({ path, from, isKept: true }, 256)
       const files = await thread.finish()
@@ -172,7 +156,6 @@ export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions): 
       renameSync(root, place)
     },
   }
-  return folder
 }
 
 /**
@@ -207,6 +190,7 @@ function startThread(workerData: FolderWork) {
       bytes += length
       if (bytes > BATCH_BYTES) flush()
     },
+    /** Waits while the thread is behind. */
     async room() {
       while (waiting > MAX_WAITING_BYTES)
         await Promise.race([failed, new Promise<void>((resolve) => (wake = resolve))])

@@ -246,7 +246,6 @@ export interface KnownTerm {
 
 /** Listing bodies that can be read by position: in memory, or in a file. */
 export interface BodyStore {
-  /** Its result may be overwritten by the next read. */
   read(at: number, length: number): Uint8Array
 }
 
