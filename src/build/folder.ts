@@ -94,23 +94,19 @@ export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions) {
   /** Links a file of the release before. */
   const keep = (path: string) => send({ path, isKept: true }, 256)
   return {
-    ...{ name, write, writeJson, keep, room: thread.room },
-    /** Where it lies until it has its name. */
-    root,
-    /** Paths of every file so far. */
-    names: names as ReadonlySet<string>,
+    /** `root`: where it lies until it has its name; `names`: paths of every file so far. */
+    ...{ name, root, names, write, writeJson, keep, room: thread.room },
     /** The release before, where code and settings are the same; else null. */
     former: isSame ? before : null,
     /** Keys of the pages of the release before that may be linked, by file. */
-    keptPages: (): Record<string, string> =>
-      Object.fromEntries(
-        Object.entries(known).flatMap(([path, key]) =>
-          path.endsWith('.html') ? [[path.slice('public/'.length), key]] : [],
-        ),
-      ),
+    keptPages(): Record<string, string> {
+      const pages = Object.entries(known).filter(([path]) => path.endsWith('.html'))
+      return Object.fromEntries(pages.map(([path, key]) => [path.slice('public/'.length), key]))
+    },
     /** Adds a file of this release under another name. */
-    link: (path: string, other: string) =>
-      send({ path, from: join(root, other), isKept: true }, 256),
+    link(path: string, other: string): void {
+      send({ path, from: join(root, other), isKept: true }, 256)
+    },
     /** Adds a file that lies elsewhere, and goes from there. */
     take: (path: string, from: string) => send({ path, from }, A_PAGE_BYTES),
     /** Links what the release before made from the same key, a file or a folder; else remembers the key. */
