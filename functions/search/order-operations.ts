@@ -5,7 +5,6 @@ import {
   type ShownExample,
 } from '../../src/domain/arguments/fill-arguments.ts'
 import { type QuestionFacts, saysArguments } from '../../src/domain/arguments/question-facts.ts'
-import type { FoundOperation } from '../../src/domain/kit/found-operations.ts'
 import { MIN_FITTING } from '../../src/domain/search/search-rank.ts'
 import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
 import { largestOf } from '../../src/domain/wire/json.ts'
@@ -40,7 +39,7 @@ export function orderOperations(
   const found = [...once.values()].map((row) => ({ ...row, listing: listingOf(index, row.row) }))
   const named = putNamedFirst(index, { q, rows: found, end, effect, read })
   const { rows, count } = putTaskFirst(index, named, task)
-  return spread(putCallableFirst(index, rows, { effect, facts, doing: count, read }), read)
+  return spread(putCallableFirst(index, rows, { effect, facts, doing: count, read }))
 }
 
 function listingOf(index: SearchIndex, row: number): string {
@@ -49,13 +48,6 @@ function listingOf(index: SearchIndex, row: number): string {
 
 /** Behind one of these a word is a thing: `a post`, `the order`. */
 const ARTICLES = new Set('a an the my our your his her their this that these those some'.split(' '))
-/** Paying may be part of changing something, and vice versa. */
-const ANSWERS: Record<Effect, readonly Effect[]> = {
-  read: ['read'],
-  write: ['write', 'pay'],
-  delete: ['delete'],
-  pay: ['pay', 'write'],
-}
 
 /** The effect a query asks for, by its first verb that implies one; null where none does. */
 function findRequestedEffect({ words }: SearchIndex, q: string): Effect | null {
@@ -92,7 +84,7 @@ function putFittingFirst<Row extends RankedRow>(
 /** Whether a row is not known to have another effect. */
 function doesRequested(index: SearchIndex, row: number, requested: Effect | null): boolean {
   if (requested === null) return true
-  const others = EFFECTS.filter((effect) => !ANSWERS[requested].includes(effect))
+  const others = EFFECTS.filter((effect) => effect !== requested)
   return !others.some((effect) => passes(bitsFor(index, `effect:${effect}`), row))
 }
 
@@ -118,8 +110,7 @@ interface Requested {
  * `explain_query`, and creating an event `create_event`, not `get_event`.
  */
 function putNamedFirst(index: SearchIndex, { q, rows, end, effect, read }: Requested) {
-  const meant = wordsOf(q).flatMap((word) => [word, ...index.words.relatedTo(word)])
-  const requested = new Set(meant.map(stemWord))
+  const requested = new Set(wordsOf(q).map(stemWord))
   const countStated = (row: number) => {
     const { name = '' } = read(row).operation
     const words = wordsOf(name).filter((word) => !index.words.stop.has(word))
@@ -151,9 +142,8 @@ function wordsOf(text: string): string[] {
 }
 
 /**
- * Those that do the task of the question, if they are at least half as relevant as the best that
- * does: `address to coordinates` gets what geocodes before what finds an address. `count` of them
- * stand first.
+ * Those that do the task of the question: `address to coordinates` gets what geocodes before what
+ * finds an address. `count` of them stand first.
  */
 function putTaskFirst(
   index: SearchIndex,
@@ -161,33 +151,22 @@ function putTaskFirst(
   task: string | null,
 ): { rows: readonly FoundRow[]; count: number } {
   const bits = bitsFor(index, `task:${task}`)
-  const able = rows.filter(({ row }) => passes(bits, row))
-  const most = largestOf(able.map(({ relevance }) => relevance))
-  const doing = able.filter(({ relevance }) => relevance >= most * MIN_FITTING)
-  const first = new Set(doing)
-  return { rows: [...doing, ...rows.filter((row) => !first.has(row))], count: doing.length }
+  const doing = rows.filter(({ row }) => passes(bits, row))
+  const others = rows.filter(({ row }) => !passes(bits, row))
+  return { rows: [...doing, ...others], count: doing.length }
 }
 
-/**
- * The rows in their order, except that no listing fills the first places alone, and no whole server
- * or agent is among them if one of its operations is.
- */
-function spread(rows: readonly FoundRow[], read: ReadRow): FoundRow[] {
+/** The rows in their order, except that no listing fills the first places alone. */
+function spread(rows: readonly FoundRow[]): FoundRow[] {
   const counts = new Map<string, number>()
   const [first, later]: [FoundRow[], FoundRow[]] = [[], []]
   for (const row of rows) {
     const count = (counts.get(row.listing) ?? 0) + 1
     counts.set(row.listing, count)
-    const isFree = first.length < FIRST_PLACES && count <= OF_ONE_LISTING
-    const isFirst = isFree && (count === 1 || isAction(read(row.row).operation))
-    if (isFirst) first.push(row)
+    if (first.length < FIRST_PLACES && count <= OF_ONE_LISTING) first.push(row)
     else later.push(row)
   }
   return [...first, ...later]
-}
-
-function isAction({ name, method }: FoundOperation['operation']): boolean {
-  return name !== undefined || method !== undefined
 }
 
 /** Rows read to see what their calls take: reading one costs as much as ranking hundreds. */

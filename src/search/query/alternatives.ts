@@ -1,6 +1,5 @@
 import type { SearchIndex } from '../index/index-file.ts'
 import { splitText } from '../words/split-text.ts'
-import { findPhrases } from '../words/word-sets.ts'
 import { bitsFor, bitsOf, passes } from './filter-rows.ts'
 import { rowsNamed } from './long-and-excluded.ts'
 import { planQuery } from './plan-query.ts'
@@ -78,10 +77,7 @@ function findWish({ words }: SearchIndex, query: string) {
     const { name, before = '', after = '' } = wish.exec(query)?.groups ?? {}
     if (name === undefined) continue
     const around = splitText(`${before} ${after}`)
-    const phrases = findPhrases(around, words.phrases)
-    const stated = around.filter(
-      (word) => !phrases.has(word) && !words.aside.has(word.whole) && !words.isOpening(word.whole),
-    )
+    const stated = around.filter(({ whole }) => !words.isOpening(whole))
     const task = words.taskOf(stated)
     if (stated.length === 0 || task !== null) return { name, task, others: '' }
     wordy ??= { name, task, others: stated.map(({ whole }) => whole).join(' ') }

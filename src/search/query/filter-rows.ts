@@ -65,22 +65,6 @@ export function bitsFor(
     : filterBits.subarray(place * words, (place + 1) * words)
 }
 
-const taskCounts = new WeakMap<SearchIndex, Uint8Array>()
-
-/** How many tasks each row does, counted when the first query names one. */
-export function countTasks(index: SearchIndex): Uint8Array {
-  const known = taskCounts.get(index)
-  if (known !== undefined) return known
-  const counts = new Uint8Array(index.trustMarks.length)
-  for (const id of index.filters.tasks) {
-    const bits = bitsFor(index, `task:${id}`)
-    for (let row = 0; row < counts.length; row += bits[row >>> 5] === 0 ? 32 : 1)
-      if (passes(bits, row)) counts[row] = (counts[row] ?? 0) + 1
-  }
-  taskCounts.set(index, counts)
-  return counts
-}
-
 /** Keeps the rows of one bit set that are also in another. */
 export function intersect(bits: Uint32Array, others: Uint32Array): Uint32Array {
   for (let at = 0; at < bits.length; at += 1) bits[at] = (bits[at] ?? 0) & (others[at] ?? 0)

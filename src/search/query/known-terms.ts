@@ -11,7 +11,7 @@ import {
   wordAt,
   wordsWithPrefix,
 } from '../index/terms.ts'
-import { hasSingleLetter, stemWord, type Word } from '../words/split-text.ts'
+import { stemWord, type Word } from '../words/split-text.ts'
 
 /** One part of a query, in its position. */
 export interface QueryTerm {
@@ -29,8 +29,6 @@ export interface QueryTerm {
 
 const MAX_COMPLETIONS = 8
 const MIN_COMPLETED_CHARACTERS = 2
-/** A repair is added to the completions of few listings only. */
-const RARE_ROWS = 2
 
 const { requested: REQUESTED } = TERM_WEIGHTS
 
@@ -60,7 +58,6 @@ export function unitsOf(index: SearchIndex, word: Word, guess: Guess): QueryTerm
 function hyphenTerms(index: SearchIndex, word: Word, guess: Guess): QueryTerm[] {
   const whole = lookUpWord(index, word.whole)
   const parts = word.parts.filter((part) => !index.words.stop.has(part))
-  if (hasSingleLetter(word) && whole.rows > 0) return [unitOf(word.whole, whole)]
   const queryTerms = parts.flatMap((part) => plainTerms(index, part, { ...guess, isLast: false }))
   return whole.rows > 0
     ? [{ requested: word.whole, terms: weigh(REQUESTED, [whole]) }, ...queryTerms]
@@ -86,13 +83,10 @@ function plainTerms(index: SearchIndex, word: string, guess: Guess): QueryTerm[]
     guess.isLast && !isEveryday && word.length >= MIN_COMPLETED_CHARACTERS
       ? completions(index, word, MAX_COMPLETIONS)
       : []
-  const rows = found.reduce((sum, completion) => sum + completion.rows, 0)
-  const right = guess.maySlip && rows <= RARE_ROWS ? repairWord(index, word) : null
-  if (right !== null)
-    return [
-      { requested: word, term: right, terms: weigh(REQUESTED, [...found, right]), repaired: right },
-    ]
   if (found.length > 0) return [{ requested: word, terms: weigh(REQUESTED, found) }]
+  const right = guess.maySlip ? repairWord(index, word) : null
+  if (right !== null)
+    return [{ requested: word, term: right, terms: weigh(REQUESTED, [right]), repaired: right }]
   return [{ ...unitOf(word, term), unknown: true }]
 }
 
@@ -196,17 +190,13 @@ export function closestWords(index: SearchIndex, word: string): string[] {
   return []
 }
 
-/** The written words one edit away, with the same first letter or the first two swapped: those of most listings first. */
+/** The written words one edit away, with the same first letter: those of most listings first. */
 function spellingsNear({ spellings, words }: SearchIndex, word: string): string[] {
   const { length } = word
   if (length < MIN_CHARACTERS || length > MAX_NEAR_CHARACTERS || !PLAIN.test(word)) return []
   const rows = (text: string) => spellings.rows[findWord(spellings.words, text)] ?? 0
-  const swapped = `${word[1]}${word[0]}${word.slice(2)}`
-  return [...new Set([swapped, ...nearWords(spellings.words, word)])]
-    .filter(
-      (text) =>
-        (text[0] === word[0] || text === swapped) && rows(text) > 0 && !words.stop.has(text),
-    )
+  return nearWords(spellings.words, word)
+    .filter((text) => rows(text) > 0 && !words.stop.has(text))
     .sort((a, b) => rows(b) - rows(a))
 }
 

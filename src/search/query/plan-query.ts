@@ -86,7 +86,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const terms = [
     ...termsOf(index, queryTerms, related, isLong(kept)),
     ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
-    ...storyTerms(index, story),
+    ...storyTerms(story),
     ...nearTerms(index, nearest(near)),
   ]
   const { missing, notes: found } = queryTermNotes(queryTerms, related, index.noun)
@@ -119,12 +119,8 @@ function nearTerms(index: SearchIndex, near: readonly NearTask[]): PlanTerm[] {
 }
 
 /** What is said beside the task counts less. */
-function storyTerms(index: SearchIndex, story: readonly QueryTerm[]): PlanTerm[] {
-  const beside = story.map((term) => relatedTerms(index, term))
-  return termsOf(index, story, beside).map((term) => ({
-    ...term,
-    weight: term.weight * TERM_WEIGHTS.story,
-  }))
+function storyTerms(story: readonly QueryTerm[]): PlanTerm[] {
+  return story.flatMap((term) => ownTerms(term, (weight) => weight * TERM_WEIGHTS.story))
 }
 
 function closestTo(index: SearchIndex, queryTerms: readonly QueryTerm[]): string[] {
@@ -238,10 +234,11 @@ function pairTerms(
   )
   return named.slice(1).flatMap(({ requested, term }, at) => {
     const before = named[at]
-    if (before === undefined || before.term.text === term.text) return []
+    if (before === undefined) return []
     const pair = lookUpPair(index, before.term, term)
-    const both = before.requested === requested ? requested : `${before.requested} ${requested}`
-    return pair.rows === 0 ? [] : [{ ...pair, requested: both, weight }]
+    return pair.rows === 0
+      ? []
+      : [{ ...pair, requested: `${before.requested} ${requested}`, weight }]
   })
 }
 

@@ -20,7 +20,7 @@ import {
 import { EXACT_KINDS, type ExactKind, findExact } from '../index/exact-table.ts'
 import type { IndexData, RowRange, SearchIndex } from '../index/index-file.ts'
 import { firstPlace, type RangeName, readPostings } from '../index/terms.ts'
-import { bitsFor, bitsOf, countTasks, passes, setBit } from './filter-rows.ts'
+import { bitsFor, bitsOf, passes, setBit } from './filter-rows.ts'
 import { keepWanted } from './long-and-excluded.ts'
 import type { PlanTerm, QueryPlan } from './plan-query.ts'
 
@@ -86,19 +86,12 @@ function taskBits(index: SearchIndex, { task }: Pick<QueryPlan, 'task'>): Uint32
   return task === null || index.noun !== 'listing' ? null : bitsFor(index, `task:${task}`)
 }
 
-/** Of two that do the task, the one that does less besides does more likely just that. */
-const MANY_TASKS = 0.25
-
 /** Those that do the task come first, where they are at least half as relevant as the best row. */
 function putDoingFirst(index: SearchIndex, best: Float64Array, done: readonly number[]): number[] {
   if (done.length === 0) return [...best]
-  const { span, rowOf } = createKeys(index)
+  const { span } = createKeys(index)
   const half = Math.floor((best[0] ?? 0) / span) / 2
-  const tasks = countTasks(index)
-  const able = done
-    .filter((key) => Math.floor(key / span) >= half)
-    .map((key) => ({ key, rank: key / (tasks[rowOf(key)] ?? 1) ** MANY_TASKS }))
-  const first = able.sort((a, b) => b.rank - a.rank || b.key - a.key).map(({ key }) => key)
+  const first = done.filter((key) => Math.floor(key / span) >= half).sort((a, b) => b - a)
   const known = new Set(first)
   return [...first, ...[...best].filter((key) => !known.has(key))]
 }
@@ -252,19 +245,11 @@ export function exactRows(
   { text, bits }: { text: string; bits: Uint32Array | null },
 ): ExactRows[] {
   const found: ExactRows[] = []
-  const add = (kind: ExactKind, rows: Iterable<number>) => {
-    const others = [...rows].filter(
+  for (const kind of EXACT_KINDS) {
+    const rows = Array.from(rowsFor(index, kind, text)).filter(
       (row) => isIn(range, row) && passes(bits, row) && kindOf(found, row) === null,
     )
-    if (others.length > 0) found.push({ kind, rows: others })
-  }
-  for (const kind of EXACT_KINDS) {
-    const rows = rowsFor(index, kind, text)
-    // Of a vendor's listings, those named like it come first.
-    if (kind === 'vendor')
-      for (const named of ['name', 'product'] as const)
-        add(named, new Set(rows).intersection(new Set(rowsFor(index, named, text))))
-    add(kind, rows)
+    if (rows.length > 0) found.push({ kind, rows })
   }
   return found
 }
