@@ -164,31 +164,25 @@ export interface NearTask {
   score: number
 }
 
-/** Tasks have texts of like length: they count for less than those of listings. */
-const LENGTH = 0.4
 /** Shares are written in hundredths. */
 const STEPS = 100
 
 /**
  * Which words are whose: for each stem the tasks whose texts have it, and what it scores there before
- * idf, as `place:share place:share` in hundredths. A task is a document of all its texts; of words
- * between `|` each counts for less.
+ * idf, as `place:share place:share` in hundredths. A task is a document of all its texts, which are
+ * of like length; of words between `|` each counts for less.
  */
 export function weighTaskWords(tasks: readonly TaskTexts[]): Record<string, string> {
   const count = createStemCounter()
   const counts = tasks.map(({ texts }) => count(texts))
-  const lengths = counts.map((count) => [...count.values()].reduce((sum, times) => sum + times, 0))
-  const average = lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, tasks.length)
   const holders = new Map<string, string[]>()
-  for (const [place, counted] of counts.entries()) {
-    const norm = BM25_K1 * (1 - LENGTH + (LENGTH * (lengths[place] ?? 0)) / average)
+  for (const [place, counted] of counts.entries())
     for (const [stem, times] of counted) {
-      const share = Math.round(((times * (BM25_K1 + 1)) / (times + norm)) * STEPS)
+      const share = Math.round(((times * (BM25_K1 + 1)) / (times + BM25_K1)) * STEPS)
       const own = holders.get(stem) ?? []
       holders.set(stem, own)
       own.push(`${place}:${share}`)
     }
-  }
   return Object.fromEntries([...holders].map(([stem, own]) => [stem, own.join(' ')]))
 }
 
