@@ -6,7 +6,7 @@ import {
   type ReadLimits,
   serializeRequests,
 } from '../../functions/server/connections.ts'
-import { listen } from '../call/relay-world.ts'
+import { closeServer, listen } from '../support/listen.ts'
 
 /** A server whose connections take turns as ours do, around a handler of the test's. */
 export interface Answering {
@@ -32,9 +32,6 @@ export async function startAnswering(
     port,
     connections: () => sockets.size,
     heldBytes: () => [...sockets].reduce((sum, { writableLength }) => sum + writableLength, 0),
-    close: () => {
-      server.closeAllConnections()
-      return new Promise((resolve) => server.close(() => resolve()))
-    },
+    close: () => closeServer(server),
   }
 }

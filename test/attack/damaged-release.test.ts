@@ -1,14 +1,14 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
-import { tmpdir } from 'node:os'
+import { readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { writeIndexFile } from '../../src/search/index/index-file.ts'
 import { copyRelease, releasedPath, switchRelease } from '../support/fixture-release.ts'
+import { askRaw } from '../support/raw-answer.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** A server over a release that a failing disk has been at. */
-const outDir = mkdtempSync(join(tmpdir(), 'waypost-damaged-'))
+const outDir = tempFolder('damaged')
 const NAME = 'served'
 let waypost: RunningService
 let codeFile: string
@@ -24,32 +24,13 @@ beforeAll(async () => {
   waypost = await startService({ OUT_DIR: outDir })
 })
 
-afterAll(async () => {
-  await waypost.close()
-  rmSync(outDir, { recursive: true })
-})
+afterAll(() => waypost.close())
 
-/** node:http, because fetch hides how a body ended. */
-function ask(path: string, coding = 'identity', method = 'GET') {
-  return new Promise<{ status: number; type: string; body: string }>((resolve, reject) => {
-    const headers = { 'accept-encoding': coding }
-    const req = request(`${waypost.url}/${path}`, { headers, method }, (res) => {
-      let body = ''
-      res.setEncoding('utf8')
-      res.on('data', (chunk: string) => {
-        body += chunk
-      })
-      res.on('error', reject)
-      res.on('end', () =>
-        resolve({
-          status: res.statusCode ?? 0,
-          type: String(res.headers['content-type']),
-          body,
-        }),
-      )
-    })
-    req.on('error', reject).end()
-  })
+async function ask(path: string, coding = 'identity', method = 'GET') {
+  const headers = { 'accept-encoding': coding }
+  const answer = await askRaw(waypost.url, { path: `/${path}`, headers, method })
+  const type = String(answer.headers['content-type'])
+  return { status: answer.status, type, body: String(answer.bytes) }
 }
 
 test('a file that is gone is not found, and takes no other with it', async () => {
@@ -89,14 +70,10 @@ test.each([
 ])(
   'a release whose %s are of another version is refused with what to do',
   async (_, path, content) => {
-    const other = mkdtempSync(join(tmpdir(), 'waypost-version-'))
-    try {
-      copyRelease(other, NAME, { [path]: content })
-      switchRelease(other, NAME)
-      await expect(startService({ OUT_DIR: other })).rejects.toThrow(/another version.*build again/)
-    } finally {
-      rmSync(other, { recursive: true })
-    }
+    const other = tempFolder('version')
+    copyRelease(other, NAME, { [path]: content })
+    switchRelease(other, NAME)
+    await expect(startService({ OUT_DIR: other })).rejects.toThrow(/another version.*build again/)
   },
 )
 

@@ -1,9 +1,8 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const MESSAGES: [string, string][] = [
   ['/mcp', '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'],
@@ -14,7 +13,7 @@ const MESSAGES: [string, string][] = [
 ]
 
 test('nobody waits for packages that the first message would load', async () => {
-  const STATE_DIR = mkdtempSync(join(tmpdir(), 'waypost-attack-'))
+  const STATE_DIR = tempFolder('attack')
   const child = fork(join(import.meta.dirname, 'served-fixture.ts'), {
     env: { ...process.env, STATE_DIR },
   })
@@ -39,6 +38,5 @@ test('nobody waits for packages that the first message would load', async () => 
     const gone = once(child, 'exit')
     child.kill('SIGKILL')
     await gone
-    rmSync(STATE_DIR, { recursive: true, force: true })
   }
 })

@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
@@ -10,8 +8,9 @@ import { ROUTES } from '../../src/domain/wire/routes.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { longTest } from '../support/long.ts'
 import { sharePostgres } from '../support/postgres.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { type RunningService, serveFixture, startService } from '../support/running-service.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** Whoever writes hears within this (milliseconds) that nothing can be stored. */
 const SOON_MS = 5_000
@@ -86,17 +85,13 @@ const LIMITS_OFF = JSON.stringify(
 )
 
 describe('a ledger that another process has locked (sqlite)', () => {
-  let waypost: RunningService
+  const stateDir = tempFolder('locked')
+  const waypost = serveFixture({ STATE_DIR: stateDir, RATE_LIMITS: LIMITS_OFF })
   let other: DatabaseSync
-  const stateDir = mkdtempSync(join(tmpdir(), 'waypost-locked-'))
   beforeAll(async () => {
-    waypost = await startService({ STATE_DIR: stateDir, RATE_LIMITS: LIMITS_OFF })
     other = new DatabaseSync(join(stateDir, SQLITE_FILE))
   })
-  afterAll(async () => {
-    other.close()
-    await waypost.close()
-  })
+  afterAll(() => other.close())
   afterEach(() => other.exec('ROLLBACK'))
 
   test('every write hears of it soon', async () => {

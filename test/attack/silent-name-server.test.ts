@@ -1,6 +1,5 @@
 import { createHook } from 'node:async_hooks'
-import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { request } from 'undici'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -18,6 +17,7 @@ import {
   startSeller,
 } from '../call/relay-world.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** Look-ups that are answered may take as long as they need. */
 const LIMITS = { deadlineMs: 59_000, otherFamilyMs: 50, failureMs: 60_000, failures: 3 }
@@ -148,7 +148,7 @@ describe('look-ups', () => {
 })
 
 describe('the hosts file', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'waypost-hosts-'))
+  const dir = tempFolder('hosts')
   const path = join(dir, 'hosts')
   afterEach(() => rmSync(path, { force: true }))
 

@@ -10,13 +10,13 @@ import { createWaypostServer } from '../../functions/service/server.ts'
 import {
   aListing,
   allInFlight,
-  listen,
   PAYMENT,
   type RelayWorld,
   startRelay,
   startSeller,
 } from '../call/relay-world.ts'
 import { aTransaction, settledHeaders } from '../receipts/observed-relay.ts'
+import { listen } from '../support/listen.ts'
 
 const MIB = 1024 * 1024
 const STRICT = { graceMs: 300, bytesPerSecond: 64 * MIB, everyMs: 50 }

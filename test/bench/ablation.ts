@@ -15,11 +15,12 @@ import { parse } from 'yaml'
 import { NO_SEARCH_WORDS, type SearchWords } from '../../src/domain/derived/tables.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { askForMostUsed } from '../search/most-used.ts'
+import { SEARCH_WORDS } from '../search/search-samples.ts'
 import { catalogue, operationDocuments } from '../support/own-catalogue.ts'
 import { countTasks, judgeTasks, NOW } from '../tasks/judge-deeds.ts'
 import { COLLECTIONS, ndcg, readQuestions, readStories, toJudgedText } from './judged/judge.ts'
 import { readListings } from './listing-source.ts'
-import { findSharedDir, readCorpus, readSearchWords } from './shared-data.ts'
+import { findSharedDir, readCorpus } from './shared-data.ts'
 
 const EditSchema = v.strictObject({
   without: v.string(),
@@ -115,7 +116,7 @@ function createMeasure(shared: string): (own: readonly Edit[]) => Promise<Measur
     edits.set(search, own)
     const emptied = own.flatMap(({ lists }) => lists)
     const empty = Object.entries(NO_SEARCH_WORDS).filter(([list]) => emptied.includes(list))
-    const words = { ...readSearchWords(), ...Object.fromEntries(empty) }
+    const words = { ...SEARCH_WORDS, ...Object.fromEntries(empty) }
     const { ask, askOwn, find } = await loadSearch(search, { corpus, listings, words })
     const excluded = questions.filter(({ question: { kind } }) => kind === 'excluded')
     const names = askForMostUsed(catalogue.listings, (q) => askOwn(q).ids[0])

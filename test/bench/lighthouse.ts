@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import * as v from 'valibot'
 import { ensureBrowser } from '../browser/ensure-browser.ts'
+import { PAGES } from '../browser/page-list.ts'
 import { startDemo } from '../support/demo.ts'
 
 /**
@@ -40,34 +41,15 @@ const NOT_INDEXED = new Set([
   '/sellers/dashboard',
   '/report?kind=dispute&about=x402.brightwell-search',
 ])
-const PAGES = [
-  '/',
-  '/listing/x402.brightwell-search',
-  '/listing/mcp.spreadsheets',
-  '/listing/api.hostile-text',
-  '/kind/http_api',
-  '/category/geo_weather',
-  '/tasks',
-  '/tasks/web_search',
-  '/compare',
-  '/compare/web-search',
-  '/badges',
-  '/trust',
-  '/docs',
-  '/sources',
-  '/stats',
-  '/market',
-  '/roadmap',
-  '/business-model',
-  '/privacy',
-  '/keys',
-  '/problems',
+const indexed = PAGES.flatMap(([path, status]) =>
+  status === undefined && !path.includes('?') && path !== '/search' ? [path] : [],
+)
+const paths = new Set([
+  ...indexed,
+  ...['/listing/mcp.spreadsheets', '/market', '/roadmap', '/business-model', '/privacy'],
   '/problems/rate-limited',
-  '/sellers',
-  '/sellers/check',
-  '/report',
   ...NOT_INDEXED,
-]
+])
 
 const ReportSchema = v.object({
   categories: v.record(v.string(), v.object({ score: v.nullable(v.number()) })),
@@ -93,7 +75,7 @@ const outDir = mkdtempSync(join(tmpdir(), 'waypost-lighthouse-'))
 try {
   console.log(`| Page | ${CATEGORIES.join(' | ')} | figures | below full marks |`)
   console.log(`|---|${'---|'.repeat(CATEGORIES.length + 2)}`)
-  for (const path of chosen.length > 0 ? chosen : PAGES) await measure(path)
+  for (const path of chosen.length > 0 ? chosen : paths) await measure(path)
 } finally {
   await demo.close()
   rmSync(outDir, { recursive: true, force: true })

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
+import { SEARCH_WORDS } from '../search/search-samples.ts'
 import { createFreshQueries } from './fresh-queries.ts'
 import { load, percentile } from './http-load.ts'
 import { createListingSource, readListings } from './listing-source.ts'
-import { readSearchWords } from './shared-data.ts'
 
 const CONNECTIONS = 32
 /** As `npm start` says: room for young objects is memory that is never given back. */
@@ -57,7 +57,7 @@ async function benchHttp(size: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'search-http-'))
   const file = join(folder, 'search.index')
   const documents = createListingSource(size).listings()
-  writeFileSync(file, buildSearchIndex(documents, { words: readSearchWords() }))
+  writeFileSync(file, buildSearchIndex(documents, { words: SEARCH_WORDS }))
   // The first start fills the compile cache, as a deployed function's is.
   await withServer(folder, [file, 'served'], async () => {})
   const count = WARM_UP.reduce((sum, n) => sum + n, REQUESTS + ALONE)

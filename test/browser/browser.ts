@@ -27,7 +27,7 @@ export const DESKTOP = { width: 1280, height: 900 }
 let shared: Promise<Browser> | undefined
 
 /** The browser of all tests of one process, each page in a context of its own; it ends with the process. */
-export function shareBrowser(): Promise<Browser> {
+function shareBrowser(): Promise<Browser> {
   shared ??= launchBrowser()
   return shared
 }
@@ -60,10 +60,11 @@ const contexts = new Map<string, Promise<BrowserContext>>()
  * @param url where the service listens; a request to any other origin is a fault.
  */
 export async function openPage(
-  browser: Browser,
   url: string,
   options?: BrowserContextOptions,
+  ownBrowser?: Browser,
 ): Promise<WatchedPage> {
+  const browser = ownBrowser ?? (await shareBrowser())
   const isOwn = options !== undefined
   const context = isOwn
     ? await browser.newContext({ viewport: DESKTOP, baseURL: url, ...options })

@@ -1,22 +1,13 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { scoreTrust } from '../../src/domain/trust/trust.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
-import { openPage, shareBrowser } from './browser.ts'
+import { serveFixture } from '../support/running-service.ts'
+import { openPage } from './browser.ts'
 
-let waypost: RunningService
-let browser: Browser
-beforeAll(async () => {
-  waypost = await startService()
-  browser = await shareBrowser()
-})
-afterAll(async () => {
-  await waypost?.close()
-})
+const waypost = serveFixture()
 
 test('foreign markup is text on the page and in its structured data', async () => {
   const listing = await (await fetch(`${waypost.url}/api/v1/listings/api.hostile-text`)).json()
-  const { page, faults, close } = await openPage(browser, waypost.url)
+  const { page, faults, close } = await openPage(waypost.url)
   await page.goto('/listing/api.hostile-text')
   expect(await page.textContent('h1')).toBe(listing.name)
   expect(await page.textContent('.listing-head .lede')).toBe(listing.summary)
@@ -33,7 +24,7 @@ test('foreign markup is text on the page and in its structured data', async () =
 })
 
 test('a button copies the snippet it stands beside', async () => {
-  const { page, close } = await openPage(browser, waypost.url, {
+  const { page, close } = await openPage(waypost.url, {
     permissions: ['clipboard-read', 'clipboard-write'],
   })
   await page.goto('/listing/x402.weather')
@@ -55,7 +46,7 @@ test('a button copies the snippet it stands beside', async () => {
 
 test('why a score is what it is: the parts add up', async () => {
   const { trust } = await (await fetch(`${waypost.url}/api/v1/listings/x402.weather`)).json()
-  const { page, close } = await openPage(browser, waypost.url)
+  const { page, close } = await openPage(waypost.url)
   await page.goto('/listing/x402.weather')
   const panel = page.getByRole('region', { name: `Why ${trust.score}` })
   const parts = await panel.locator('dd').allTextContents()
@@ -70,7 +61,7 @@ test('why a score is what it is: the parts add up', async () => {
 })
 
 test('the tab somebody chose is the one they find on the next listing', async () => {
-  const { page, close } = await openPage(browser, waypost.url)
+  const { page, close } = await openPage(waypost.url)
   await page.goto('/listing/x402.weather')
   await page.getByText('Python', { exact: true }).click()
   await page.goto('/listing/x402.tide-tables')
@@ -80,7 +71,7 @@ test('the tab somebody chose is the one they find on the next listing', async ()
 })
 
 test('a list of a kind is offered in other orders, all of it, without JavaScript', async () => {
-  const { page, close } = await openPage(browser, waypost.url, { javaScriptEnabled: false })
+  const { page, close } = await openPage(waypost.url, { javaScriptEnabled: false })
   await page.goto('/kind/http_api')
   const orders = page.getByRole('navigation', { name: 'Sort and filter' }).getByRole('link')
   // Nobody counted use of a listing here: no order goes by it.
@@ -93,7 +84,7 @@ test('a list of a kind is offered in other orders, all of it, without JavaScript
 })
 
 test('the calculator gives the score the method gives', async () => {
-  const { page, close } = await openPage(browser, waypost.url)
+  const { page, close } = await openPage(waypost.url)
   // Opens what is folded.
   await page.goto('/trust#calculator')
   await page.getByLabel('Verified buyers').fill('55')

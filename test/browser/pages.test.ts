@@ -1,50 +1,13 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PAGE_CSP } from '../../src/domain/wire/published-files.ts'
 import { type Demo, readSignInPath, startDemo } from '../support/demo.ts'
 import { IS_LONG } from '../support/long.ts'
-import {
-  DESKTOP,
-  launchBrowser,
-  openPage,
-  PHONE,
-  shareBrowser,
-  type WatchedPage,
-} from './browser.ts'
+import { DESKTOP, launchBrowser, openPage, PHONE, type WatchedPage } from './browser.ts'
 import { auditKeyboard, auditPage, FINE, keepAxe, LAYOUT, readOverflow } from './page-audit.ts'
+import { PAGES } from './page-list.ts'
 import { findTextOverlaps } from './text-overlaps.ts'
 
-/**
- * Every page type on the demonstration, whose content has every state and hostile text: on a desktop in
- * the light by all of axe's rules, on a phone in the dark by those that depend on either; enlarged twice,
- * by keyboard, and without JavaScript. The pages are walked once, several at a time; each has a test.
- */
-const PAGES: readonly [path: string, status?: number][] = [
-  ['/'],
-  ['/search'],
-  ['/listing/x402.brightwell-search'],
-  ['/listing/api.hostile-text'],
-  ['/listing/x402.former-tides', 410],
-  ['/kind/http_api'],
-  ['/category/geo_weather'],
-  ['/tasks'],
-  ['/tasks/web_search'],
-  ['/compare'],
-  ['/compare/web-search'],
-  ['/compare?ids=api.hostile-text,x402.brightwell-search,mcp.tenki'],
-  ['/badges'],
-  ['/trust'],
-  ['/docs'],
-  ['/sources'],
-  ['/stats'],
-  ['/keys'],
-  ['/problems'],
-  ['/sellers'],
-  ['/sellers/dashboard'],
-  ['/sellers/check'],
-  ['/report'],
-  ['/nothing-here', 404],
-]
 /** Further states of those pages: on a phone, in the dark. */
 const STATES: readonly [path: string, status?: number][] = [
   ['/search?q=search&kind=http_api&sort=price'],
@@ -80,16 +43,19 @@ const WIDTHS = IS_LONG ? [320, 390, 430, 640, 768, 1024, DESKTOP.width] : [320, 
 type Outcome = Awaited<ReturnType<typeof walk>>
 type State = Awaited<ReturnType<typeof look>>
 
+/**
+ * Every page type of the demonstration, whose content has every state and hostile text: on a desktop in
+ * the light by all of axe's rules, on a phone in the dark by those that depend on either; enlarged twice,
+ * by keyboard, and without JavaScript. The pages are walked once, several at a time; each has a test.
+ */
 let demo: Demo
-let browser: Browser
 const outcomes = new Map<string, Outcome>()
 const states = new Map<string, State>()
 beforeAll(async () => {
   demo = await startDemo()
-  browser = await shareBrowser()
   const storageState = await signIn()
   const open = (options: BrowserContextOptions) =>
-    openPage(browser, demo.url, { storageState, reducedMotion: 'reduce', ...options })
+    openPage(demo.url, { storageState, reducedMotion: 'reduce', ...options })
   const noScript = await open({ javaScriptEnabled: false })
   const view = await open({})
   await keepAxe(view.page)
@@ -101,9 +67,7 @@ beforeAll(async () => {
   for (const [path, status] of ALL_STATES) states.set(path, await look(other, path, { status }))
   for (const { close } of [view, noScript, other]) await close()
 }, 400_000)
-afterAll(async () => {
-  await demo?.close()
-})
+afterAll(() => demo?.close())
 
 test.each(PAGES)(
   '%s is accessible, fits, stands still and needs nothing from elsewhere',
@@ -146,7 +110,7 @@ const REQUESTED: readonly [path: string, ...texts: string[]][] = [
 const LINE = 40
 
 test('what people ask is answered in the first window of a phone and of a small desktop', async () => {
-  const { page, close } = await openPage(browser, demo.url)
+  const { page, close } = await openPage(demo.url)
   const below: string[] = []
   for (const [path, ...texts] of REQUESTED) {
     await page.goto(path)
@@ -164,7 +128,7 @@ test('what people ask is answered in the first window of a phone and of a small 
 })
 
 test('the form of a seller of a task opens under its row, as wide as the row', async () => {
-  const { page, close } = await openPage(browser, demo.url, { viewport: PHONE })
+  const { page, close } = await openPage(demo.url, { viewport: PHONE })
   await page.route('**/api/v1/call/**', (route) => route.fulfill({ status: 402, body: '{}' }))
   await page.goto('/tasks/web_search')
   const row = page.locator('.offer').filter({ hasText: 'Brightwell' })
@@ -179,7 +143,7 @@ test('the form of a seller of a task opens under its row, as wide as the row', a
 
 test('going back shows a page as it was left', async () => {
   const keeping = await launchBrowser({ keepsPages: true })
-  const { page } = await openPage(keeping, demo.url, {})
+  const { page } = await openPage(demo.url, {}, keeping)
   await page.addInitScript(() => {
     addEventListener('pageshow', ({ persisted }) => Reflect.set(window, 'wasKept', persisted))
   })
@@ -208,7 +172,7 @@ test('our own kits are marked wherever they are in a list', async () => {
 })
 
 test('the key / leads to the search box, is not heard while typing, and can be turned off', async () => {
-  const { page, faults, close } = await openPage(browser, demo.url)
+  const { page, faults, close } = await openPage(demo.url)
   await page.goto('/docs')
   await page.keyboard.press('/')
   await page.keyboard.type('a/b')
@@ -225,7 +189,7 @@ test('the key / leads to the search box, is not heard while typing, and can be t
 })
 
 test('a read is opened from its reference', async () => {
-  const { page, close } = await openPage(browser, demo.url)
+  const { page, close } = await openPage(demo.url)
   await page.goto('/docs/listings')
   const run = page.locator('#listing').getByText('Run it')
   const answer = await fetch(`${demo.url}${await run.getAttribute('href')}`)
@@ -240,7 +204,7 @@ async function signIn() {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ email }),
   })
-  const { page, close } = await openPage(browser, demo.url)
+  const { page, close } = await openPage(demo.url)
   await page.goto(await readSignInPath(demo.outbox, email))
   await page.getByRole('button', { name: 'Sign in now' }).click()
   await page.locator('.owned').first().waitFor()

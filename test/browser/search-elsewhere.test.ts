@@ -1,31 +1,24 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { divideByIndex, indexPages, toSearchPage } from '../../src/build/page-search.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { serveFixture } from '../support/running-service.ts'
 import { startStaticHost } from '../support/static-host.ts'
-import { openPage, shareBrowser } from './browser.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+import { openPage } from './browser.ts'
 import { auditPage } from './page-audit.ts'
 
-let waypost: RunningService
+const waypost = serveFixture()
 let files: Awaited<ReturnType<typeof startStaticHost>>
-let browser: Browser
 beforeAll(async () => {
-  waypost = await startService()
   files = await startStaticHost()
-  browser = await shareBrowser()
 })
-afterAll(async () => {
-  await files?.close()
-  await waypost?.close()
-})
+afterAll(() => files?.close())
 
 test('the home page shows the first results while somebody types, in the order of all', async () => {
-  const { page, faults, close } = await openPage(browser, waypost.url)
+  const { page, faults, close } = await openPage(waypost.url)
   const requested: (string | undefined)[] = []
   page.on('request', (request) => {
     if (request.resourceType() === 'fetch' && request.url().includes('/search?'))
@@ -51,7 +44,7 @@ test('the home page shows the first results while somebody types, in the order o
 })
 
 test('of two answers the later question wins, however late the earlier one is answered', async () => {
-  const { page, close } = await openPage(browser, waypost.url)
+  const { page, close } = await openPage(waypost.url)
   await page.goto('/search')
   const shownLater = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
@@ -77,7 +70,7 @@ test('of two answers the later question wins, however late the earlier one is an
 })
 
 test('a refusal is said in words, and what was found before stays', async () => {
-  const { page, close } = await openPage(browser, waypost.url)
+  const { page, close } = await openPage(waypost.url)
   await page.goto('/search?min_trust=200')
   await page.locator('[data-search]').fill('weather')
   await page.locator('[data-notes]', { hasText: 'min_trust' }).waitFor()
@@ -86,7 +79,7 @@ test('a refusal is said in words, and what was found before stays', async () => 
 })
 
 test('where no function stands, the index in the browser answers and says so', async () => {
-  const { page, close } = await openPage(browser, files.url)
+  const { page, close } = await openPage(files.url)
   const loaded: string[] = []
   page.on('request', (request) => loaded.push(new URL(request.url()).pathname))
   await page.goto('/')
@@ -114,7 +107,7 @@ test('where no function stands, the index in the browser answers and says so', a
 })
 
 test('several indexes answer as one', async () => {
-  const pagefind = mkdtempSync(join(tmpdir(), 'waypost-indexes-'))
+  const pagefind = tempFolder('indexes')
   const listings = readListingViews()
   const pages = listings.map((listing) => ({
     id: listing.view.id,
@@ -132,7 +125,7 @@ test('several indexes answer as one', async () => {
   }
   writeFileSync(join(pagefind, 'pagefind/indexes.json'), '{"count":3}')
   const several = await startStaticHost(pagefind)
-  const { page, close } = await openPage(browser, several.url)
+  const { page, close } = await openPage(several.url)
   const messageOf = async (query: string) => {
     await page.goto(`/search?q=${query}`)
     const message = page.locator('.pagefind-ui__message', { hasText: /\d+ result/ })
@@ -144,7 +137,6 @@ test('several indexes answer as one', async () => {
   expect(await messageOf('weather')).toBeGreaterThanOrEqual(holding.length)
   await close()
   await several.close()
-  rmSync(pagefind, { recursive: true, force: true })
 })
 
 /** What the release says of each listing, as far as an index of them is made of it. */

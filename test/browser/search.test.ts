@@ -1,17 +1,9 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningService, startService } from '../support/running-service.ts'
-import { openPage, shareBrowser } from './browser.ts'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { serveFixture } from '../support/running-service.ts'
+import { openPage } from './browser.ts'
 
-let waypost: RunningService
-let browser: Browser
-beforeAll(async () => {
-  waypost = await startService()
-  browser = await shareBrowser()
-})
-afterAll(async () => {
-  await waypost?.close()
-})
+const waypost = serveFixture()
 
 const namesOn = (page: Page) => page.locator('[data-results] .name-link').allTextContents()
 const statusOn = (page: Page) => page.locator('[data-status]')
@@ -27,7 +19,7 @@ async function ask(query: string): Promise<Answer> {
 const toNames = ({ results }: Answer) => results.map(({ name }) => name)
 
 test('the key / goes to the box, and typing shows what submitting would', async () => {
-  const { page, faults, close } = await openPage(browser, waypost.url)
+  const { page, faults, close } = await openPage(waypost.url)
   const requested: { url: string; typing: string | undefined }[] = []
   page.on('request', (request) => {
     if (request.resourceType() === 'fetch' && request.url().includes('/search?'))
@@ -49,7 +41,7 @@ test('the key / goes to the box, and typing shows what submitting would', async 
 })
 
 test('a filter stays while typing, is a chip, counts its values and can be taken away', async () => {
-  const { page, close } = await openPage(browser, waypost.url)
+  const { page, close } = await openPage(waypost.url)
   await page.goto('/search?max_price_usd=0.05&has=x402_manifest')
   await page.locator('[data-search]').pressSequentially('ports')
   await page.waitForURL(/q=ports/)
@@ -67,7 +59,7 @@ test('a filter stays while typing, is a chip, counts its values and can be taken
 })
 
 test('sorting orders the whole result and stands in the address', async () => {
-  const { page, close } = await openPage(browser, waypost.url)
+  const { page, close } = await openPage(waypost.url)
   await page.goto('/search')
   await page.getByRole('navigation', { name: 'Sort by' }).getByText('Price').click()
   await page.waitForURL('**/search?sort=price')
@@ -76,7 +68,7 @@ test('sorting orders the whole result and stands in the address', async () => {
 })
 
 test('arrow keys walk through the results and Enter opens one', async () => {
-  const { page, close } = await openPage(browser, waypost.url)
+  const { page, close } = await openPage(waypost.url)
   await page.goto('/search')
   const [first = '', second = ''] = await namesOn(page)
   await page.locator('[data-search]').focus()
@@ -92,7 +84,7 @@ test('arrow keys walk through the results and Enter opens one', async () => {
 })
 
 test('foreign names and first-party kits: text is text, and kits never stand among the results', async () => {
-  const { page, faults, close } = await openPage(browser, waypost.url)
+  const { page, faults, close } = await openPage(waypost.url)
   await page.goto('/search')
   await page.locator('[data-search]').fill('quotes tags')
   await page.waitForURL(/q=quotes/)
@@ -119,7 +111,7 @@ test('foreign names and first-party kits: text is text, and kits never stand amo
 })
 
 test('without JavaScript the form answers as the API does, and says what it refuses', async () => {
-  const { page, close } = await openPage(browser, waypost.url, { javaScriptEnabled: false })
+  const { page, close } = await openPage(waypost.url, { javaScriptEnabled: false })
   await page.goto('/search?kind=http_api')
   await page.locator('[data-search]').fill('weather')
   await page.getByRole('button', { name: 'Search' }).click()
@@ -137,7 +129,7 @@ test('without JavaScript the form answers as the API does, and says what it refu
 })
 
 test('a slip is put right and said while typing too', async () => {
-  const { page, faults, close } = await openPage(browser, waypost.url)
+  const { page, faults, close } = await openPage(waypost.url)
   await page.goto('/search')
   await page.locator('[data-search]').fill('tbales')
   await page.getByText('Showing results for “tables”.').waitFor()
@@ -147,7 +139,7 @@ test('a slip is put right and said while typing too', async () => {
 })
 
 test('what is ticked stays ticked through other searches and pages, and is compared', async () => {
-  const { page, faults, close } = await openPage(browser, waypost.url)
+  const { page, faults, close } = await openPage(waypost.url)
   const tray = page.locator('[data-tray]')
   await page.goto('/search')
   expect(await tray.isVisible()).toBe(false)
@@ -168,7 +160,7 @@ test('what is ticked stays ticked through other searches and pages, and is compa
 })
 
 test('without JavaScript the boxes and the bar are a plain form', async () => {
-  const { page, close } = await openPage(browser, waypost.url, { javaScriptEnabled: false })
+  const { page, close } = await openPage(waypost.url, { javaScriptEnabled: false })
   await page.goto('/kind/http_api')
   await page.locator('[name="ids"]').nth(0).check()
   await page.locator('[name="ids"]').nth(1).check()

@@ -1,27 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser, Locator, Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { toBadgeEmbeds } from '../../src/components/sellers/owner-words.ts'
 import { readSignInPath } from '../support/demo.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
-import { openPage, shareBrowser } from './browser.ts'
+import { serveFixture } from '../support/running-service.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+import { openPage } from './browser.ts'
 import { auditPage } from './page-audit.ts'
 
-let waypost: RunningService
-let browser: Browser
-const stateDir = mkdtempSync(join(tmpdir(), 'waypost-sellers-'))
-beforeAll(async () => {
-  waypost = await startService({ STATE_DIR: stateDir })
-  browser = await shareBrowser()
-})
-afterAll(async () => {
-  await waypost?.close()
-  rmSync(stateDir, { recursive: true, force: true })
-})
+const stateDir = tempFolder('sellers')
+const waypost = serveFixture({ STATE_DIR: stateDir })
 
 async function signIn(page: Page, listing: string, email: string): Promise<void> {
   await page.goto(`/sellers/dashboard?listing=${listing}`)
@@ -35,7 +25,7 @@ async function signIn(page: Page, listing: string, email: string): Promise<void>
 }
 
 test('a seller signs in by mail, starts a claim, is told what was seen, and signs out, all without JavaScript', async () => {
-  const { page, faults, close } = await openPage(browser, waypost.url, { javaScriptEnabled: false })
+  const { page, faults, close } = await openPage(waypost.url, { javaScriptEnabled: false })
   await signIn(page, 'x402.weather', 'owner@shop.example')
   expect(await page.getByLabel('Listing id').inputValue()).toBe('x402.weather')
   const proofs = () => page.getByLabel('Proof', { exact: true }).locator('option')
@@ -81,7 +71,7 @@ test('a seller signs in by mail, starts a claim, is told what was seen, and sign
 test('an owner proves the domain by mail and a payout by a wallet, embeds the badge and can take the listing out', async () => {
   const listing = await (await fetch(`${waypost.url}/api/v1/listings/x402.tide-tables`)).json()
   const domain = new URL(listing.url).hostname.split('.').slice(-2).join('.')
-  const { page, faults, close } = await openPage(browser, waypost.url)
+  const { page, faults, close } = await openPage(waypost.url)
   await addWallet(page)
   await signIn(page, 'x402.tide-tables', `owner@${domain}`)
   expect((await auditPage(page)).accessibility).toEqual([])
@@ -173,7 +163,7 @@ async function provePayout(page: Page, owned: Locator): Promise<void> {
 }
 
 test('a link that is used up says so and offers a new one', async () => {
-  const { page, close } = await openPage(browser, waypost.url)
+  const { page, close } = await openPage(waypost.url)
   await page.goto('/sellers/sign-in?token=used-up-long-ago')
   await page.getByRole('button', { name: 'Sign in now' }).click()
   await page.getByText('The link was used, has expired, or a newer one was sent.').waitFor()

@@ -1,18 +1,9 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningService, startService } from '../support/running-service.ts'
-import { openPage, shareBrowser } from './browser.ts'
+import { expect, test } from 'vitest'
+import { serveFixture } from '../support/running-service.ts'
+import { openPage } from './browser.ts'
 
 /** A hostile seller's offers, on a listing's own page, beside a wallet that signs whatever reaches it. */
-let waypost: RunningService
-let browser: Browser
-beforeAll(async () => {
-  waypost = await startService()
-  browser = await shareBrowser()
-})
-afterAll(async () => {
-  await waypost?.close()
-})
+const waypost = serveFixture()
 
 const PAYEE = `0x${'11'.repeat(20)}`
 const COIN = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
@@ -40,7 +31,7 @@ const HOSTILE: [offer: Record<string, unknown>, stated: string][] = [
 const TRUSTED = { ...GOOD, extra: { name: 'Sign in to claim your prize', version: '<b>' } }
 
 test('only a complete offer reaches the wallet, and what is signed is our word for the coin', async () => {
-  const { page, close } = await openPage(browser, waypost.url)
+  const { page, close } = await openPage(waypost.url)
   const signed: unknown[] = []
   await page.exposeFunction('seenByTest', (text: string) => void signed.push(JSON.parse(text)))
   await page.addInitScript(

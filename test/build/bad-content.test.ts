@@ -1,23 +1,18 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { formatFault } from '../../src/content/faults.ts'
 import { readContent } from '../../src/content/read.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 
-let folder: ContentFolder | undefined
-afterEach(() => folder?.remove())
-
 /** Every error and warning that `npm run check` would print. */
 function check(files: Record<string, string | Uint8Array>): string[] {
-  folder?.remove()
-  folder = createContentFolder(files)
+  const folder = createContentFolder(files)
   return readFaults(folder)
 }
 
 function warningsOf(files: Record<string, string>): string[] {
-  folder?.remove()
-  folder = createContentFolder(files)
+  const folder = createContentFolder(files)
   const { faults } = readContent(folder.dir, { allowPrivate: false })
   return faults.map((fault) => formatFault(fault, 'content'))
 }
@@ -286,7 +281,7 @@ describe('fields', () => {
 
 describe('files', () => {
   test('a link is refused: it could bring in any file of the machine', () => {
-    folder = createContentFolder({
+    const folder = createContentFolder({
       'outside.md': listingText(),
       'listings/x402/ok.md': listingText(),
     })
@@ -412,7 +407,7 @@ describe('numbers and names that are read as others', () => {
 })
 
 test('a folder beside listings that nobody reads is named, with the one that was meant', () => {
-  folder = createContentFolder({
+  const folder = createContentFolder({
     [FILE]: listingText(),
     'evidense/x402/foo.json': '{}',
     '.git/x': '',

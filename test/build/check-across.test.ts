@@ -1,21 +1,13 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { findStale } from '../../src/content/check.ts'
 import { formatFault } from '../../src/content/faults.ts'
 import { readContent } from '../../src/content/read.ts'
 import { toMeasured } from '../domain/listing-samples.ts'
-import {
-  type ContentFolder,
-  createContentFolder,
-  listingText,
-  OWN_TASKS,
-} from '../support/content-folder.ts'
+import { createContentFolder, listingText, OWN_TASKS } from '../support/content-folder.ts'
 import { checkHere } from '../support/run-here.ts'
 
-let folder: ContentFolder | undefined
-afterEach(() => folder?.remove())
-
 function check(files: Record<string, string | Uint8Array>): string[] {
-  folder = createContentFolder(files)
+  const folder = createContentFolder(files)
   const { faults } = readContent(folder.dir, { allowPrivate: false })
   const own = faults.filter(({ field, file }) => field !== '' || !file.endsWith('site.yaml'))
   return own.map((fault) => formatFault(fault, 'content'))
@@ -123,7 +115,7 @@ describe('independent faults of one run', () => {
 
 describe('what is of another time', () => {
   const stale = (added: string, evidence: string | null = null) => {
-    folder = createContentFolder({
+    const folder = createContentFolder({
       'listings/x402/a.md': listingText({ added, url: 'https://api.seller.dev/' }),
       ...(evidence !== null && { 'evidence/x402/a.json': evidence }),
     })

@@ -1,13 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { listen } from '../support/listen.ts'
 import { checkHere } from '../support/run-here.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 function run(command: string, env: Record<string, string>) {
   const done = spawnSync(process.execPath, [`functions/commands/${command}.ts`], {
@@ -53,15 +51,13 @@ test('npm run build says so when OUT_DIR cannot be written to', () => {
 })
 
 test('npm run serve ends, and says so, when its port is taken', async () => {
-  const other = createServer().listen(0, '127.0.0.1')
-  await once(other, 'listening')
-  const address = other.address()
-  const PORT = String(typeof address === 'object' ? address?.port : '')
+  const other = createServer()
+  const PORT = String(await listen(other))
   const { OUT_DIR } = FIXTURE_ENV
   const { status, stated } = run('serve', {
     OUT_DIR,
     PORT,
-    STATE_DIR: mkdtempSync(join(tmpdir(), 'taken-')),
+    STATE_DIR: tempFolder('taken'),
   })
   other.close()
   expect(stated).toMatch(/127\.0\.0\.1:\d+ cannot be listened on \(EADDRINUSE\)/)

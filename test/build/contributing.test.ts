@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readContent } from '../../src/content/read.ts'
-import { type ContentFolder, createContentFolder, OWN_TASKS } from '../support/content-folder.ts'
+import { createContentFolder, OWN_TASKS } from '../support/content-folder.ts'
 
 /** The listings that CONTRIBUTING.md shows, without the indentation of its list. */
 const examples = [
   ...readFileSync('CONTRIBUTING.md', 'utf8').matchAll(/^ {3}```yaml\n([\s\S]*?)^ {3}```$/gm),
 ].map(([, code = '']) => code.replace(/^ {3}/gm, ''))
-
-let folder: ContentFolder | undefined
-afterEach(() => folder?.remove())
 
 test('the smallest listing comes first, then the whole one', () => {
   const [smallest = '', whole = ''] = examples.map((text) => text.split('\n').length)
@@ -18,7 +15,7 @@ test('the smallest listing comes first, then the whole one', () => {
 })
 
 test.each(examples)('each is sound as it is printed, and says its price once: %#', (text) => {
-  folder = createContentFolder({
+  const folder = createContentFolder({
     ...OWN_TASKS,
     'listings/x402/example-weather.md': text,
   })

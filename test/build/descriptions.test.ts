@@ -1,15 +1,12 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { formatFault } from '../../src/content/faults.ts'
 import { readContent } from '../../src/content/read.ts'
-import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
-
-let folder: ContentFolder | undefined
-afterEach(() => folder?.remove())
+import { createContentFolder, listingText } from '../support/content-folder.ts'
 
 /** The faults of one listing with this description, which starts on line 12 of its file. */
 function check(description: string): string[] {
   const text = listingText().replace('A description.\n', description)
-  folder = createContentFolder({ 'listings/x402/foo.md': text })
+  const folder = createContentFolder({ 'listings/x402/foo.md': text })
   return readContent(folder.dir, { allowPrivate: false })
     .faults.filter(({ severity }) => severity === 'error')
     .map((fault) => formatFault(fault, 'content'))

@@ -6,9 +6,14 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findRelease } from '../../src/build/folder.ts'
-import { findDifferences, hashFolder } from '../bench/scale/hash-folder.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
-import { copyFixture, currentOf, releasedPath } from '../support/fixture-release.ts'
+import {
+  copyFixture,
+  currentOf,
+  hashCurrentFiles,
+  hashOwnFiles,
+  releasedPath,
+} from '../support/fixture-release.ts'
 import { createDraws } from '../support/random.ts'
 import { EDITS } from '../support/random-edits.ts'
 
@@ -50,15 +55,8 @@ function expectSame(): void {
   const outDir = join(root, 'afresh')
   rmSync(outDir, { recursive: true, force: true })
   build(outDir)
-  const [one, other] = [stepwise, outDir].map((dir) => join(dir, 'releases', currentOf(dir)))
-  const differences = findDifferences(hashFolder(one ?? ''), hashFolder(other ?? ''))
-  const own = differences.filter(
-    (path) =>
-      !/(?:^|\s)\+?-?\s*(?:release\.json|data\/pages\.json)/.test(path) && !CARRIED.test(path),
-  )
-  expect(own).toEqual([])
+  expect(hashOwnFiles(stepwise)).toEqual(hashOwnFiles(outDir))
 }
-const CARRIED = /public\/(?:_astro|pagefind\/\d+\/(?:fragment|index|filter))\//
 
 const editAll = (seed: number, names: readonly string[]) => {
   const random = createDraws(seed)
@@ -92,14 +90,13 @@ test('so it does after any small edits', { timeout: 300_000 * ROUNDS }, () => {
 test('a build that is killed at any moment, with all its processes, leaves a whole release, and the next one is as from nothing', {
   timeout: 300_000 + KILLS * 30_000,
 }, async () => {
-  const hashCurrent = () => hashFolder(join(stepwise, 'releases', currentOf(stepwise)))
   const random = createDraws(3000)
   for (let kill = 0; kill < KILLS; kill += 1) {
     editAll(3000 + kill, [
       'a changed summary',
       kill % 4 === 0 ? 'an added listing' : 'a changed name',
     ])
-    const before = { name: currentOf(stepwise), files: hashCurrent() }
+    const before = { name: currentOf(stepwise), files: hashCurrentFiles(stepwise) }
     const options = { env: envOf(stepwise), stdio: 'ignore', detached: true } as const
     const child = spawn(process.execPath, COMMAND, options)
     const ended = once(child, 'exit')
@@ -108,7 +105,7 @@ test('a build that is killed at any moment, with all its processes, leaves a who
     await ended
     const current = currentOf(stepwise)
     expect(findRelease(stepwise, current.replace(/-\d+$/, ''))).toBe(current)
-    if (current === before.name) expect(findDifferences(hashCurrent(), before.files)).toEqual([])
+    if (current === before.name) expect(hashCurrentFiles(stepwise)).toEqual(before.files)
   }
   editAll(3100, ['a longer description'])
   build(stepwise)

@@ -13,5 +13,4 @@ test('a release is another one where a single character of the content is', () =
   expect(digestInputs(settings, NO_LEDGER_FACTS)).toBe(digest)
   folder.write('listings/x402/a.md', listingText({ name: 'Example Feather' }))
   expect(digestInputs(settings, NO_LEDGER_FACTS)).not.toBe(digest)
-  folder.remove()
 })

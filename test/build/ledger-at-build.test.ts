@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { toLiveListing } from '../../src/build/listing-files.ts'
 import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'
@@ -13,11 +13,8 @@ import { judgeSeen } from '../support/judge-seen.ts'
 const RULES = { allowPrivate: false }
 const PAYOUT = `eip155:8453:0x${'ab'.repeat(20)}`
 
-let folder: ReturnType<typeof createContentFolder> | undefined
-afterEach(() => folder?.remove())
-
 function build(files: Record<string, string>, ledger: Partial<LedgerFacts> = {}) {
-  folder = createContentFolder(files)
+  const folder = createContentFolder(files)
   const { content, faults } = readContent(folder.dir, RULES)
   if (content === null) throw new Error(JSON.stringify(faults))
   const catalogue = createCatalogue(content, {

@@ -1,16 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { recordChanges } from '../../src/build/changes.ts'
 import type { Change, LogHead } from '../../src/domain/sellers/change-log.ts'
 import { putSmallRelease } from '../support/small-release.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 let outDir: string
 beforeEach(() => {
-  outDir = mkdtempSync(join(tmpdir(), 'waypost-changes-'))
+  outDir = tempFolder('changes')
 })
-afterEach(() => rmSync(outDir, { recursive: true, force: true }))
 
 /** What a release leaves for the log: a text for each listing stands for all its JSON. */
 function release(

@@ -1,5 +1,4 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { hash } from 'node:crypto'
 import {
   cpSync,
   mkdirSync,
@@ -22,7 +21,7 @@ import {
   copyFixture,
   copyRelease,
   currentOf,
-  readCurrentFiles,
+  hashOwnFiles,
   releasedPath,
   switchRelease,
 } from '../support/fixture-release.ts'
@@ -60,16 +59,7 @@ async function build(name: string, from = '.'): Promise<{ status: number; stdout
   )
 }
 
-/** The digest of each file of the current release by path; those of the releases before are not its own. */
-function filesOf(name: string): Map<string, string> {
-  const own = readCurrentFiles(outDirOf(name)).filter(
-    ({ path }) =>
-      !/^release\.json$|^data\/pages\.json$|\/_astro\/|^public\/pagefind\/\d\/(?:fragment|index|filter)\//.test(
-        path,
-      ),
-  )
-  return new Map(own.map(({ path, bytes }) => [path, hash('sha256', bytes)]))
-}
+const filesOf = (name: string) => hashOwnFiles(outDirOf(name))
 
 /** Another place to build from: hard links, so that every module has another address, those of packages too. */
 function cloneProject(): string {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { formatFault } from '../../src/content/faults.ts'
 import { readContent } from '../../src/content/read.ts'
-import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
+import { createContentFolder, listingText } from '../support/content-folder.ts'
 
 const OWN = readFileSync(
   join(import.meta.dirname, '../../content/tables/search-words.yaml'),
@@ -11,11 +11,8 @@ const OWN = readFileSync(
 )
 const LINES = OWN.split('\n').length
 
-let folder: ContentFolder | undefined
-afterEach(() => folder?.remove())
-
 function contentWith(table: string): string {
-  folder = createContentFolder({
+  const folder = createContentFolder({
     'listings/x402/a.md': listingText(),
     'tables/search-words.yaml': table,
   })

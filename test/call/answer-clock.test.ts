@@ -10,9 +10,7 @@ describe('the clock of a call', () => {
     over = []
     vi.useFakeTimers()
   })
-  afterEach(() => {
-    vi.useRealTimers()
-  })
+  afterEach(() => vi.useRealTimers())
   const start = (headersMs = responseHeadersMs) =>
     createAnswerClock(RELAY_LIMITS, headersMs, (error) => over.push(error.message))
 

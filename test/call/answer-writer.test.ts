@@ -1,7 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { createAnswerWriter } from '../../functions/relay/forward-call.ts'
-import { exchangeRaw, listen } from './relay-world.ts'
+import { listen } from '../support/listen.ts'
+import { exchangeRaw } from './relay-world.ts'
 
 const GET = 'GET / HTTP/1.1\r\nHost: w\r\nConnection: close\r\n\r\n'
 

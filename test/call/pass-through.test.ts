@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { buffer as readBuffer } from 'node:stream/consumers'
 import { request } from 'undici'
 import { describe, expect, test } from 'vitest'
 import { forAllTests } from '../support/for-tests.ts'
@@ -8,13 +9,9 @@ import { aListing, exchangeRaw, startRelay, startSeller } from './relay-world.ts
 let seen: { req: IncomingMessage; body: Buffer }
 
 const seller = forAllTests(() =>
-  startSeller((req, res) => {
-    const chunks: Buffer[] = []
-    req.on('data', (chunk) => chunks.push(chunk))
-    req.on('end', () => {
-      seen = { req, body: Buffer.concat(chunks) }
-      res.end('ok')
-    })
+  startSeller(async (req, res) => {
+    seen = { req, body: await readBuffer(req) }
+    res.end('ok')
   }),
 )
 const world = forAllTests(() => startRelay({ listings: [aListing(`${seller.origin}/v1?own=1`)] }))

@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
-import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { createProblems } from '../../functions/http/answers.ts'
 import type { Resolver } from '../../functions/net/resolver.ts'
 import { systemClock } from '../../functions/ports/clock.ts'
@@ -10,6 +10,8 @@ import { createRelay, type RelayParts } from '../../functions/relay/relay.ts'
 import type { CallObserver } from '../../functions/relay/seller-call.ts'
 import { createRateLimits } from '../../functions/server/rate-limits.ts'
 import type { Gone, LiveListing } from '../../src/domain/listing/listing-states.ts'
+import { closeServer, listen } from '../support/listen.ts'
+import { liveListing } from '../support/live-listing.ts'
 
 /** A relay on a real socket, with the listings a test asks for. Everything is on loopback. */
 export interface RelayWorld extends AsyncDisposable {
@@ -103,13 +105,9 @@ export const loopbackResolver: Resolver = {
 /** A relayable listing at a URL, unless the test says otherwise. */
 export function aListing(url: string, changes: Partial<LiveListing> = {}): LiveListing {
   return {
-    id: 'x402.seller',
+    ...liveListing('x402.seller', url),
     name: 'Seller',
     digest: 'digest-of-the-seller',
-    kind: 'http_api',
-    url,
-    status: 'unclaimed',
-    first_party: false,
     buy: 'relay_x402',
     not_relayable_reason: null,
     methods: [],
@@ -120,7 +118,6 @@ export function aListing(url: string, changes: Partial<LiveListing> = {}): LiveL
       rails: ['x402'],
       networks: ['eip155:84532'],
     },
-    payout: [],
     ...changes,
   }
 }
@@ -204,18 +201,6 @@ export function exchangeRaw(port: number, request: string | Buffer): Promise<Raw
       resolve({ text, status: Number(first.split(' ')[1]), lines, body, end })
     })
   })
-}
-
-export function listen(server: Server | ReturnType<typeof createTcpServer>): Promise<number> {
-  return new Promise((resolve) =>
-    // A listening TCP server's address is an AddressInfo; the type also covers pipes.
-    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)),
-  )
-}
-
-function closeServer(server: Server): Promise<void> {
-  server.closeAllConnections()
-  return new Promise((resolve) => server.close(() => resolve()))
 }
 
 /** With `await using` at the end of a test, else by hand. */

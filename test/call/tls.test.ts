@@ -3,7 +3,8 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeCertificate } from '../support/certificate.ts'
-import { aListing, listen, type RelayWorld, startRelay } from './relay-world.ts'
+import { listen } from '../support/listen.ts'
+import { aListing, type RelayWorld, startRelay } from './relay-world.ts'
 
 /** A seller with a certificate for one name, which this process trusts. */
 const NAME = 'api.seller.example'

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text as readText } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import * as v from 'valibot'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -10,11 +10,13 @@ import { deriveListing, NO_PAYOUTS } from '../../src/domain/derived/derived-list
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
-import { aListing, listen, startRelay } from '../call/relay-world.ts'
+import { aListing, startRelay } from '../call/relay-world.ts'
 import { SAMPLE_FACTS } from '../domain/listing-samples.ts'
+import { listen } from '../support/listen.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const run = promisify(execFile)
-const folder = mkdtempSync(join(tmpdir(), 'waypost-snippets-'))
+const folder = tempFolder('snippets')
 
 interface Seen {
   method: string
@@ -43,25 +45,16 @@ const cards: Record<string, () => object> = {
 }
 
 beforeAll(async () => {
-  server = createServer((req, res) => {
-    let body = ''
-    req.setEncoding('utf8').on('data', (chunk) => {
-      body += chunk
-    })
-    req.on('end', () => {
-      const { method = '', url = '', headers } = req
-      seen.push({ method, url, headers, body })
-      const isUnpaid = url.startsWith('/paid') && headers['payment-signature'] === undefined
-      res.statusCode = isUnpaid ? 402 : 200
-      res.end(JSON.stringify(cards[url]?.() ?? { answer: res.statusCode }))
-    })
+  server = createServer(async (req, res) => {
+    const { method = '', url = '', headers } = req
+    seen.push({ method, url, headers, body: await readText(req) })
+    const isUnpaid = url.startsWith('/paid') && headers['payment-signature'] === undefined
+    res.statusCode = isUnpaid ? 402 : 200
+    res.end(JSON.stringify(cards[url]?.() ?? { answer: res.statusCode }))
   })
   origin = `http://127.0.0.1:${await listen(server)}`
 })
-afterAll(() => {
-  server.close()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => server.close())
 beforeEach(() => {
   seen = []
 })

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { doTask } from '../../packages/client/src/do-task.ts'
 import { createWaypost } from '../../packages/client/src/waypost.ts'
-import { listen } from '../call/relay-world.ts'
+import { listen } from '../support/listen.ts'
 import { WALLET } from '../tasks/seller-doubles.ts'
 
 /** Bodies of sellers and directories are counted as they are unpacked, and given up at a bound. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { bundleClient } from '../../packages/client/pack/bundle.ts'
 import { toWait } from '../../packages/client/src/requests.ts'
 import { createWaypost, type Waypost } from '../../packages/client/src/waypost.ts'
@@ -7,15 +7,13 @@ import { WaypostError } from '../../packages/client/src/waypost-error.ts'
 import { parseRetryAfter } from '../../src/domain/probe/finding.ts'
 import { startSeller } from '../call/relay-world.ts'
 import { forAllTests } from '../support/for-tests.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { serveFixture } from '../support/running-service.ts'
 
-let running: RunningService
+const running = serveFixture()
 let waypost: Waypost
 beforeAll(async () => {
-  running = await startService()
   waypost = createWaypost({ baseUrl: `${running.url}/` })
 })
-afterAll(() => running.close())
 
 async function collect<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
   const all: Row[] = []

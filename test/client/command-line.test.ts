@@ -1,20 +1,23 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listen } from '../call/relay-world.ts'
 import { clientHere } from '../support/client-here.ts'
+import { listen } from '../support/listen.ts'
 import { packClient } from '../support/packed-client.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { serveFixture } from '../support/running-service.ts'
 import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const run = promisify(execFile)
-const folder = mkdtempSync(join(tmpdir(), 'waypost-client-'))
-let running: RunningService
+const folder = tempFolder('client')
+const running = serveFixture({
+  RATE_LIMITS: '{"check":"1/600"}',
+  UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
+})
 let seller: SellerSite
 
 const needs = (properties: Record<string, object>) => ({
@@ -52,21 +55,13 @@ const SARIF = needs({
 
 /** The package as it would be published, installed into an empty folder. */
 beforeAll(async () => {
-  running = await startService({
-    RATE_LIMITS: '{"check":"1/600"}',
-    UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
-  })
   seller = await startSellerSite()
   writeFileSync(join(folder, 'package.json'), '{"private":true}')
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', await packClient()], {
     cwd: folder,
   })
 })
-afterAll(async () => {
-  await running.close()
-  await seller.close()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => seller.close())
 
 const waypost = (...args: string[]) => clientHere(args, { env: { WAYPOST_URL: running.url } })
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { text as readText } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Lock } from '../../packages/client/src/lock.ts'
@@ -14,6 +14,7 @@ import {
   startSeller,
 } from '../call/relay-world.ts'
 import { paymentHeaders } from '../receipts/observed-relay.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
 const DIGEST = 'd'.repeat(43)
@@ -54,8 +55,7 @@ let seller: Seller
 let relay: RelayWorld
 beforeAll(async () => {
   seller = await startSeller(async (req, res) => {
-    let body = ''
-    for await (const chunk of req) body += chunk
+    const body = await readText(req)
     const { authorization, 'payment-signature': x402 } = req.headers
     requests.push({ method: req.method, authorization, x402, body })
     const isPaid = /^Payment /.test(authorization ?? '') || x402 !== undefined
@@ -65,9 +65,7 @@ beforeAll(async () => {
   })
   relay = await startRelay({ listings: [aListing(`${seller.origin}/paid`, { digest: DIGEST })] })
 })
-afterAll(async () => {
-  await Promise.all([relay.close(), seller.close()])
-})
+afterAll(() => Promise.all([relay.close(), seller.close()]))
 
 /** The caller's own part: it sees one challenge, and signs. */
 const signed: string[] = []
@@ -106,14 +104,13 @@ const call = (
 }
 
 test('a wallet whose packages are absent says which, and what to install', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-wallet-'))
+  const folder = tempFolder('wallet')
   const file = join(folder, 'wallet.mjs')
   writeFileSync(file, "import 'mppx/client'\nexport default {}\n")
   const args = ['packages/client/cli/waypost-cli.ts', 'call', 'x402.seller', '--wallet', file]
   const run = promisify(execFile)(process.execPath, [...args, '--max-usd', '1'])
   const { code, stderr } = await run.catch((error) => error)
   expect([code, stderr]).toEqual([2, expect.stringMatching(/'mppx'.*npm install mppx for MPP/)])
-  rmSync(folder, { recursive: true })
 })
 
 describe('a call that is paid by MPP', () => {

@@ -1,3 +1,4 @@
+import { text as readText } from 'node:stream/consumers'
 import { x402Client } from '@x402/core/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createWaypost, type Waypost } from '../../packages/client/src/waypost.ts'
@@ -30,8 +31,7 @@ let waypost: Waypost
 let requests: { method: string | undefined; payment: unknown; body: string; type: unknown }[] = []
 beforeAll(async () => {
   seller = await startSeller(async (req, res) => {
-    let body = ''
-    for await (const chunk of req) body += chunk
+    const body = await readText(req)
     const payment = req.headers['payment-signature']
     requests.push({ method: req.method, payment, body, type: req.headers['content-type'] })
     if (req.url === '/broken' && payment !== undefined) return void res.destroy()
@@ -50,9 +50,7 @@ beforeAll(async () => {
   })
   waypost = createWaypost({ baseUrl: `http://127.0.0.1:${relay.port}` })
 })
-afterAll(async () => {
-  await Promise.all([relay.close(), seller.close()])
-})
+afterAll(() => Promise.all([relay.close(), seller.close()]))
 
 /** The caller's own part: it sees the terms, and signs. */
 const signed: { accepts: unknown[] }[] = []

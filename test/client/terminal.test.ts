@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HELP } from '../../packages/client/cli/command-line.ts'
-import { listen } from '../call/relay-world.ts'
 import { clientHere } from '../support/client-here.ts'
+import { listen } from '../support/listen.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** Whatever a directory or a seller writes, no command lets it move a terminal's cursor. */
 /** C0 and C1 controls, directions, zero width, separators, tags, and what is half a character. */
@@ -101,7 +100,7 @@ const CALLS: Record<string, string[][]> = {
 /** They print no words of others. */
 const SILENT = ['verify', 'recompute', 'pin', 'check']
 
-const folder = mkdtempSync(join(tmpdir(), 'waypost-terminal-'))
+const folder = tempFolder('terminal')
 let base = ''
 const server = createServer((req, res) => {
   const { pathname } = new URL(req.url ?? '', 'http://directory.example')
@@ -115,10 +114,7 @@ const server = createServer((req, res) => {
 beforeAll(async () => {
   base = `http://127.0.0.1:${await listen(server)}`
 })
-afterAll(() => {
-  server.close()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => server.close())
 
 const waypost = (args: readonly string[]) =>
   clientHere(

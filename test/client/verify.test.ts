@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { readReceiptDays } from '../../functions/receipts/read-receipts.ts'
@@ -14,10 +13,11 @@ import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/store.ts'
 import { saltedHash } from '../../packages/client/cli/verify.ts'
 import { toSignedReceipt } from '../../src/domain/relay/receipt.ts'
-import { listen } from '../call/relay-world.ts'
 import { aReceipt } from '../receipts/receipt-samples.ts'
 import { clientHere } from '../support/client-here.ts'
+import { listen } from '../support/listen.ts'
 import { silentLog } from '../support/stores.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const DAY = 86_400_000
 const NOON = Date.UTC(2026, 10, 20, 12)
@@ -42,7 +42,7 @@ const [own = bought] = receipts
 const { id } = own.receipt
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'waypost-verify-'))
+  folder = tempFolder('verify')
   store = await openStore({ STATE_DIR: folder, DATABASE_URL: undefined }, silentLog)
   await insertReceipts(store, receipts)
   server = createServer((req, res) => {
@@ -57,7 +57,6 @@ afterAll(async () => {
   server.closeAllConnections()
   server.close()
   await store.close()
-  rmSync(folder, { recursive: true })
 })
 beforeEach(() => publish(NOON + DAY))
 

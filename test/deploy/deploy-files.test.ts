@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { parseConfig } from '../../functions/ports/config.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { serveFixture } from '../support/running-service.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const TOKEN = 'a-token-of-this-test'
 const read = (name: string) => readFileSync(join('docs/deploy', name), 'utf8')
@@ -19,15 +19,13 @@ const dashboard: { panels: { id: number; targets: { expr: string }[] }[] } = JSO
 )
 
 describe('alerts and dashboard', () => {
-  let service: RunningService
+  const service = serveFixture({ METRICS_TOKEN: TOKEN })
   let served: Set<string>
   beforeAll(async () => {
-    service = await startService({ METRICS_TOKEN: TOKEN })
     const headers = { authorization: `Bearer ${TOKEN}` }
     const text = await (await fetch(`${service.url}/metrics`, { headers })).text()
     served = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name))
   })
-  afterAll(() => service.close())
 
   test('ask for figures that a server gives', () => {
     const requested = [
@@ -63,7 +61,7 @@ const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0
 if (!hasSystemd) console.log('systemd is not installed: the check of its unit is skipped')
 
 test.skipIf(!hasSystemd)('systemd takes the unit', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'waypost-unit-'))
+  const dir = tempFolder('unit')
   const unit = join(dir, 'waypost.service')
   // The folder of an installation is not there.
   writeFileSync(
@@ -73,7 +71,6 @@ test.skipIf(!hasSystemd)('systemd takes the unit', () => {
   const { status, stderr, stdout } = spawnSync('systemd-analyze', ['verify', '--man=no', unit], {
     encoding: 'utf8',
   })
-  rmSync(dir, { recursive: true })
   expect([status, stdout + stderr]).toEqual([0, ''])
 })
 

@@ -1,12 +1,12 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { toUrlPath } from '../../src/domain/wire/published-files.ts'
 import { copyRelease, switchRelease } from '../support/fixture-release.ts'
 import { IS_LONG } from '../support/long.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { askRaw } from '../support/raw-answer.ts'
+import { serveFixture } from '../support/running-service.ts'
 import { hasBrotli, hasNginx, startNginx } from './nginx.ts'
 import { FILES } from './released-files.ts'
 
@@ -55,16 +55,12 @@ const MARKDOWN = { accept: 'text/markdown, text/html;q=0.5' }
 describe.skipIf(!hasNginx)(
   'nginx with the rules of a release answers as our own server does',
   () => {
-    let waypost: RunningService
+    const waypost = serveFixture({ TRUST_PROXY: '1' })
     let nginx: { url: string; stop(): Promise<void> }
     beforeAll(async () => {
-      waypost = await startService({ TRUST_PROXY: '1' })
       nginx = await startNginx(Number(new URL(waypost.url).port))
     })
-    afterAll(async () => {
-      await nginx?.stop()
-      await waypost?.close()
-    })
+    afterAll(() => nginx?.stop())
 
     const both = async (requested: Requested) => [
       await ask(nginx.url, requested),
@@ -246,35 +242,24 @@ interface Answered {
   body: { coding: string | undefined; length: string | undefined; bytes: number }
 }
 
-/** Not `fetch`: it would repair addresses, and follow redirects. */
-function ask(base: string, { path, method = 'GET', headers = {} }: Requested): Promise<Answered> {
-  const { promise, resolve: done, reject } = Promise.withResolvers<Answered>()
-  const { hostname, port } = new URL(base)
-  const sent = request({ hostname, port, path, method, headers, agent: false }, (res) => {
-    let bytes = 0
-    res.on('data', (chunk: Buffer) => {
-      bytes += chunk.length
-    })
-    const compared = COMPARED.map((name) => [
-      name,
-      [res.headers[name]].flat().join(', ') || undefined,
-    ])
-    const vary = (res.headers.vary ?? '').toLowerCase().split(/, */).filter(isOwn).toSorted()
-    res.once('end', () =>
-      done({
-        status: res.statusCode ?? 0,
-        headers: Object.fromEntries(compared),
-        vary: [...new Set(vary)],
-        etag: res.headers.etag ?? '',
-        body: {
-          ...{ coding: res.headers['content-encoding'], bytes },
-          length: res.headers['content-length'],
-        },
-      }),
-    )
-  })
-  sent.once('error', reject).end()
-  return promise
+async function ask(
+  base: string,
+  { path, method = 'GET', headers: sent = {} }: Requested,
+): Promise<Answered> {
+  const { status, headers, bytes } = await askRaw(base, { path, method, headers: sent })
+  const vary = (headers.vary ?? '').toLowerCase().split(/, */).filter(isOwn).toSorted()
+  return {
+    status,
+    headers: Object.fromEntries(
+      COMPARED.map((name) => [name, [headers[name]].flat().join(', ') || undefined]),
+    ),
+    vary: [...new Set(vary)],
+    etag: headers.etag ?? '',
+    body: {
+      ...{ coding: headers['content-encoding'], bytes: bytes.length },
+      length: headers['content-length'],
+    },
+  }
 }
 
 /** nginx names the coding only for files that have a compressed copy and were asked for it. */

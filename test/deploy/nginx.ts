@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, vi } from 'vitest'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { findFreePort } from '../support/free-port.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 export const hasNginx = spawnSync('nginx', ['-v']).status === 0
 
@@ -29,7 +29,7 @@ export async function startNginx(
   around = AROUND,
   outDir = resolve(FIXTURE_ENV.OUT_DIR),
 ): Promise<{ url: string; stop(): Promise<void> }> {
-  const dir = mkdtempSync(join(tmpdir(), 'waypost-nginx-'))
+  const dir = tempFolder('nginx')
   chmodSync(dir, 0o755)
   const port = await findFreePort()
   const rules = readFileSync(join(outDir, 'current/deploy/nginx.conf'), 'utf8')
@@ -57,7 +57,6 @@ ${here}`,
   const stop = async () => {
     const ended = once(child, 'exit')
     if (child.exitCode === null && child.kill('SIGTERM')) await ended
-    rmSync(dir, { recursive: true, force: true })
   }
   try {
     await vi.waitFor(async () => expect((await fetch(`${url}/healthz`)).status).toBe(200), 60_000)

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { startWorkerd } from '../edge/workerd.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { listen } from '../support/listen.ts'
 import { sharePostgres } from '../support/postgres.ts'
 import { startService } from '../support/running-service.ts'
 import {
@@ -152,9 +152,7 @@ describe.each(PRESETS)('%s', (_, start, isHere) => {
         res.setHeader('set-cookie', '__Host-session=planted')
         res.end('<h1>planted page</h1>')
       })
-      await new Promise<void>((listening) => elsewhere.listen(0, '127.0.0.1', listening))
-      const { port } = elsewhere.address() as AddressInfo // listening on TCP: never a string or null
-      requests = toHostileRequests(`127.0.0.1:${port}`)
+      requests = toHostileRequests(`127.0.0.1:${await listen(elsewhere)}`)
       preset = await start()
     }, 120_000)
     afterAll(async () => {

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { readOpenApi } from '../../src/domain/sources/openapi.ts'
 import { readPaymentInfo } from '../../src/domain/sources/payment-info.ts'
+import { readJsonLines } from '../support/json-lines.ts'
 
 interface Case {
   case: string
@@ -16,14 +17,9 @@ interface FieldCase {
   usd: number | [number, number] | null
   document: object
 }
-const readLines = <Line>(file: string): Line[] =>
-  readFileSync(file, 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
 
 describe('x-payment-info', () => {
-  test.each(readLines<Case>('test/fixtures/published/payment-info.ndjson'))(
+  test.each(readJsonLines<Case>('test/fixtures/published/payment-info.ndjson'))(
     'is read: $case',
     ({ info, usd, offers, payees = [], placeholder }) => {
       const read = readPaymentInfo(info)
@@ -41,7 +37,7 @@ describe('x-payment-info', () => {
   const FIELD = '../shared/data/field/x-payment-info.ndjson'
   if (!existsSync(FIELD)) console.warn(`skipped: ${FIELD} is not here`)
   test.skipIf(!existsSync(FIELD))('of the recorded reports has its price', () => {
-    for (const { shape, usd, document } of readLines<FieldCase>(FIELD)) {
+    for (const { shape, usd, document } of readJsonLines<FieldCase>(FIELD)) {
       const [operation] = readOpenApi(document, ADDRESS)?.operations ?? []
       const [min_usd, max_usd] = [usd].flat()
       const price =

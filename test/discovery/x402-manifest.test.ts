@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { readX402Manifest } from '../../src/domain/sources/x402-manifest.ts'
+import { readJsonLines } from '../support/json-lines.ts'
 
 interface Case {
   case: string
@@ -9,15 +10,10 @@ interface Case {
   payees?: string[]
   placeholder?: string
 }
-const readLines = <Line>(file: string): Line[] =>
-  readFileSync(file, 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
 const ADDRESS = 'https://api.shop.example/.well-known/x402.json'
 
 describe('an x402 manifest', () => {
-  test.each(readLines<Case>('test/fixtures/published/x402-manifests.ndjson'))(
+  test.each(readJsonLines<Case>('test/fixtures/published/x402-manifests.ndjson'))(
     'is read: $case',
     ({ document, operations, payees = [], placeholder }) => {
       const read = readX402Manifest(document, ADDRESS)
@@ -51,7 +47,9 @@ describe('an x402 manifest', () => {
   test.skipIf(!existsSync(FIELD))(
     'of the recorded reports gives operations, prices and payees',
     () => {
-      const read = readLines<object>(FIELD).map((document) => readX402Manifest(document, ADDRESS))
+      const read = readJsonLines<object>(FIELD).map((document) =>
+        readX402Manifest(document, ADDRESS),
+      )
       const pricesOf = (each: (typeof read)[number]) =>
         each?.operations.map(({ method, url, price }) => [
           method,

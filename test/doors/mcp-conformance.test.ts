@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { IS_LONG } from '../support/long.ts'
 import { serveFixture } from '../support/running-service.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /**
  * The protocol's own conformance checks that a server of tools alone can be asked; the others call
@@ -29,26 +29,22 @@ const program = join(
 
 describe('the protocol’s own conformance checks', () => {
   test.each(SCENARIOS)('%s: no check fails', async (scenario) => {
-    const place = mkdtempSync(join(tmpdir(), 'waypost-conformance-'))
-    try {
-      const { stdout } = await promisify(execFile)(process.execPath, [
-        program,
-        'server',
-        '--url',
-        `${running.url}/mcp`,
-        '--scenario',
-        scenario,
-        '--output-dir',
-        place,
-      ]).catch((failed: { stdout: string; stderr: string }) => failed)
-      const [folder = ''] = readdirSync(place)
-      const checks: { id: string; status: string; errorMessage?: string }[] = JSON.parse(
-        readFileSync(join(place, folder, 'checks.json'), 'utf8'),
-      )
-      expect(checks.length, stdout).toBeGreaterThan(0)
-      expect(checks.filter(({ status }) => status === 'FAILURE')).toEqual([])
-    } finally {
-      rmSync(place, { recursive: true, force: true })
-    }
+    const place = tempFolder('conformance')
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      program,
+      'server',
+      '--url',
+      `${running.url}/mcp`,
+      '--scenario',
+      scenario,
+      '--output-dir',
+      place,
+    ]).catch((failed: { stdout: string; stderr: string }) => failed)
+    const [folder = ''] = readdirSync(place)
+    const checks: { id: string; status: string; errorMessage?: string }[] = JSON.parse(
+      readFileSync(join(place, folder, 'checks.json'), 'utf8'),
+    )
+    expect(checks.length, stdout).toBeGreaterThan(0)
+    expect(checks.filter(({ status }) => status === 'FAILURE')).toEqual([])
   })
 })

@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordChanges } from '../../src/build/changes.ts'
 import { copyRelease, readReleasedFile, switchRelease } from '../support/fixture-release.ts'
 import { type RunningService, serveFixture, startService } from '../support/running-service.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { readAsEditor, ServerList, ServerResponse } from './registry-shape.ts'
 
 const CONTENT_HASHES = 'data/content-hashes.ndjson'
@@ -125,7 +123,7 @@ describe('the MCP registry’s read API', () => {
 })
 
 describe('updated_since', () => {
-  const outDir = mkdtempSync(join(tmpdir(), 'waypost-out-'))
+  const outDir = tempFolder('out')
   let waypost: RunningService
   let edited: string | undefined
   /** Two publications; the second edits one server. */
@@ -144,10 +142,7 @@ describe('updated_since', () => {
     switchRelease(outDir, second)
     waypost = await startService({ OUT_DIR: outDir })
   })
-  afterAll(async () => {
-    await waypost.close()
-    rmSync(outDir, { recursive: true, force: true })
-  })
+  afterAll(() => waypost.close())
 
   test.each([
     ['2027-11-01T10:00:00Z', 'all that were first published then'],

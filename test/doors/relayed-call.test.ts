@@ -1,3 +1,4 @@
+import { text as readText } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callThroughRelay } from '../../functions/protocols/mcp-call-tool.ts'
 import { createRelay } from '../../functions/relay/relay.ts'
@@ -21,8 +22,7 @@ const seen: {
 
 beforeAll(async () => {
   seller = await startSeller(async (req, res) => {
-    let body = ''
-    for await (const chunk of req) body += chunk
+    const body = await readText(req)
     seen.push({ method: req.method, url: req.url, body, headers: req.headers })
     if (req.url === '/large') return void res.end('x'.repeat(1_000_000))
     res.setHeader('content-type', 'application/json').end(JSON.stringify({ ok: true }))
@@ -31,9 +31,7 @@ beforeAll(async () => {
   world = await startRelay({ listings })
   limited = await startRelay({ listings, env: { RATE_LIMITS: '{"call":"1/60"}' } })
 })
-afterAll(async () => {
-  await Promise.all([world.close(), limited.close(), seller.close()])
-})
+afterAll(() => Promise.all([world.close(), limited.close(), seller.close()]))
 
 type Caller = NonNullable<Parameters<typeof callThroughRelay>[1]>
 

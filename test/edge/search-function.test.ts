@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import ts from 'typescript'
@@ -8,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { IS_LONG } from '../support/long.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { startWorkerd } from './workerd.ts'
 
 const DIR = resolve(FIXTURE_ENV.OUT_DIR, 'current/functions/search')
@@ -86,14 +86,13 @@ const PATHS = [
 ]
 
 test('is a module wherever its folder is copied to', async () => {
-  const away = mkdtempSync(join(tmpdir(), 'waypost-function-'))
+  const away = tempFolder('function')
   cpSync(DIR, away, { recursive: true })
   const command = ["import('./search.js').then((m) => console.log(typeof m.default.fetch))"]
   const run = spawnSync(process.execPath, ['--no-experimental-detect-module', '-e', ...command], {
     cwd: away,
     encoding: 'utf8',
   })
-  rmSync(away, { recursive: true })
   expect(run).toMatchObject({ stdout: 'function\n', stderr: '' })
 })
 

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { findFreePort } from '../support/free-port.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** The platform's own program: what stands in its place without an install script cannot be stopped. */
 const { default: WORKERD } = v.parse(
@@ -22,7 +22,7 @@ export async function startWorkerd(
   functionDir: string,
   worker?: { program: string; functions: string },
 ): Promise<{ url: string; stop(): Promise<void> }> {
-  const dir = mkdtempSync(join(tmpdir(), 'waypost-workerd-'))
+  const dir = tempFolder('workerd')
   const port = await findFreePort()
   cpSync(join(functionDir, 'search.js'), join(dir, 'search.js'))
   if (worker !== undefined) cpSync(worker.program, join(dir, 'worker.js'))
@@ -55,7 +55,6 @@ const search :Workerd.Worker = (
     const ended = once(child, 'exit')
     // On SIGTERM it would wait for connections that clients keep.
     if (child.exitCode === null && child.kill('SIGKILL')) await ended
-    rmSync(dir, { recursive: true, force: true })
   }
   for (let tries = 0; tries < 900; tries += 1) {
     // Another path than the search's: the index is read with the first search.

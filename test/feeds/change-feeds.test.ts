@@ -1,6 +1,3 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { mockEvent } from 'h3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createFeeds } from '../../functions/feeds/changes.ts'
@@ -12,6 +9,7 @@ import { sampleDocument } from '../search/search-samples.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { putSmallRelease } from '../support/small-release.ts'
 import { describeStores } from '../support/stores.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
 
 const ID = 'x402.shop'
@@ -25,7 +23,7 @@ describeStores('feeds of changes', ({ newPlace }) => {
   let outDir: string
   let release: Release
   beforeEach(async () => {
-    outDir = mkdtempSync(join(tmpdir(), 'waypost-feeds-'))
+    outDir = tempFolder('feeds')
     const { config } = await newPlace()
     world = await openWorld({
       env: { ...config, OUT_DIR: outDir, RATE_LIMITS: ALL_LIMITS_OFF },

@@ -1,23 +1,19 @@
 import { request } from 'node:http'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { toHour } from '../../functions/store/store.ts'
+import { forAllTests } from '../support/for-tests.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { describeStores } from '../support/stores.ts'
-import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
+import { ALL_LIMITS_OFF, openWorld } from '../support/world.ts'
 
 const WEATHER = liveListing('x402.weather', 'https://api.example.com/weather?units=si')
 const SID = '8d1b0f0e-7a1c-4c58-9b3a-3f6f0a9c1d2e'
 
 describeStores('/go', ({ newPlace }) => {
-  let world: World
-  beforeAll(async () => {
+  const world = forAllTests(async () => {
     const { config } = await newPlace()
-    world = await openWorld({
-      env: { ...config, RATE_LIMITS: ALL_LIMITS_OFF },
-      listings: [WEATHER],
-    })
+    return openWorld({ env: { ...config, RATE_LIMITS: ALL_LIMITS_OFF }, listings: [WEATHER] })
   })
-  afterAll(() => world.close())
 
   const go = (path: string, init: RequestInit = {}) =>
     fetch(world.url + path, { redirect: 'manual', ...init })

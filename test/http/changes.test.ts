@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordChanges } from '../../src/build/changes.ts'
 import { copyRelease, readReleasedFile, switchRelease } from '../support/fixture-release.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const CONTENT_HASHES = 'data/content-hashes.ndjson'
 
@@ -18,7 +18,7 @@ let waypost: RunningService
 let ids: string[]
 /** Two publications: in the second one listing had changed and one had left. */
 beforeAll(async () => {
-  outDir = mkdtempSync(join(tmpdir(), 'waypost-out-'))
+  outDir = tempFolder('out')
   copyRelease(outDir, FIRST)
   const hashes = readReleasedFile(outDir, FIRST, CONTENT_HASHES).toString()
   const rows: { id: string; hash: string; fields: Record<string, string> }[] = hashes
@@ -35,10 +35,7 @@ beforeAll(async () => {
   switchRelease(outDir, SECOND)
   waypost = await startService({ OUT_DIR: outDir })
 })
-afterAll(async () => {
-  await waypost.close()
-  rmSync(outDir, { recursive: true, force: true })
-})
+afterAll(() => waypost.close())
 
 const ask = async (query = '') => {
   const response = await fetch(`${waypost.url}/api/v1/changes${query}`)

@@ -1,9 +1,10 @@
-import { once } from 'node:events'
-import { createServer, get, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { compressAnswer } from '../../functions/server/compress-answers.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { listen } from '../support/listen.ts'
+import { askRaw, type RawAnswer } from '../support/raw-answer.ts'
+import { serveFixture } from '../support/running-service.ts'
 
 /** What differs from one answer to the next. */
 const OWN = /[0-9a-f]{8}-[0-9a-f-]{27}/g
@@ -11,34 +12,12 @@ const OWN = /[0-9a-f]{8}-[0-9a-f-]{27}/g
 const MOST_BYTES = 1.15
 const UNPACK = { br: brotliDecompressSync, gzip: gunzipSync }
 
-interface Answer {
-  status: number
-  headers: IncomingHttpHeaders
-  bytes: Buffer
-}
-
-let running: RunningService
-let url = ''
-
-beforeAll(async () => {
-  running = await startService({ RATE_LIMITS: '{"search":"100000/60"}' })
-  url = running.url
-})
-
-afterAll(() => running.close())
-
+const running = serveFixture({ RATE_LIMITS: '{"search":"100000/60"}' })
 /** `fetch` unpacks what it gets: here the bytes are looked at. */
-async function ask(address: string, accepts?: string): Promise<Answer> {
-  const request = get(address, {
-    headers: accepts === undefined ? {} : { 'accept-encoding': accepts },
-    agent: false,
-  })
-  const [response] = await once(request, 'response')
-  const chunks: Buffer[] = await response.toArray()
-  return { status: response.statusCode, headers: response.headers, bytes: Buffer.concat(chunks) }
-}
+const ask = (path: string, accepts?: string, base = running.url) =>
+  askRaw(base, { path, headers: accepts === undefined ? {} : { 'accept-encoding': accepts } })
 
-function unpack({ headers, bytes }: Answer): string {
+function unpack({ headers, bytes }: RawAnswer): string {
   const coding = headers['content-encoding']
   const plain = coding === 'br' || coding === 'gzip' ? UNPACK[coding](bytes) : bytes
   return plain.toString().replaceAll(OWN, 'own')
@@ -57,12 +36,12 @@ describe('an answer made for its request is compressed as a whole', () => {
     '/search?q=weather',
     '/compare?ids=x402.acme-data,mcp.acme-tools',
   ])('%s', async (path) => {
-    const plain = await ask(`${url}${path}`)
+    const plain = await ask(path)
     expect(plain.headers).not.toHaveProperty('content-encoding')
     expect(plain.headers.vary).toMatch(/accept-encoding/i)
     expect(plain.bytes.length).toBeGreaterThan(0)
     for (const coding of ['br', 'gzip'] as const) {
-      const packed = await ask(`${url}${path}`, coding)
+      const packed = await ask(path, coding)
       expect(packed.status).toBe(plain.status)
       expect(unpack(packed)).toBe(unpack(plain))
       if (plain.bytes.length < 1024) continue
@@ -74,15 +53,15 @@ describe('an answer made for its request is compressed as a whole', () => {
       const most = MOST_BYTES * gzipSync(plain.bytes, { level: 1 }).length
       expect(packed.bytes.length).toBeLessThan(most)
     }
-    const both = await ask(`${url}${path}`, 'gzip, deflate, br')
+    const both = await ask(path, 'gzip, deflate, br')
     if (plain.bytes.length >= 1024) expect(both.headers['content-encoding']).toBe('br')
   })
 
   test('HEAD and an answer of less than a kibibyte stay as they are', async () => {
-    const small = await ask(`${url}/api/v1/search?q=zzzz&view=compact`, 'br')
+    const small = await ask(`/api/v1/search?q=zzzz&view=compact`, 'br')
     expect(small.bytes.length).toBeLessThan(1024)
     expect(small.headers).not.toHaveProperty('content-encoding')
-    const head = await fetch(`${url}/api/v1/search?q=weather`, { method: 'HEAD' })
+    const head = await fetch(`${running.url}/api/v1/search?q=weather`, { method: 'HEAD' })
     expect(head.headers.get('content-encoding')).toBeNull()
     expect(head.headers.get('vary')).toMatch(/accept-encoding/i)
   })
@@ -90,7 +69,7 @@ describe('an answer made for its request is compressed as a whole', () => {
   test.each([undefined, '', 'identity', 'gzip;q=0', 'gzip;q=0.000, br;q=0', 'deflate', '*;q=0'])(
     'Accept-Encoding: %s gets the plain answer',
     async (accepts) => {
-      const { headers, bytes } = await ask(`${url}/api/v1/search?limit=50`, accepts)
+      const { headers, bytes } = await ask(`/api/v1/search?limit=50`, accepts)
       expect(headers).not.toHaveProperty('content-encoding')
       expect(JSON.parse(bytes.toString()).query.limit).toBe(50)
     },
@@ -99,7 +78,7 @@ describe('an answer made for its request is compressed as a whole', () => {
   test.each(['gzip'.repeat(2000), ','.repeat(4000), 'gzip;q=-1', 'GZIP;Q=0', 'br;q=0, *'])(
     'Accept-Encoding made to confuse: %s',
     async (accepts) => {
-      const answer = await ask(`${url}/api/v1/search?limit=50`, accepts)
+      const answer = await ask(`/api/v1/search?limit=50`, accepts)
       expect(JSON.parse(unpack(answer)).query.limit).toBe(50)
     },
   )
@@ -107,7 +86,7 @@ describe('an answer made for its request is compressed as a whole', () => {
 
 test('what holds a secret beside a stranger’s words is never compressed', async () => {
   for (const path of ['/api/v1/sellers/me', '/api/v1/sellers/me/', '/sellers/dashboard']) {
-    const { headers } = await ask(`${url}${path}`, 'br, gzip')
+    const { headers } = await ask(path, 'br, gzip')
     expect(headers).not.toHaveProperty('content-encoding')
     // What is short is not compressed anyway; this says that it might have been.
     expect(headers.vary ?? '').not.toMatch(/accept-encoding/i)
@@ -187,18 +166,15 @@ describe('an answer written in pieces', () => {
 async function serve(
   path: string,
   answer: (res: ServerResponse) => void,
-  look: (answer: Answer) => void,
+  look: (answer: RawAnswer) => void,
 ): Promise<void> {
   const server = createServer((req, res) => {
     compressAnswer(req, res)
     answer(res)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : 0
+  const port = await listen(server)
   try {
-    look(await ask(`http://127.0.0.1:${port}${path}`, 'br, gzip'))
+    look(await ask(path, 'br, gzip', `http://127.0.0.1:${port}`))
   } finally {
     server.closeAllConnections()
     server.close()

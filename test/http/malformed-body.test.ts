@@ -6,7 +6,8 @@ import type { Parts } from '../../functions/features/feature.ts'
 import { createRelay, toRelayFeature } from '../../functions/relay/relay.ts'
 import type { Release } from '../../functions/release/release.ts'
 import { createWaypostServer } from '../../functions/service/server.ts'
-import { aListing, listen, startRawSeller, startRelay } from '../call/relay-world.ts'
+import { aListing, startRawSeller, startRelay } from '../call/relay-world.ts'
+import { listen } from '../support/listen.ts'
 import { serveFixture } from '../support/running-service.ts'
 
 const waypost = serveFixture()

@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openSearchIndex, verifyBodiesInSteps } from '../../functions/release/open-index.ts'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
 import { readBody, readIndexHeader, SearchIndexError } from '../../src/search/index/index-file.ts'
 import { sampleDocument } from '../search/search-samples.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'open-index-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = tempFolder('open-index')
 
 const documents = Array.from({ length: 1200 }, (_, at) =>
   sampleDocument({ id: `mcp.n${at}`, name: `listing ${at}` }),

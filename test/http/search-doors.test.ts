@@ -1,12 +1,12 @@
-import { once } from 'node:events'
 import type { Server } from 'node:http'
 import * as v from 'valibot'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Search } from '../../functions/search/search.ts'
 import { createReleaseSearch, createSearchPath } from '../../functions/search/search-routes.ts'
 import { createWaypostServer } from '../../functions/service/server.ts'
 import { ROUTES } from '../../src/domain/wire/routes.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { listen } from '../support/listen.ts'
+import { serveFixture, startService } from '../support/running-service.ts'
 
 /** The path of the specification, and with `/` behind. */
 const PROTOCOL_ENDPOINTS = ['/api/v1/search', '/api/v1/search/']
@@ -20,19 +20,14 @@ const AnswerSchema = v.object({
 /** What a refusal lacks. */
 const NO_ANSWER = { search_id: '', query: { limit: 0 }, results: [] }
 
-let running: RunningService
+const running = serveFixture({ RATE_LIMITS: '{"search":"100000/60"}' })
 const opened: Server[] = []
-
-beforeAll(async () => {
-  running = await startService({ RATE_LIMITS: '{"search":"100000/60"}' })
-})
 
 afterAll(async () => {
   for (const server of opened) {
     server.closeAllConnections()
     server.close()
   }
-  await running.close()
 })
 
 /** The running service's parts behind a server of their own, around this search. */
@@ -42,11 +37,8 @@ async function serve(search: Search): Promise<number> {
     parts,
     features: [{ paths: [createSearchPath(ROUTES.search.path, parts, search)] }],
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   opened.push(server)
-  const address = server.address()
-  return typeof address === 'object' ? (address?.port ?? 0) : 0
+  return listen(server)
 }
 
 /** What an answer says, without what differs in each: its date, its search id, the limit's count. */

@@ -35,7 +35,7 @@ function problemsOf(rawQuery: string) {
 }
 
 describe('what is refused, by name and with what is allowed', () => {
-  test.each([
+  test.each<[string, string, RegExp]>([
     ['limit=51', 'limit', /1 to 50/],
     ['limit=1000000000', 'limit', /1 to 50/],
     ['limit=0', 'limit', /1 to 50/],
@@ -47,7 +47,14 @@ describe('what is refused, by name and with what is allowed', () => {
     ['limit=%EF%BC%91%EF%BC%90', 'limit', /whole number/],
     ['limit=', 'limit', /whole number/],
     ['limit=+5', 'limit', /whole number/],
-    ['offset=-1', 'offset', /whole number/],
+    ...['-1', '1.5', '1e3', '%201', ''].map((offset): [string, string, RegExp] => [
+      `offset=${offset}`,
+      'offset',
+      /whole number/,
+    ]),
+    ...['2147483648', '4294967296', '9007199254740991', '123456789012345678901234567890'].map(
+      (offset): [string, string, RegExp] => [`offset=${offset}`, 'offset', /from 0 to 2147483647/],
+    ),
     [`q=${'a'.repeat(1001)}`, 'q', /at most/],
     [`q=${'a'.repeat(15_000)}`, 'q', /at most/],
     ['kind=KIT', 'kind', /unknown value "KIT"/],
@@ -168,14 +175,24 @@ describe('the answer', () => {
   })
 
   test('a q of blanks is not a q; a q without a word finds nothing and says so', () => {
-    expect(answer('q=')).toMatchObject({ total: 60, query: { limit: 20, offset: 0 } })
-    expect(answer('q=%20')).toMatchObject({ total: 60, query: { limit: 20, offset: 0 } })
+    for (const q of ['', '%20', '+++', '%09%0A', '%E3%80%80'])
+      expect(answer(`q=${q}`)).toMatchObject({ total: 60, query: { limit: 20, offset: 0 } })
     expect(answer('q=%3F')).toMatchObject({
       total: 0,
       results: [],
       notes: ['The query has no word to search for.'],
     })
   })
+
+  test.each([1000, 1_000_000_000, 2_147_483_647])(
+    'past the end, offset %s gives no results and the true total',
+    (offset) => {
+      for (const query of ['', 'q=weather&'])
+        expect(answer(`${query}offset=${offset}`)).toMatchObject({
+          ...{ results: [], total: 60, query: { offset } },
+        })
+    },
+  )
 
   test('each result has its click-through link, counted within the results', () => {
     const { search_id: sid, results } = answer('q=weather&limit=2&offset=3')

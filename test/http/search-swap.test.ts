@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import * as v from 'valibot'
@@ -9,9 +6,10 @@ import { buildSearchIndex } from '../../src/search/index/build-index.ts'
 import { sampleDocument } from '../search/search-samples.ts'
 import { copyRelease, switchRelease } from '../support/fixture-release.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** A server over a copy of the fixture release, whose index is then swapped under load. */
-const outDir = mkdtempSync(join(tmpdir(), 'search-swap-'))
+const outDir = tempFolder('search-swap')
 let running: RunningService
 /** The listings of the first release, as long as anybody holds it. */
 let firstListings: WeakRef<object>
@@ -25,10 +23,7 @@ beforeAll(async () => {
   firstListings = new WeakRef(running.service.parts.release().listings)
 })
 
-afterAll(async () => {
-  await running.close()
-  rmSync(outDir, { recursive: true })
-})
+afterAll(() => running.close())
 
 function newIndex(id: string): Uint8Array {
   return buildSearchIndex([sampleDocument({ id, name: 'Swapped in' })])

@@ -1,29 +1,12 @@
-import { request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { askRaw } from '../support/raw-answer.ts'
 import { serveFixture } from '../support/running-service.ts'
 
 const waypost = serveFixture()
 
-interface Answer {
-  status: number
-  headers: Record<string, string | string[] | undefined>
-  body: Buffer
-}
-
-/** node:http, because fetch undoes the compression that is looked at here. */
-function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const req = request(waypost.url + path, { headers, method }, (res) => {
-      const chunks: Buffer[] = []
-      res.on('data', (chunk: Buffer) => chunks.push(chunk))
-      res.on('end', () =>
-        resolve({ status: res.statusCode ?? 0, headers: res.headers, body: Buffer.concat(chunks) }),
-      )
-    })
-    req.on('error', reject).end()
-  })
-}
+const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  askRaw(waypost.url, { path, headers, method })
 
 const LISTING = '/api/v1/listings/x402.weather'
 
@@ -41,7 +24,7 @@ describe('compression', () => {
     ]
     expect(packed.headers['content-encoding']).toBe(coding)
     expect(packed.headers.vary).toBe('accept-encoding')
-    expect(decode(packed.body)).toEqual(plain.body)
+    expect(decode(packed.bytes)).toEqual(plain.bytes)
     expect(packed.headers.etag).not.toBe(plain.headers.etag)
   })
 
@@ -62,7 +45,7 @@ describe('caching', () => {
         'accept-encoding': accepted,
         'if-none-match': `"other", ${etag}`,
       })
-      expect([again.status, again.body.length]).toEqual([304, 0])
+      expect([again.status, again.bytes.length]).toEqual([304, 0])
     }
   })
 
@@ -75,8 +58,8 @@ describe('caching', () => {
 
   test('HEAD has the headers of GET and no body', async () => {
     const [head, get] = [await ask(LISTING, {}, 'HEAD'), await ask(LISTING)]
-    expect(head.body.length).toBe(0)
-    expect(head.headers['content-length']).toBe(String(get.body.length))
+    expect(head.bytes.length).toBe(0)
+    expect(head.headers['content-length']).toBe(String(get.bytes.length))
     expect(head.headers.etag).toBe(get.headers.etag)
   })
 })

@@ -3,8 +3,8 @@ import { createServer, type ServerResponse } from 'node:http'
 import * as v from 'valibot'
 import { type JsonRpc, RpcError } from '../../functions/trust/evm-chain.ts'
 import { TRANSFER_TOPIC, toTopic } from '../../src/domain/trust/evm-payments.ts'
-import { listen } from '../call/relay-world.ts'
 import { hexQuantity, TOKEN, USED_TOPIC, wallet } from '../settlements/samples.ts'
+import { closeServer, listen } from '../support/listen.ts'
 
 /** An EVM chain in memory: blocks of transactions of logs, and a node that tells them with its faults. */
 export interface RawLog {
@@ -177,14 +177,7 @@ export async function serveNode(
     if (!instead(method, response))
       response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: answer(method, params) }))
   })
-  const port = await listen(server)
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close() {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
+  return { url: `http://127.0.0.1:${await listen(server)}`, close: () => closeServer(server) }
 }
 
 const FilterSchema = v.object({

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createLedgerFeatures } from '../../functions/service/features.ts'
 import { runChores } from '../../functions/service/service.ts'
@@ -9,12 +6,13 @@ import { createMeterFeature } from '../../functions/trust/measure.ts'
 import { NETWORK, wallet } from '../settlements/samples.ts'
 import { forAllTests } from '../support/for-tests.ts'
 import { liveListing } from '../support/live-listing.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { createChain, createNode, payment, serveNode } from './chain-double.ts'
 import { prove } from './meter-world.ts'
 
 /** What a server with `MEASURE=on` does each hour, over a node on a real socket. */
-const place = mkdtempSync(join(tmpdir(), 'waypost-measure-chore-'))
+const place = tempFolder('measure-chore')
 const chain = createChain({ start: Date.now() - 600_000, blockMs: 10_000 })
 const node = createNode(chain)
 let requested: string[] = []
@@ -46,10 +44,7 @@ beforeAll(async () => {
   // Checked just now: another chore of the same hour would else look for its proof.
   await store.db.updateTable('claim').set({ last_checked_at: world.clock.now() }).execute()
 })
-afterAll(async () => {
-  await world.close()
-  rmSync(place, { recursive: true })
-})
+afterAll(() => world.close())
 beforeEach(() => {
   requested = []
   instead = null

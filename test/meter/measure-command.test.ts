@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { readChains, readSince } from '../../functions/commands/evidence/measure.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createJobQueue } from '../../functions/store/jobs.ts'
@@ -12,6 +9,7 @@ import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { forAllTests } from '../support/for-tests.ts'
 import { runHere } from '../support/run-here.ts'
 import { silentLog } from '../support/stores.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { createChain, createNode, payment, serveNode } from './chain-double.ts'
 import { prove } from './meter-world.ts'
 
@@ -53,8 +51,7 @@ const { CONTENT_DIR } = FIXTURE_ENV
 const OWN_ENV = { CONTENT_DIR, UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' }
 
 describe('npm run measure', () => {
-  const places = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'waypost-measure-')))
-  const [idle = '', held = ''] = places
+  const [idle, held] = [tempFolder('idle'), tempFolder('held')]
   const chain = createChain({ start: Date.now() - 600_000, blockMs: 10_000 })
   chain.mine(payment(wallet(2), wallet(1), 1_000))
   const node = createNode(chain)
@@ -70,9 +67,6 @@ describe('npm run measure', () => {
     await killed.add(['meter'])
     await killed.take(1)
     await store.close()
-  })
-  afterAll(() => {
-    for (const place of places) rmSync(place, { recursive: true })
   })
 
   async function run(env: Record<string, string>, ...args: string[]) {

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import { readLedgerFacts } from '../../functions/service/ledger-facts.ts'
@@ -19,17 +16,17 @@ import { scoreListings } from '../../src/domain/trust/score-listings.ts'
 import { NETWORK, NOON } from '../settlements/samples.ts'
 import { createContentFolder } from '../support/content-folder.ts'
 import { silentLog } from '../support/stores.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** One SQLite store for a whole file of tests that are not matter of the store, emptied between them. */
 export async function openMeterStore() {
-  const place = await mkdtemp(join(tmpdir(), 'waypost-meter-'))
+  const place = tempFolder('meter')
   const store = await openStore({ STATE_DIR: place, DATABASE_URL: undefined }, silentLog)
   return {
     store,
     empty: () => emptyMeter(store),
     async close() {
       await store.close()
-      await rm(place, { recursive: true })
     },
   }
 }
@@ -171,7 +168,6 @@ export function readMarket(listings: Readonly<Record<string, string>>): Content 
     ...listings,
   })
   const { content, faults } = readContent(folder.dir, RULES)
-  folder.remove()
   if (content === null) throw new Error(JSON.stringify(faults))
   return content
 }

@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildData } from '../support/data-build.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const LISTING = 'x402.weather'
 const REMOVED = 'api.open-parks'
@@ -16,14 +15,11 @@ describe('what the ledger does to the next build', { timeout: 300_000 }, () => {
   const stateDir = () => join(root, 'state')
 
   beforeAll(async () => {
-    root = mkdtempSync(join(tmpdir(), 'waypost-effects-'))
+    root = tempFolder('effects')
     await build()
     waypost = await startService({ OUT_DIR: outDir(), STATE_DIR: stateDir() })
   })
-  afterAll(async () => {
-    await waypost?.close()
-    rmSync(root, { recursive: true, force: true })
-  })
+  afterAll(() => waypost?.close())
 
   const build = () => buildData({ ...FIXTURE_ENV, OUT_DIR: outDir(), STATE_DIR: stateDir() })
   const read = async (path: string) => {

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -19,6 +18,7 @@ import { BARE_ENV } from '../support/fixture-env.ts'
 import { IS_LONG } from '../support/long.ts'
 import { runHere } from '../support/run-here.ts'
 import { silentLog } from '../support/stores.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const SHOPS = ['a', 'b', 'c']
 const PAYEE = wallet(1)
@@ -41,7 +41,6 @@ const terms = (amount: string) =>
 const chain = createChain({ start: Date.now() - 600_000, blockMs: 10_000 })
 const node = createNode(chain)
 const sites: Site[] = []
-const folders: string[] = []
 let content: ReturnType<typeof createContentFixture>
 /** What a host was asked, and how many it was asked at once. */
 let requested: string[] = []
@@ -82,7 +81,6 @@ let state = ''
 
 beforeAll(async () => {
   content = createContentFixture()
-  folders.push(content.root)
   await content.seed({ from: content.save(ROWS), now: new Date().toISOString() })
   await content.accept()
   const registry = await startHost((_, res) => {
@@ -112,24 +110,17 @@ beforeAll(async () => {
   chain.mine(payment(wallet(2), PAYEE, 1_000))
   chain.mine(...Array.from({ length: 30 }, () => []))
   args = [`mcp-registry=${registry.url}/v0.1/servers`, `docker=${broken.url}/catalog`]
-  state = newFolder()
+  state = tempFolder('refresh')
   await using store = await openStore({ STATE_DIR: state, DATABASE_URL: undefined }, silentLog)
   await prove(store, [PAYEE])
 })
 afterAll(async () => {
   for (const site of sites) await site.close()
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
-
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-refresh-'))
-  folders.push(folder)
-  return folder
-}
 
 /** The content and the ledger as they are before the run, in folders of their own. */
 function newPlace() {
-  const root = newFolder()
+  const root = tempFolder('refresh')
   cpSync(content.contentDir, join(root, 'content'), { recursive: true })
   cpSync(state, join(root, 'state'), { recursive: true })
   return root
@@ -205,7 +196,7 @@ describe('npm run refresh', () => {
 
   test('says what came back', async () => {
     gone.clear()
-    const root = newFolder()
+    const root = tempFolder('refresh')
     cpSync(whole.root, root, { recursive: true })
     const { text } = await refresh(root)
     expect(text).toMatch(/## Added: 1\n\n- mcp\.\S*four: /)
@@ -238,7 +229,7 @@ describe('npm run refresh', () => {
   test('a wrong command is 2', async () => {
     const known = args
     args = ['nobody']
-    const { code, fault } = await refresh(newFolder())
+    const { code, fault } = await refresh(tempFolder('refresh'))
     args = known
     expect(code).toBe(2)
     expect(fault).toContain('expected one of mcp-registry')

@@ -1,22 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { BARE_ENV, FIXTURE_ENV } from '../support/fixture-env.ts'
 import { findFreePort } from '../support/free-port.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** `npm run serve` where nothing is but a release, production dependencies and an empty folder. */
 let folder: string
 let server: ChildProcess | undefined
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'waypost-serve-'))
+  folder = tempFolder('serve')
 })
-afterEach(() => {
-  server?.kill('SIGKILL')
-  rmSync(folder, { recursive: true, force: true })
-})
+afterEach(() => server?.kill('SIGKILL'))
 
 function serve(env: Record<string, string>) {
   const refusal = `--import=${resolve('test/support/refuse-builders.ts')}`

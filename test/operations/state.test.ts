@@ -4,7 +4,6 @@ import {
   chmod,
   copyFile,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
   rm,
@@ -12,11 +11,10 @@ import {
   truncate,
   writeFile,
 } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { createOutboxMailer } from '../../functions/feeds/mail.ts'
 import { backupState, restoreState } from '../../functions/store/backup.ts'
 import { lockState, StateError } from '../../functions/store/lock.ts'
@@ -24,6 +22,7 @@ import { openStore } from '../../functions/store/open-store.ts'
 import { SQLITE_FILE } from '../../functions/store/sqlite.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { silentLog } from '../support/stores.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const TORN = Number(process.env.TORN ?? 150)
 const LOCKER = fileURLToPath(new URL('../support/lock-holder.ts', import.meta.url))
@@ -31,9 +30,8 @@ const LOCKER = fileURLToPath(new URL('../support/lock-holder.ts', import.meta.ur
 describe('the state of one machine', () => {
   let root: string
   beforeAll(async () => {
-    root = await mkdtemp(join(tmpdir(), 'waypost-state-'))
+    root = tempFolder('state')
   })
-  afterAll(() => rm(root, { recursive: true, force: true }))
   const folder = (name: string) => join(root, name)
   const open = (STATE_DIR: string) => openStore({ STATE_DIR, DATABASE_URL: undefined }, silentLog)
   const click = (pos: number) =>

@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { moveRows } from '../../functions/clicks/retention.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
@@ -10,16 +7,13 @@ import type { Store } from '../../functions/store/store.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { checkHere } from '../support/run-here.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 let folder: ContentFolder
 let stateDir: string
 beforeEach(() => {
-  stateDir = mkdtempSync(join(tmpdir(), 'moves-'))
+  stateDir = tempFolder('moves')
   folder = createContentFolder({ 'listings/x402/new.md': listingText() })
-})
-afterEach(() => {
-  folder.remove()
-  rmSync(stateDir, { recursive: true, force: true })
 })
 
 const move = (from: string, moved_to: string, changes: object = {}) => {

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDirectory } from '../../functions/commands/new.ts'
 import { buildData } from '../support/data-build.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { runHere } from '../support/run-here.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** A directory of somebody's own, made by `npm run new`. */
 export interface OwnDirectory {
@@ -17,11 +17,10 @@ export interface OwnDirectory {
   /** All of it but the pages. */
   buildData(): Promise<void>
   start(overrides?: Parameters<typeof startService>[0]): Promise<RunningService>
-  remove(): void
 }
 
 export async function createOwnDirectory(site = ''): Promise<OwnDirectory> {
-  const root = mkdtempSync(join(tmpdir(), 'own-directory-'))
+  const root = tempFolder('own-directory')
   const [content, outDir, stateDir] = ['acme', 'dist', 'state'].map((name) => join(root, name))
   if (content === undefined || outDir === undefined || stateDir === undefined) throw new Error()
   const env = { CONTENT_DIR: content, OUT_DIR: outDir, STATE_DIR: stateDir }
@@ -39,7 +38,6 @@ export async function createOwnDirectory(site = ''): Promise<OwnDirectory> {
     build: () => build({ ...FIXTURE_ENV, ...env }),
     buildData: () => buildData({ ...FIXTURE_ENV, ...env }),
     start: (overrides) => startService({ ...env, ...overrides }),
-    remove: () => rmSync(root, { recursive: true, force: true }),
   }
 }
 

@@ -1,8 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createSecret, hashSecret } from '../../functions/sellers/sign-in.ts'
@@ -13,8 +10,10 @@ import { ON_DEMAND_PAGES, PROTOCOL_ENDPOINTS, ROUTES } from '../../src/domain/wi
 import { FILES } from '../deploy/released-files.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { liveListing } from '../support/live-listing.ts'
+import { askRaw } from '../support/raw-answer.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const CLOSED = 'private, no-store'
 const OPEN = /^\/(?:_astro\/.*|sellers\/sign-in|favicon\.svg|colours\.css)$/
@@ -29,7 +28,7 @@ const access = (...args: string[]) =>
   }).trim()
 
 beforeAll(async () => {
-  stateDir = mkdtempSync(join(tmpdir(), 'closed-'))
+  stateDir = tempFolder('closed')
   closed = await startService({
     READ_ACCESS: 'token',
     STATE_DIR: stateDir,
@@ -37,10 +36,7 @@ beforeAll(async () => {
   })
   token = await addToken('build agents')
 })
-afterAll(async () => {
-  await closed?.close()
-  rmSync(stateDir, { recursive: true, force: true })
-})
+afterAll(() => closed?.close())
 
 /** As `npm run access -- add` does it, a second of a core faster. */
 async function addToken(name: string, expires_at: number | null = null): Promise<string> {
@@ -50,26 +46,9 @@ async function addToken(name: string, expires_at: number | null = null): Promise
   return secret
 }
 
-/** As it stands on the wire: fetch would repair some addresses. */
-function ask(path: string, headers: Record<string, string> = {}, method = 'GET') {
-  const {
-    promise,
-    resolve: done,
-    reject,
-  } = Promise.withResolvers<{
-    status: number
-    headers: Record<string, unknown>
-    text: string
-  }>()
-  const req = request(closed.url, { path, method, headers }, (res) => {
-    const parts: Buffer[] = []
-    res.on('data', (part) => parts.push(part))
-    res.on('end', () =>
-      done({ status: res.statusCode ?? 0, headers: res.headers, text: `${Buffer.concat(parts)}` }),
-    )
-  })
-  req.on('error', reject).end()
-  return promise
+async function ask(path: string, headers: Record<string, string> = {}, method = 'GET') {
+  const { bytes, ...answer } = await askRaw(closed.url, { path, method, headers })
+  return { ...answer, text: String(bytes) }
 }
 
 const files = FILES.map(({ file }) => toUrlPath(file))
@@ -247,9 +226,7 @@ describe('a call through the relay of a closed directory', () => {
     const url = `${seller.url}/`
     listings.set('api.seller', { ...liveListing('api.seller', url), buy: 'relay_x402' })
   })
-  afterAll(async () => {
-    await seller?.close()
-  })
+  afterAll(() => seller?.close())
   /** @returns what the seller got as `Authorization` and `Proxy-Authorization`; null where nothing came */
   async function call(lines: readonly (readonly [name: string, value: string])[]) {
     heard = []

@@ -35,10 +35,7 @@ beforeAll(async () => {
   own.build()
   acme = await own.start()
 })
-afterAll(async () => {
-  await acme?.close()
-  own?.remove()
-})
+afterAll(() => acme?.close())
 
 describe('a directory without payments that has a listing with a price', () => {
   let priced: OwnDirectory
@@ -49,10 +46,7 @@ describe('a directory without payments that has a listing with a price', () => {
     await priced.buildData()
     service = await priced.start()
   })
-  afterAll(async () => {
-    await service?.close()
-    priced?.remove()
-  })
+  afterAll(() => service?.close())
   const read = async (path: string) => (await fetch(service.url + path)).text()
   test('carries what others counted, but for payments', async () => {
     const json = await read('/api/v1/listings/x402.example-lookup')

@@ -1,15 +1,15 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../support/free-port.ts'
 import { IS_LONG, longTest } from '../support/long.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** Every command that the README of a new directory prints is run as it stands there. */
-const root = mkdtempSync(join(tmpdir(), 'template-'))
+const root = tempFolder('template')
 const content = join(root, 'acme')
 /** As a shell has it that was just opened. */
 const env = {
@@ -30,7 +30,6 @@ beforeAll(() => {
 })
 afterAll(() => {
   for (const child of running) child.kill('SIGKILL')
-  rmSync(root, { recursive: true, force: true })
 })
 
 const run = async (step = '') => (await promisify(execFile)('sh', ['-c', step], { env })).stdout

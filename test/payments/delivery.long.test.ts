@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packClient } from '../support/packed-client.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { testFromAQuestion } from './from-a-question.ts'
 import { preparePaymentPackages } from './prepare.ts'
 import { writeWallet } from './wallet-module.ts'
@@ -76,12 +75,9 @@ describe.skipIf(missing !== null)('ten sellers, three of whom take the money', (
     lab = await import('./chain.ts')
     const { startFacilitator, startShop } = await import('./sellers.ts')
     const { startWorld } = await import('./world.ts')
-    folder = mkdtempSync(join(tmpdir(), 'waypost-buyer-'))
-    closing.push(() => rmSync(folder, { recursive: true }))
+    folder = tempFolder('buyer')
     await run('tar', ['xzf', await packClient()], { cwd: folder })
-    const module = await writeWallet(toWallet(lab.keyOf(1)))
-    closing.push(module.remove)
-    wallet = module.file
+    wallet = await writeWallet(toWallet(lab.keyOf(1)))
     chain = await lab.startChain()
     closing.push(chain.stop)
     await chain.mint(lab.accountOf(1).address, 10_000_000n)

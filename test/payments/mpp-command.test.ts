@@ -34,7 +34,7 @@ describe.skipIf(missing !== null)('a seller of Tempo', () => {
     closing.push(seller.close)
     relay = await startRelay({ listings: [aListing(seller.url)] })
     closing.push(relay.close)
-    const module = await writeWallet(
+    wallet = await writeWallet(
       `import { Mppx, tempo } from 'mppx/client'
 import { createClient, http } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
@@ -46,8 +46,6 @@ export const allowTestCoins = process.env.TEST_COINS === 'yes'
 export default Mppx.create({ methods: [tempo.charge({ account, getClient })], polyfill: false })
 `,
     )
-    closing.push(module.remove)
-    wallet = module.file
   }, 120_000)
   afterAll(async () => {
     for (const close of closing.reverse()) await close()

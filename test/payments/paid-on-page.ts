@@ -1,6 +1,5 @@
-import type { Browser } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
-import { openPage, PHONE, shareBrowser } from '../browser/browser.ts'
+import { openPage, PHONE } from '../browser/browser.ts'
 import type { World } from './world.ts'
 
 type Lab = typeof import('./chain.ts')
@@ -16,10 +15,7 @@ const BUYER = 2
 
 /** Pays on a listing's own page, in a real browser, with a wallet that the test puts into it. */
 export function testPaidOnPage(shop: () => Shop): void {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await shareBrowser()
-  })
+  beforeAll(async () => {})
 
   test.each([
     ['v2', 0.001],
@@ -29,7 +25,7 @@ export function testPaidOnPage(shop: () => Shop): void {
     const account = lab.accountOf(BUYER)
     await chain.mint(account.address, 10_000n)
     const before = await chain.balanceOf(account.address)
-    const { page, faults, close } = await openPage(browser, world.url, { viewport: PHONE })
+    const { page, faults, close } = await openPage(world.url, { viewport: PHONE })
     await injectWallet(page, account)
     await page.goto(`/listing/x402.${slug}`)
     await page.getByRole('link', { name: 'Ask the price' }).click()
@@ -59,7 +55,7 @@ export function testPaidOnPage(shop: () => Shop): void {
     const { world, chain, lab } = shop()
     const account = lab.accountOf(BUYER)
     const before = await chain.balanceOf(account.address)
-    const { page, close } = await openPage(browser, world.url)
+    const { page, close } = await openPage(world.url)
     await injectWallet(page, { ...account, signTypedData: () => Promise.reject(new Error('no')) })
     await page.goto('/listing/x402.v2')
     await page.getByRole('link', { name: 'Ask the price' }).click()

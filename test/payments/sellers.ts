@@ -10,6 +10,7 @@ import express, { type Express } from 'express'
 import { evm, Mppx } from 'mppx/server'
 import type { Address } from 'viem'
 import { paymentMiddleware as paymentMiddlewareV1 } from 'x402-express'
+import { closeServer } from '../support/listen.ts'
 import { type Chain, NETWORK, USDC } from './chain.ts'
 
 /** Sellers as their packages' documentation builds them, and the official facilitator code. */
@@ -166,10 +167,7 @@ function listenOn(server: Server, host = '127.0.0.1'): Promise<Running> {
       const port = typeof address === 'object' ? address?.port : 0
       resolve({
         url: `http://${host}:${port}`,
-        close: () => {
-          server.closeAllConnections()
-          return new Promise((done) => server.close(() => done()))
-        },
+        close: () => closeServer(server),
       })
     }),
   )

@@ -13,6 +13,7 @@ import {
 import { mnemonicToAccount } from 'viem/accounts'
 import { sendTransactionSync } from 'viem/actions'
 import { tempoModerato } from 'viem/tempo/chains'
+import { closeServer, listen } from '../support/listen.ts'
 import { startNode } from './chain.ts'
 
 export const TEMPO = 'eip155:42431'
@@ -100,15 +101,10 @@ async function startSeller(
     sold += 1
     res.end('sold')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
   return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/`,
+    url: `http://127.0.0.1:${await listen(server)}/`,
     sold: () => sold,
-    close: () => {
-      server.closeAllConnections()
-      server.close()
-    },
+    close: () => closeServer(server),
   }
 }
 

@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 
@@ -12,8 +11,8 @@ const HERE = fileURLToPath(new URL('.', import.meta.url))
  *
  * @param source written as if it stood in this folder, where the packages are
  */
-export async function writeWallet(source: string): Promise<{ file: string; remove(): void }> {
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-wallet-'))
+export async function writeWallet(source: string): Promise<string> {
+  const folder = tempFolder('wallet')
   const file = join(folder, 'wallet.mjs')
   await build({
     stdin: { contents: source, resolveDir: HERE },
@@ -22,5 +21,5 @@ export async function writeWallet(source: string): Promise<{ file: string; remov
     format: 'esm',
     outfile: file,
   })
-  return { file, remove: () => rmSync(folder, { recursive: true }) }
+  return file
 }

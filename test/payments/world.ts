@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { readChains } from '../../functions/commands/evidence/measure.ts'
@@ -13,6 +12,7 @@ import { buildData } from '../support/data-build.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { IS_LONG } from '../support/long.ts'
 import { runHere } from '../support/run-here.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** The whole product over a release of its own: built, served, and built again from its ledger. */
 export interface World {
@@ -61,7 +61,7 @@ export async function startWorld(
   for (const listing of listings)
     content.write(`listings/x402/${listing.slug}.md`, toListing(listing))
   for (const [file, text] of Object.entries(files)) content.write(file, text)
-  const place = mkdtempSync(join(tmpdir(), 'waypost-payments-'))
+  const place = tempFolder('payments')
   const port = await findFreePort()
   const env = {
     CONTENT_DIR: content.dir,
@@ -98,8 +98,6 @@ export async function startWorld(
     },
     async close() {
       await end(service)
-      content.remove()
-      rmSync(place, { recursive: true, force: true })
     },
   }
 }

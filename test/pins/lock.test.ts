@@ -1,31 +1,28 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { type Lock, parseLock, toLockEntry, toLockText } from '../../packages/client/cli/pins.ts'
 import { allowedBy } from '../../packages/client/src/lock.ts'
 import { createWaypost } from '../../packages/client/src/waypost.ts'
 import { clientHere } from '../support/client-here.ts'
+import { forAllTests } from '../support/for-tests.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import {
   frontOf,
   ID,
   NETWORK,
   offer,
   PAYEE,
-  type PinnedWorld,
   startPinnedWorld,
   THIEF,
   wallet,
 } from './pinned-world.ts'
 
-let world: PinnedWorld
+const world = forAllTests(startPinnedWorld)
 let folder: string
 
-beforeAll(async () => {
-  world = await startPinnedWorld()
-})
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'waypost-lock-'))
+  folder = tempFolder('lock')
   writeFileSync(
     join(folder, 'wallet.mjs'),
     'export const allowTestCoins = true\nexport default { createPaymentPayload: async ({ accepts: [accepted] }) => ({ x402Version: 2, accepted, payload: { authorization: { to: accepted.payTo, value: accepted.amount } } }) }\n',
@@ -37,9 +34,7 @@ beforeEach(() => {
     offers: [offer()],
     paid: [],
   })
-  return () => rmSync(folder, { recursive: true })
 })
-afterAll(() => world.close())
 
 const waypost = (...args: string[]) => {
   const place = (file: string) => join(folder, file)

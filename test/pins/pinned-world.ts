@@ -6,7 +6,8 @@ import { type KitView, toKitView } from '../../src/domain/kit/kit-view.ts'
 import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
 import type { Evidence } from '../../src/domain/trust/evidence.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
-import { aListing, listen, type RelayWorld, startRelay, startSeller } from '../call/relay-world.ts'
+import { aListing, type RelayWorld, startRelay, startSeller } from '../call/relay-world.ts'
+import { listen } from '../support/listen.ts'
 
 /** A seller of tides, the directory that lists it, and the directory's relay: all on loopback. */
 export interface PinnedWorld {

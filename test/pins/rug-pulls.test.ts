@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { describeDrift, type Lock, toLockEntry } from '../../packages/client/cli/pins.ts'
 import { createWaypost } from '../../packages/client/src/waypost.ts'
 import type { Evidence } from '../../src/domain/trust/evidence.ts'
+import { forAllTests } from '../support/for-tests.ts'
 import {
   COIN,
   encode,
@@ -11,7 +12,6 @@ import {
   kitOf,
   NETWORK,
   offer,
-  type PinnedWorld,
   startPinnedWorld,
   THIEF,
   wallet,
@@ -22,11 +22,7 @@ import {
  * something, and the second call must end before anything is paid.
  */
 
-let world: PinnedWorld
-beforeAll(async () => {
-  world = await startPinnedWorld()
-})
-afterAll(() => world.close())
+const world = forAllTests(startPinnedWorld)
 
 type Front = Record<string, unknown>
 /** The front matter with the value at a path replaced. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { text as readText } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { lintUrl } from '../../functions/probes/lint.ts'
 import { withDocument } from '../../src/domain/sellers/lint.ts'
@@ -226,8 +227,7 @@ async function advise(reply: Reply): Promise<string[]> {
 }
 
 async function readRequested(req: IncomingMessage): Promise<{ asked: Requested; id: unknown }> {
-  let text = ''
-  for await (const chunk of req) text += String(chunk)
+  const text = await readText(req)
   const { method: rpc = '', id }: { method?: string; id?: unknown } = text ? JSON.parse(text) : {}
   const session = req.headers['mcp-session-id'] !== undefined
   return { id, asked: { method: req.method ?? '', rpc, path: req.url ?? '', session } }

@@ -83,7 +83,6 @@ describe('npm run lint:listing', () => {
   test('ends with 0 where a listing and its service are clean, 1 where they disagree', async () => {
     const { url } = await startSeller()
     const content = createContentFolder()
-    onTestFinished(content.remove)
     const http = `[{ method: POST, url: "${url}/paid", body: { example: {} } }]`
     const pricing = (most: string) =>
       `{ model: per_call, min_usd: 0.01, max_usd: ${most}, rails: [x402], networks: ["eip155:8453"] }`

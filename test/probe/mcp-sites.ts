@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { text as readText } from 'node:stream/consumers'
 import { McpServer as FormerServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
@@ -132,9 +133,7 @@ async function startWith(
 ): Promise<McpSite> {
   const requested: string[] = []
   const server = createServer(async (req, res) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of req) chunks.push(Buffer.from(chunk))
-    const body = Buffer.concat(chunks).toString()
+    const body = await readText(req)
     const { method = '' } = body === '' ? {} : JSON.parse(body)
     requested.push(`${req.method} ${method}`.trim())
     await answer(req, res, body)

@@ -1,3 +1,4 @@
+import { text as readText } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import { startCurrent, startFormer, startSse } from './mcp-sites.ts'
@@ -98,8 +99,7 @@ describe('an MCP endpoint', () => {
   test('with endless pages of tools is read up to the bound', async () => {
     let pages = 0
     const site = await startSite(async (req, res) => {
-      let body = ''
-      for await (const chunk of req) body += chunk
+      const body = await readText(req)
       const { id, method } = JSON.parse(body)
       const tools = Array.from({ length: 100 }, (_, at) => ({ name: `tool_${pages}_${at}` }))
       pages += method === 'tools/list' ? 1 : 0

@@ -1,3 +1,4 @@
+import { text as readText } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import { toCallRows } from '../../src/components/calls/call-rows.ts'
@@ -19,8 +20,7 @@ const READS = { annotations: { readOnlyHint: true } }
 async function look(tool: object, answer: object = {}, isPaid = false) {
   const called: unknown[] = []
   const site = await openSite(async (req, res) => {
-    let text = ''
-    for await (const chunk of req) text += String(chunk)
+    const text = await readText(req)
     const { id, method, params } = JSON.parse(text || '{}')
     if (method === 'tools/call') called.push(params)
     const listed = { name: 'find_ship', description: 'Finds a ship.', inputSchema: {}, ...tool }

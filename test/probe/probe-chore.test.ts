@@ -49,10 +49,7 @@ describeBothStores('a server that probes', ({ newStore }) => {
       }),
     })
   })
-  afterAll(async () => {
-    folder.remove()
-    await Promise.all([seller.close(), tools.close()])
-  })
+  afterAll(() => Promise.all([seller.close(), tools.close()]))
 
   const content = () => {
     const { content: read, faults } = readContent(folder.dir, RULES)

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import {
   createEvidenceFiles,
   parseProbeOptions,
@@ -11,19 +11,11 @@ import type { HttpLimits } from '../../functions/net/guard.ts'
 import { type ProbeContentOptions, probeContent } from '../../functions/probes/schedule.ts'
 import type { ProbePlan } from '../../src/domain/probe/plan.ts'
 import { loopbackResolver } from '../call/relay-world.ts'
-import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
+import { createContentFolder, listingText } from '../support/content-folder.ts'
 import { runHere } from '../support/run-here.ts'
 import { openClient, openSite, pay, planPaid } from './probe-world.ts'
 
-afterEach(() => {
-  vi.restoreAllMocks()
-})
-
-function createContent(): ContentFolder {
-  const content = createContentFolder()
-  onTestFinished(content.remove)
-  return content
-}
+afterEach(() => vi.restoreAllMocks())
 
 async function run(
   contentDir: string,
@@ -51,7 +43,7 @@ const readEvidence = (dir: string, id: string) =>
 
 describe('a probe run', () => {
   test('asks one at a time a host and at most four an address', async () => {
-    const content = createContent()
+    const content = createContentFolder()
     let most = 0
     let inAll = 0
     const four = Promise.withResolvers<void>()
@@ -85,7 +77,7 @@ describe('a probe run', () => {
 
   test('writes files that read the same whatever the order, and leaves the rest of them alone', async () => {
     const { url } = await openSite(pay)
-    const content = createContent()
+    const content = createContentFolder()
     const at = '2026-11-19T12:00:00Z'
     const drift = [
       { at, what: 'tools', name: 'find_ship', was: 'By name.', is: 'By number.', of: 'look' },
@@ -114,7 +106,7 @@ describe('a probe run', () => {
       requested.push(req.url ?? '')
       pay(req, res)
     })
-    const content = createContent()
+    const content = createContentFolder()
     const plans = ['a', 'b', 'c', 'd'].map((slug) =>
       planPaid(`x402.${slug}`, `${site.url}/${slug}`),
     )
@@ -130,7 +122,7 @@ describe('a probe run', () => {
       requested += 1
       res.writeHead(429, { 'retry-after': '3600' }).end()
     })
-    const content = createContent()
+    const content = createContentFolder()
     const plans = ['a', 'b', 'c'].map((slug) => planPaid(`x402.${slug}`, `${site.url}/${slug}`))
     const first = await run(content.dir, plans)
     expect(first.summary).toMatchObject({ probed: 1, held_back: 2, outcomes: { unknown: 1 } })
@@ -140,7 +132,7 @@ describe('a probe run', () => {
   })
 
   test('holds nothing against anybody where nobody can be heard', async () => {
-    const content = createContent()
+    const content = createContentFolder()
     const silent = await Promise.all([1, 2, 3, 4].map(() => openSite(() => {})))
     const plans = silent.map(({ url }, at) => planPaid(`x402.s${at}`, url))
     const alone = await run(content.dir, plans, {}, { answerMs: 300 })
@@ -160,7 +152,7 @@ describe('a probe run', () => {
 
   test('never overwrites evidence that it cannot read', async () => {
     const { url } = await openSite(pay)
-    const content = createContent()
+    const content = createContentFolder()
     content.write('evidence/x402/a.json', '{"measured": 1')
     await expect(run(content.dir, [planPaid('x402.a', url)])).rejects.toThrow(
       'evidence/x402/a.json',
@@ -179,7 +171,6 @@ describe('npm run probe', () => {
   test('probes the content and says what came of it, a line each', async () => {
     const { url } = await openSite(pay)
     const content = createContentFolder()
-    onTestFinished(content.remove)
     for (const table of readdirSync('test/fixtures/content/tables'))
       content.write(`tables/${table}`, readFileSync(`test/fixtures/content/tables/${table}`))
     for (const table of readdirSync('content/tables'))

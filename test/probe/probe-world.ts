@@ -1,10 +1,5 @@
 import { createServer, type Server as HttpServer, type RequestListener } from 'node:http'
-import {
-  type AddressInfo,
-  createServer as createTcpServer,
-  type Server,
-  type Socket,
-} from 'node:net'
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import * as v from 'valibot'
 import { onTestFinished } from 'vitest'
 import { type HttpLimits, PURPOSES } from '../../functions/net/guard.ts'
@@ -17,6 +12,7 @@ import { createListingFactsSchema } from '../../src/domain/listing/listing-facts
 import type { PaymentTerm } from '../../src/domain/probe/finding.ts'
 import type { ProbePlan } from '../../src/domain/probe/plan.ts'
 import { SAMPLE_FACTS } from '../domain/listing-samples.ts'
+import { listen as listenOn } from '../support/listen.ts'
 
 /** A server of a test on loopback. */
 export interface Site {
@@ -53,8 +49,7 @@ export async function listen<Listening extends Server | HttpServer>(
   server: Listening,
   closeAll = () => 'closeAllConnections' in server && server.closeAllConnections(),
 ): Promise<Site> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // listening on TCP: never a string or null
+  const port = await listenOn(server)
   return {
     port,
     url: `http://127.0.0.1:${port}`,

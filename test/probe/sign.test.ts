@@ -1,10 +1,7 @@
 import { spawn } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHttpClient } from '../../functions/net/http-client.ts'
 import { probeAsChore } from '../../functions/probes/schedule.ts'
@@ -12,7 +9,8 @@ import { createProbeSigner, createRequestSigner } from '../../functions/probes/s
 import { rotateKeys } from '../../functions/receipts/receipts.ts'
 import type { ProbePlan } from '../../src/domain/probe/plan.ts'
 import { liveListing } from '../support/live-listing.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { serveFixture } from '../support/running-service.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { startAgent } from './a2a-sites.ts'
 import { startCurrent, startFormer, startSse } from './mcp-sites.ts'
@@ -35,7 +33,7 @@ const OPEN = {
 }
 const seconds = () => Math.floor(Date.now() / 1000)
 
-let service: RunningService
+const service = serveFixture(OPEN)
 const sites: Site[] = []
 /** Every request that reached a site, as it came. */
 let arrived: Arrived[] = []
@@ -50,13 +48,11 @@ const start = async <S extends Site>(site: Promise<S>): Promise<S> => {
   return site
 }
 beforeAll(async () => {
-  service = await startService(OPEN)
   subscribe('http.server.request.start', record)
 })
 afterAll(async () => {
   unsubscribe('http.server.request.start', record)
   for (const site of sites) await site.close()
-  await service?.close()
 })
 
 const startSeller = () =>
@@ -210,13 +206,12 @@ describe('the directory of keys', () => {
   })
 
   async function inWorld(env: Record<string, string>, run: (world: World) => Promise<void>) {
-    const STATE_DIR = mkdtempSync(join(tmpdir(), 'waypost-sign-'))
+    const STATE_DIR = tempFolder('sign')
     const world = await openWorld({ env: { STATE_DIR, ...env } })
     try {
       await run(world)
     } finally {
       await world.close()
-      rmSync(STATE_DIR, { recursive: true })
     }
   }
 

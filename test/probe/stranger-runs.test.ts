@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { text as readText } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ANONYMOUS_PROBES } from '../../functions/net/guard.ts'
 import { lintUrl } from '../../functions/probes/lint.ts'
@@ -50,27 +51,19 @@ describe('what strangers make us ask', () => {
 
   test('sends a small number of requests, whatever the host answers', async () => {
     let requested = 0
-    const site = await openSite((req, res) => {
+    const site = await openSite(async (req, res) => {
       requested += 1
-      let text = ''
-      req.on('data', (chunk) => {
-        text += chunk
-      })
-      req.on('end', () => {
-        const { id, method } = JSON.parse(text || '{}')
-        const result =
-          method === 'server/discover'
-            ? { supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, serverInfo: {} }
-            : {
-                tools: [
-                  { name: `t${requested}`, description: 'x', inputSchema: { type: 'object' } },
-                ],
-                nextCursor: `c${requested}`,
-              }
-        res
-          .writeHead(200, { 'content-type': 'application/json' })
-          .end(JSON.stringify({ jsonrpc: '2.0', id, result }))
-      })
+      const { id, method } = JSON.parse((await readText(req)) || '{}')
+      const result =
+        method === 'server/discover'
+          ? { supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, serverInfo: {} }
+          : {
+              tools: [{ name: `t${requested}`, description: 'x', inputSchema: { type: 'object' } }],
+              nextCursor: `c${requested}`,
+            }
+      res
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ jsonrpc: '2.0', id, result }))
     })
     const report = await createTestRuns().run(site.url, aCaller('a'), (client) =>
       lintUrl(site.url, undefined, client, Date.now),

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, request as openRequest } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getHeapSnapshot } from 'node:v8'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,8 +11,9 @@ import type { Store } from '../../functions/store/store.ts'
 import { saltedHash } from '../../packages/client/cli/verify.ts'
 import type { DeclaredRow } from '../../src/domain/derived/derived-listing.ts'
 import { authorizationMarkOf } from '../../src/domain/relay/delivered.ts'
-import { listen } from '../call/relay-world.ts'
+import { listen } from '../support/listen.ts'
 import { longTest } from '../support/long.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { CITIES, createLab, type LabSeller } from './lab.ts'
 import {
   aNonce,
@@ -58,7 +58,7 @@ const toRow = ({ id, call }: LabSeller): DeclaredRow => ({
 })
 
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'waypost-receipts-'))
+  dir = tempFolder('receipts')
   store = await openStore(
     { STATE_DIR: dir, DATABASE_URL: undefined },
     createLog(() => {}, Date.now),
@@ -72,7 +72,6 @@ afterAll(async () => {
   server.closeAllConnections()
   server.close()
   await store.close()
-  rmSync(dir, { recursive: true })
 })
 
 let bought = 0

@@ -5,17 +5,16 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { fetchPackage } from '../../packages/run-check/fetch-package.ts'
+import { listen } from '../support/listen.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'waypost-fetch-'))
-afterAll(() => rmSync(root, { recursive: true }))
+const root = tempFolder('fetch')
 
 const trace = join(root, 'trace')
 const requested: string[] = []
@@ -56,9 +55,7 @@ const server = createServer((request, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(page))
 })
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  registry = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  registry = `http://127.0.0.1:${await listen(server)}`
   vi.stubEnv('npm_config_registry', registry)
   // As npm does where nobody set it otherwise.
   vi.stubEnv('npm_config_omit_lockfile_registry_resolved', 'false')

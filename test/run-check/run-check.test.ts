@@ -1,23 +1,23 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { text as readText } from 'node:stream/consumers'
 import * as v from 'valibot'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { planListing, planPackage } from '../../packages/run-check/fetch-package.ts'
 import { toRunEvidence } from '../../packages/run-check/run-check.ts'
 import { toResult } from '../../packages/run-check/run-package.ts'
 import { findSandbox } from '../../packages/run-check/sandbox.ts'
 import { EvidenceSchema, toEvidenceText } from '../../src/domain/trust/evidence.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 const NPM = { kind: 'mcp_package', registry: 'npm', identifier: '@harbour/mcp', transport: 'stdio' }
 const AT = '2026-11-20T12:00:00Z'
 
-const folder = mkdtempSync(join(tmpdir(), 'run-check-test-'))
+const folder = tempFolder('run-check-test')
 // The user `nobody` runs the sandbox.
 chmodSync(folder, 0o755)
-afterAll(() => rmSync(folder, { recursive: true }))
 
 describe('the package of a listing', () => {
   const ENV = [
@@ -99,15 +99,10 @@ describe('the command', () => {
   /** The command by itself, as a maintainer calls it. */
   async function run(args: string[], env: Record<string, string> = {}) {
     const child = spawn(process.execPath, ['packages/run-check/run-check.ts', ...args], { env })
-    const texts = { out: '', err: '' }
-    child.stdout.on('data', (chunk) => {
-      texts.out += chunk
-    })
-    child.stderr.on('data', (chunk) => {
-      texts.err += chunk
-    })
-    const [code] = await once(child, 'close')
-    return { code, ...texts }
+    const closed = once(child, 'close')
+    const [out, err] = await Promise.all([readText(child.stdout), readText(child.stderr)])
+    const [code] = await closed
+    return { code, out, err }
   }
 
   function write(name: string, text: string): string {

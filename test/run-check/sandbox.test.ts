@@ -8,13 +8,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
-import { homedir, tmpdir } from 'node:os'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { PackagePlan } from '../../packages/run-check/fetch-package.ts'
 import { PACKAGE_LIMITS, runPackage } from '../../packages/run-check/run-package.ts'
 import { findSandbox } from '../../packages/run-check/sandbox.ts'
 import { findFreePort } from '../support/free-port.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** The real bubblewrap. */
 const { sandbox, fault } = await findSandbox('/usr/bin:/bin')
@@ -31,13 +32,10 @@ const PLAN: PackagePlan = {
 
 /** Tells this test's programs and folders from everybody's. */
 const mark = `mark-${process.pid}-${Date.now()}`
-const folder = mkdtempSync(join(tmpdir(), 'run-check-sandbox-'))
+const folder = tempFolder('run-check-sandbox')
 chmodSync(folder, 0o755)
 beforeAll(() => vi.stubEnv('TMPDIR', folder))
-afterAll(() => {
-  vi.unstubAllEnvs()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => vi.unstubAllEnvs())
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {

@@ -2,13 +2,11 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { afterEach, beforeEach } from 'vitest'
@@ -25,6 +23,7 @@ import {
 import { listingIdOf } from '../../src/domain/listing/listing-text.ts'
 import { joinFacts } from '../../src/domain/sources/join-rows.ts'
 import type { SourceFile } from '../../src/domain/sources/source-row.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 export const FIXTURES = new URL('../fixtures/mcp-registry/', import.meta.url).pathname
 
@@ -35,7 +34,7 @@ export function outcomesOf(plan: RowsPlan): string[] {
 
 /** A content folder with the real tables, but for the long ones, and no listing, in a folder of its own. */
 export function createContentFixture() {
-  const root = mkdtempSync(join(tmpdir(), 'waypost-seeds-'))
+  const root = tempFolder('seeds')
   const contentDir = join(root, 'content')
   mkdirSync(join(contentDir, 'listings/mcp'), { recursive: true })
   cpSync(new URL('../../content/tables', import.meta.url).pathname, join(contentDir, 'tables'), {

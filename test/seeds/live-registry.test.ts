@@ -13,9 +13,7 @@ import { createRegistryServer, sendJson } from './registry-server.ts'
 
 const content = contentForEachTest()
 let registry: Awaited<ReturnType<typeof createRegistryServer>> | undefined
-afterEach(async () => {
-  await registry?.close()
-})
+afterEach(() => registry?.close())
 
 async function open(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   registry = await createRegistryServer(answer)

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { move as moveListing } from '../../seeds/commands/move.ts'
 import { readContent } from '../../src/content/read.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
@@ -40,7 +40,6 @@ beforeAll(() => {
     'tables/policies.yaml': POLICY,
   })
 })
-afterAll(() => folder.remove())
 
 const move = (...args: string[]) =>
   runHere(() => moveListing(args, { ...process.env, CONTENT_DIR: folder.dir }))

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { createFactQueue, PROPOSED_PAYOUTS } from '../../seeds/review/proposed-facts.ts'
 import { readContent } from '../../src/content/read.ts'
 import { readPayoutStates } from '../../src/derive/payouts.ts'
@@ -42,7 +42,6 @@ describe('payouts that the 402 of a known operator named', () => {
       'evidence/x402/through.json': seen,
     })
   })
-  afterAll(() => folder.remove())
 
   test('wait for a person; of nobody else, and not where one is published', async () => {
     const place = { contentDir: folder.dir, allowPrivate: false }
@@ -103,7 +102,6 @@ describe('payees that sources name', () => {
       }),
     })
   })
-  afterAll(() => folder.remove())
   const queue = () =>
     createFactQueue(
       PROPOSED_PAYOUTS,

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { closeServer, listen } from '../support/listen.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -9,19 +10,13 @@ export async function createRegistryServer(answer: Answer) {
     requested.push(request.url ?? '')
     served.answer(request, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('expected a TCP port')
-  const { port } = address
+  const port = await listen(server)
   const served = {
     answer,
     url: `http://127.0.0.1:${port}/v0.1/servers?limit=100&version=latest`,
     origin: `http://127.0.0.1:${port}`,
     requested,
-    async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    close: () => closeServer(server),
   }
   return served
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import * as v from 'valibot'
 import { afterAll, describe, expect, test } from 'vitest'
 import { addressOf } from '../../functions/probes/schedule.ts'
@@ -17,6 +17,7 @@ import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { findFaults, PUBLIC, toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { ServerResponse } from '../doors/registry-shape.ts'
+import { readJsonLines } from '../support/json-lines.ts'
 import { createContentFixture } from './content-fixture.ts'
 import { mapRow, official, parseRow, RULES, WEATHER } from './map-row.ts'
 
@@ -31,12 +32,7 @@ interface Case {
   page?: string
   refused?: string
 }
-const readLines = <Line>(file: string): Line[] =>
-  readFileSync(file, 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-const CASES = readLines<Case>('test/fixtures/published/server-json-variables.ndjson')
+const CASES = readJsonLines<Case>('test/fixtures/published/server-json-variables.ndjson')
 
 function listed(server: object, meta: object = {}) {
   const mapped = mapRow({ server, _meta: official(meta) })
@@ -123,7 +119,7 @@ describe('a server whose address has parts of its caller', () => {
   const FIELD = '../shared/data/field/server-json-variables.ndjson'
   if (!existsSync(FIELD)) console.warn(`skipped: ${FIELD} is not here`)
   test.skipIf(!existsSync(FIELD))('of the recorded reports is listed', () => {
-    const read = readLines<{ server: { remotes: { variables: object }[] } }>(FIELD)
+    const read = readJsonLines<{ server: { remotes: { variables: object }[] } }>(FIELD)
     for (const { server } of read) {
       const [remote] = listed({ ...server, description: 'Tide tables.' }).facts.invoke
       const names = Object.keys(server.remotes[0]?.variables ?? {})

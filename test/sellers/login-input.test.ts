@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { forAllTests } from '../support/for-tests.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { describeStores } from '../support/stores.ts'
 import { createVisitor, tokenOf } from '../support/visitor.ts'
@@ -7,12 +8,10 @@ import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 
 describeStores('what sign-in refuses', ({ newPlace }) => {
-  let world: World
-  beforeAll(async () => {
+  const world = forAllTests(async () => {
     const { config } = await newPlace()
-    world = await openWorld({ env: { ...config, RATE_LIMITS: ALL_LIMITS_OFF } })
+    return openWorld({ env: { ...config, RATE_LIMITS: ALL_LIMITS_OFF } })
   })
-  afterAll(() => world.close())
   beforeEach(() => {
     world.mails.length = 0
   })

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { text as readText } from 'node:stream/consumers'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import nacl from 'tweetnacl'
 import { decodeFunctionData, type Hex, hashMessage, parseAbi, toHex } from 'viem'
@@ -13,6 +13,7 @@ import {
   recoverSigner,
 } from '../../functions/sellers/payouts.ts'
 import { readLedgerFacts } from '../../functions/service/ledger-facts.ts'
+import { listen } from '../support/listen.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { describeStores } from '../support/stores.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
@@ -97,21 +98,14 @@ describeStores('proving a payout', ({ newPlace }) => {
   let claimId: string
 
   beforeAll(async () => {
-    node = createServer((req, res) => {
-      let text = ''
-      req.on('data', (chunk) => {
-        text += chunk
-      })
-      req.on('end', () => {
-        const { method, params } = JSON.parse(text)
-        requested.push({ method, params })
-        const result = answers[method]
-        const body = result === undefined ? { error: { code: 3 } } : { result }
-        res.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }))
-      })
+    node = createServer(async (req, res) => {
+      const { method, params } = JSON.parse(await readText(req))
+      requested.push({ method, params })
+      const result = answers[method]
+      const body = result === undefined ? { error: { code: 3 } } : { result }
+      res.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }))
     })
-    await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
-    const { port } = node.address() as AddressInfo // listening on TCP: never a string or null
+    const port = await listen(node)
     const { config } = await newPlace()
     world = await openWorld({
       env: {

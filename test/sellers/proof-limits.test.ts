@@ -1,5 +1,4 @@
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createResolver } from '../../functions/net/resolver.ts'
@@ -10,6 +9,7 @@ import { createProver } from '../../functions/sellers/proofs.ts'
 import { GITHUB_ISSUER, readClaimHost } from '../../src/domain/sellers/claim-rules.ts'
 import { makeCertificate } from '../support/certificate.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
+import { listen } from '../support/listen.ts'
 import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
 import { SHARED_HOSTS } from '../support/shared-hosts.ts'
 
@@ -112,8 +112,7 @@ test('over https: a certificate nobody vouches for is refused, a trusted one is 
   const secure = createServer(pair, (_req, res) =>
     res.writeHead(200, { 'Content-Type': 'text/plain' }).end(token),
   )
-  await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve))
-  const { port } = secure.address() as AddressInfo // listening on TCP: never a string or null
+  const port = await listen(secure)
   dns = await startDnsServer()
   for (const name of ['shop.localtest.example', 'other.localtest.example'])
     dns.a.set(name, ['127.0.0.1'])

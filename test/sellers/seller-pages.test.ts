@@ -1,18 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { readSignInPath } from '../support/demo.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { serveFixture } from '../support/running-service.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** The pages of sellers, asked as any client may ask them. */
 const EMAIL = 'owner@shop.example'
-const stateDir = mkdtempSync(join(tmpdir(), 'waypost-seller-pages-'))
-let waypost: RunningService
+const stateDir = tempFolder('seller-pages')
+const waypost = serveFixture({ STATE_DIR: stateDir })
 let cookie = ''
 
 beforeAll(async () => {
-  waypost = await startService({ STATE_DIR: stateDir })
   const requested = await send('/sellers/sign-in', { email: EMAIL, listing: 'x402.weather' })
   const [wanted = ''] = requested.headers.getSetCookie()
   expect(wanted).toBe(
@@ -27,10 +25,6 @@ beforeAll(async () => {
   const [session = '', blank] = used.headers.getSetCookie()
   expect(blank).toMatch(/^wanted-listing=; Max-Age=0; /)
   cookie = session.split(';')[0] ?? ''
-})
-afterAll(async () => {
-  await waypost?.close()
-  rmSync(stateDir, { recursive: true, force: true })
 })
 
 function send(

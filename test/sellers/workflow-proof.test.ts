@@ -6,7 +6,7 @@ import {
   SignJWT,
   UnsecuredJWT,
 } from 'jose'
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { reverifyClaims } from '../../functions/sellers/claim-checks.ts'
 import { claimRulesOf } from '../../functions/sellers/claims.ts'
 import { readContent } from '../../src/content/read.ts'
@@ -325,7 +325,6 @@ test('who proved a payout for one page of a code host did so for no other page t
     'listings/x402/tides.md': page('acme/tides'),
     'listings/x402/other.md': page('mallory/other'),
   })
-  onTestFinished(() => folder.remove())
   const { content, faults } = readContent(folder.dir, { allowPrivate: false })
   if (content === null) throw new Error(JSON.stringify(faults))
   const ledger = {

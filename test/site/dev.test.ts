@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { findFreePort } from '../support/free-port.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'waypost-dev-'))
+const folder = tempFolder('dev')
 const contentDir = join(folder, 'content')
 let url = ''
 let server: ChildProcess | undefined
@@ -48,7 +48,6 @@ afterAll(async () => {
     server.kill()
     await once(server, 'exit')
   }
-  rmSync(folder, { recursive: true, force: true })
 })
 
 test('what is saved shows in page, API and search of the running server', async () => {

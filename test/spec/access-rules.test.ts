@@ -1,26 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { toSellerHeaders } from '../../src/domain/relay/relayed-headers.ts'
 import { CLAIM_METHODS } from '../../src/domain/wire/vocabulary.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { forAllTests } from '../support/for-tests.ts'
+import { serveFixture } from '../support/running-service.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { createVisitor, tokenOf } from '../support/visitor.ts'
-import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
+import { ALL_LIMITS_OFF, openWorld } from '../support/world.ts'
 
-let waypost: RunningService
-let world: World
-let stateDir: string
-beforeAll(async () => {
-  waypost = await startService()
-  stateDir = await mkdtemp(join(tmpdir(), 'waypost-state-'))
-  world = await openWorld({ env: { STATE_DIR: stateDir, RATE_LIMITS: ALL_LIMITS_OFF } })
-})
-afterAll(async () => {
-  await waypost?.close()
-  await world?.close()
-  await rm(stateDir, { recursive: true, force: true })
-})
+const waypost = serveFixture()
+const world = forAllTests(() =>
+  openWorld({ env: { STATE_DIR: tempFolder('state'), RATE_LIMITS: ALL_LIMITS_OFF } }),
+)
 
 const read = async (path: string) => (await fetch(waypost.url + path)).json()
 

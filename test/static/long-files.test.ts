@@ -1,19 +1,19 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createStaticFiles } from '../../functions/static/static-files.ts'
-import { listen } from '../call/relay-world.ts'
+import { listen } from '../support/listen.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 
 /** A file that is too long for memory is sent from the disk. */
 const ROWS = '{"seller":"x402.tides","amount":"10000"}\n'.repeat(230_000)
 const LENGTH = Buffer.byteLength(ROWS)
 const PATH = '/trust/payments.ndjson'
 
-const root = mkdtempSync(join(tmpdir(), 'waypost-long-'))
+const root = tempFolder('long')
 const failures: string[] = []
 let server: Server
 let port: number
@@ -33,10 +33,7 @@ const open = () =>
     failures.push(event)
     return new Response('damaged', { status: 500 })
   })
-afterAll(() => {
-  server.close()
-  rmSync(root, { recursive: true })
-})
+afterAll(() => server.close())
 
 const ask = (init?: RequestInit) => fetch(`http://127.0.0.1:${port}${PATH}`, init)
 

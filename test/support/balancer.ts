@@ -1,5 +1,5 @@
 import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { closeServer, listen } from './listen.ts'
 
 /** The plainest load balancer there is: each request to the next instance, errors passed as 502. */
 export interface Balancer {
@@ -23,15 +23,11 @@ export async function startBalancer(): Promise<Balancer> {
     upstream.on('error', () => (res.headersSent ? res.destroy() : res.writeHead(502).end()))
     req.pipe(upstream)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // listening on TCP: never a string or null
+  const port = await listen(server)
   const balancer: Balancer = {
     url: `http://127.0.0.1:${port}`,
     targets: [],
-    close: () => {
-      server.closeAllConnections()
-      return new Promise((resolve) => server.close(() => resolve()))
-    },
+    close: () => closeServer(server),
   }
   return balancer
 }

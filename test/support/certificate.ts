@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { tempFolder } from './temp-folder.ts'
 
 /** A self-signed certificate for one name, or null where there is no openssl. */
 export function makeCertificate(name: string): { key: string; cert: string } | null {
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-cert-'))
+  const folder = tempFolder('cert')
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const made = spawnSync('openssl', [
     ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
@@ -14,6 +14,5 @@ export function makeCertificate(name: string): { key: string; cert: string } | n
   ])
   const pair =
     made.status === 0 ? { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') } : null
-  rmSync(folder, { recursive: true })
   return pair
 }

@@ -1,12 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { tempFolder } from './temp-folder.ts'
 
-/** A content folder in the system's temporary place; `remove` takes it away again. */
+/** A content folder in a temporary place. */
 export interface ContentFolder {
   dir: string
   write(file: string, content: string | Uint8Array): void
-  remove(): void
 }
 
 /** The tasks of the directory itself, for who names one. */
@@ -20,7 +19,7 @@ export const OWN_TASKS = Object.fromEntries(
 export function createContentFolder(
   files: Record<string, string | Uint8Array> = {},
 ): ContentFolder {
-  const dir = mkdtempSync(join(tmpdir(), 'waypost-content-'))
+  const dir = tempFolder('content')
   const write = (file: string, content: string | Uint8Array) => {
     mkdirSync(dirname(join(dir, file)), { recursive: true })
     writeFileSync(join(dir, file), content)
@@ -33,7 +32,7 @@ export function createContentFolder(
   // Without one a directory has ours: a megabyte, which takes a tenth of a second at every look.
   write('tables/foreign-words.yaml', 'languages: [de]\nstop: {}\nwords: {}\n')
   for (const [file, content] of Object.entries(files)) write(file, content)
-  return { dir, write, remove: () => rmSync(dir, { recursive: true, force: true }) }
+  return { dir, write }
 }
 
 /** A sound listing; `changes` replaces or adds lines of the front matter by key, null removes one. */

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FIXTURE_ENV } from './fixture-env.ts'
 import { findFreePort } from './free-port.ts'
+import { tempFolder } from './temp-folder.ts'
 
 export interface Demo {
   url: string
@@ -20,7 +20,7 @@ export interface Demo {
  *   them are built for it. Without it they name that of the fixture.
  */
 export async function startDemo({ isOwnAddress = false } = {}): Promise<Demo> {
-  const stateDir = mkdtempSync(join(tmpdir(), 'waypost-demo-'))
+  const stateDir = tempFolder('demo')
   const port = await findFreePort()
   const url = `http://localhost:${port}`
   const env = {
@@ -51,7 +51,6 @@ export async function startDemo({ isOwnAddress = false } = {}): Promise<Demo> {
       const ended = once(child, 'exit')
       child.kill('SIGTERM')
       await ended
-      rmSync(stateDir, { recursive: true, force: true })
     },
   }
 }

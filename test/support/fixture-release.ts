@@ -38,6 +38,18 @@ export function readCurrentFiles(outDir: string): { path: string; bytes: Buffer 
   return listFiles(folder).map((path) => ({ path, bytes: readFileSync(join(folder, path)) }))
 }
 
+/** The digest of each file of the current release by path. */
+export function hashCurrentFiles(outDir: string): Map<string, string> {
+  return new Map(readCurrentFiles(outDir).map(({ path, bytes }) => [path, digestOf(bytes)]))
+}
+
+/** The same without what tells of the build or comes from releases before. */
+export function hashOwnFiles(outDir: string): Map<string, string> {
+  const others =
+    /^release\.json$|^data\/pages\.json$|\/_astro\/|^public\/pagefind\/\d+\/(?:fragment|index|filter)\//
+  return new Map([...hashCurrentFiles(outDir)].filter(([path]) => !others.test(path)))
+}
+
 /**
  * Copies the fixture release to `outDir`, where a test may do with it what it likes.
  *

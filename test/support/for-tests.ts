@@ -7,10 +7,13 @@ import { afterAll, beforeAll } from 'vitest'
 export function forAllTests<Opened extends { close(): unknown }>(
   open: () => Promise<Opened>,
 ): Opened {
-  const opened = {} as Opened // filled in before the first test
+  let opened = {} as Opened // there before the first test
   beforeAll(async () => {
-    Object.assign(opened, await open())
+    opened = await open()
   })
   afterAll(() => opened.close())
-  return opened
+  return new Proxy(opened, {
+    get: (_, key) => Reflect.get(opened, key),
+    set: (_, key, value) => Reflect.set(opened, key, value),
+  })
 }

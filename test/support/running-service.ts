@@ -1,12 +1,10 @@
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type Config, parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import { createService, type Service } from '../../functions/service/service.ts'
 import { FIXTURE_ENV } from './fixture-env.ts'
 import { forAllTests } from './for-tests.ts'
+import { listen } from './listen.ts'
+import { tempFolder } from './temp-folder.ts'
 
 export interface RunningService {
   /** `http://127.0.0.1:<port>`; its BASE_URL is another, as behind a proxy. */
@@ -22,24 +20,17 @@ export async function startService(
   overrides: Partial<Record<keyof Config, string>> = {},
 ): Promise<RunningService> {
   const lines: string[] = []
-  const stateDir = mkdtempSync(join(tmpdir(), 'waypost-state-'))
+  const stateDir = tempFolder('state')
   const config = parseConfig({ ...FIXTURE_ENV, STATE_DIR: stateDir, ...overrides })
   const service = await createService({
     config,
     log: createLog((line) => lines.push(line), Date.now),
   })
-  service.server.listen(0, '127.0.0.1')
-  await once(service.server, 'listening')
-  const address = service.server.address()
-  if (address === null || typeof address === 'string') throw new Error('expected a port')
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${await listen(service.server)}`,
     service,
     log: lines,
-    async close() {
-      await service.close()
-      rmSync(stateDir, { recursive: true, force: true })
-    },
+    close: () => service.close(),
   }
 }
 

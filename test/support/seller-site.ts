@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { closeServer, listen } from './listen.ts'
 
 /** A seller's own web server on loopback; the test decides what it answers. */
 export interface SellerSite {
@@ -14,8 +14,7 @@ export interface SellerSite {
 
 export async function startSellerSite(): Promise<SellerSite> {
   const server = createServer((req, res) => site.answer(req, res))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // listening on TCP: never a string or null
+  const port = await listen(server)
   const site: SellerSite = {
     port,
     server,
@@ -27,10 +26,7 @@ export async function startSellerSite(): Promise<SellerSite> {
         res.writeHead(isFile ? 200 : 404, { 'Content-Type': type }).end(isFile ? text : 'no')
       }
     },
-    close: () => {
-      server.closeAllConnections()
-      return new Promise((resolve) => server.close(() => resolve()))
-    },
+    close: () => closeServer(server),
   }
   return site
 }

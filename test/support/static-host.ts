@@ -1,9 +1,9 @@
-import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join, resolve } from 'node:path'
 import { findContentType } from '../../src/domain/wire/published-files.ts'
 import { FIXTURE_ENV } from './fixture-env.ts'
+import { closeServer, listen } from './listen.ts'
 
 /**
  * A host of files: `public/` of the fixture release, `x.html` and `x/index.html` for `/x`, else 404.
@@ -23,16 +23,9 @@ export async function startStaticHost(
     res.writeHead(file === undefined ? 404 : 200, { 'content-type': type })
     res.end(file === undefined ? '<h1>Not here</h1>' : readFileSync(file))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('expected a port')
+  const port = await listen(server)
   return {
-    url: `http://127.0.0.1:${address.port}`,
-    async close() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+    url: `http://127.0.0.1:${port}`,
+    close: () => closeServer(server),
   }
 }

@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { createLog } from '../../functions/ports/log.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/store.ts'
 import { IS_LONG } from './long.ts'
 import { type Postgres, sharePostgres } from './postgres.ts'
+import { tempFolder } from './temp-folder.ts'
 
 export interface StorePlace {
   dialect: Store['dialect']
@@ -48,8 +46,7 @@ function createWorld(dialect: Store['dialect']): StoreWorld {
     for (const cleanup of cleanups.reverse()) await cleanup()
   })
   const newPlace = async () => {
-    const STATE_DIR = await mkdtemp(join(tmpdir(), 'waypost-state-'))
-    cleanups.push(() => rm(STATE_DIR, { recursive: true, force: true }))
+    const STATE_DIR = tempFolder('state')
     const DATABASE_URL = await postgres?.createDatabase()
     return { dialect, config: { STATE_DIR, DATABASE_URL } }
   }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+import { listen } from './listen.ts'
 
 /** A wire between the service and its database that the test can cut and mend. */
 export interface TcpProxy {
@@ -36,9 +37,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       })
     }
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // listening on TCP: never a string or null
+  const port = await listen(server)
   const cut = () => {
     isComplete = false
     for (const socket of sockets) socket.destroy()

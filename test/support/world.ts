@@ -1,5 +1,4 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { toNodeHandler } from 'h3'
 import type { Parts, WriteLetter } from '../../functions/features/feature.ts'
 import type { Mail, Mailer } from '../../functions/feeds/mail.ts'
@@ -15,6 +14,7 @@ import { addLetters, openLedger } from '../../functions/service/service.ts'
 import { createSharedCounters } from '../../functions/store/store.ts'
 import type { LiveListing, OptedOutListing } from '../../src/domain/listing/listing-states.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
+import { closeServer, listen } from './listen.ts'
 import { SHARED_HOSTS } from './shared-hosts.ts'
 import { NO_DAYS } from './small-release.ts'
 
@@ -62,8 +62,7 @@ const STORE_PATIENCE_MS = 60_000
 export async function openWorld(options: WorldOptions): Promise<World> {
   const { env, listings = [] } = options
   const server = createServer((req, res) => void handle(req, res))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // listening on TCP: never a string or null
+  const port = await listen(server)
   const url = env.BASE_URL ?? `http://127.0.0.1:${port}`
   const config: Config = parseConfig({ ...env, BASE_URL: url })
   const clock = createMovableClock()
@@ -118,8 +117,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     optedOut,
     logLines,
     close: async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await closeServer(server)
       await ledger.close()
     },
   }

@@ -1,18 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { findValueFault } from '../../src/domain/listing/json-schema.ts'
 import { clientHere } from '../support/client-here.ts'
 import { IS_LONG } from '../support/long.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { type Double, openDoubles } from './seller-doubles.ts'
 import { openDirectory, toDoubles } from './task-world.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'waypost-do-'))
+const folder = tempFolder('do')
 const closing: (() => Promise<void>)[] = []
 afterAll(async () => {
   for (const close of closing) await close()
-  rmSync(folder, { recursive: true })
 })
 
 /** A wallet as people bring theirs: a module, for both rails. */

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text as readText } from 'node:stream/consumers'
 import { findValueFault } from '../../src/domain/listing/json-schema.ts'
 import type { Operation } from '../../src/domain/listing/listing-facts.ts'
 import type { TaskSeller } from '../../src/domain/plans/task-plan.ts'
@@ -7,6 +8,7 @@ import { type JsonPath, parseJsonPath } from '../../src/domain/tasks/json-path.t
 import { membersOf, type Task } from '../../src/domain/tasks/task.ts'
 import { toBase64 } from '../../src/domain/wire/base64-json.ts'
 import { isJsonObject, memberOf, parseJson } from '../../src/domain/wire/json.ts'
+import { closeServer } from '../support/listen.ts'
 
 /**
  * Doubles of the sellers that are listed: each takes the requests that the seller's own schema takes,
@@ -51,7 +53,7 @@ export async function openDoubles(doubles: readonly Double[]): Promise<Doubles> 
   const refused: string[] = []
   const requested: Doubles['requested'] = []
   const handle = (req: IncomingMessage, res: ServerResponse) => {
-    void readAll(req).then((body) => {
+    void readText(req).then((body) => {
       const [, , key = ''] = (req.url ?? '').split('/')
       const double = doubles[Number(key)]
       if (double === undefined) return res.writeHead(404).end()
@@ -94,10 +96,7 @@ export async function openDoubles(doubles: readonly Double[]): Promise<Doubles> 
       }
     },
     close: async () => {
-      for (const server of servers) {
-        server.closeAllConnections()
-        await new Promise((done) => server.close(done))
-      }
+      await Promise.all(servers.map(closeServer))
     },
   }
 }
@@ -260,10 +259,4 @@ function put(value: unknown, path: JsonPath, given: unknown): unknown {
   for (const [name, inner] of step.fields)
     if (memberOf(given, name) !== undefined) whole = put(whole, inner, memberOf(given, name))
   return whole
-}
-
-async function readAll(req: IncomingMessage): Promise<string> {
-  let text = ''
-  for await (const chunk of req) text += chunk
-  return text
 }

@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createPlanTask } from '../../functions/search/plan-tasks.ts'
 import { toTaskSellers } from '../../src/domain/plans/task-plan.ts'
+import { closeServer, listen } from '../support/listen.ts'
 import { createRandom } from '../support/random.ts'
 import { listings, TASKS, tables } from './own-catalogue.ts'
 import { type Double, type Doubles, FAILURES } from './seller-doubles.ts'
@@ -76,11 +77,6 @@ export async function openDirectory(
       res.end(JSON.stringify('plan' in reply ? reply.plan : reply))
     })
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  closing.push(async () => {
-    server.closeAllConnections()
-    await new Promise<void>((done) => server.close(() => done()))
-  })
-  const { port } = server.address() as AddressInfo
-  return `http://127.0.0.1:${port}`
+  closing.push(() => closeServer(server))
+  return `http://127.0.0.1:${await listen(server)}`
 }

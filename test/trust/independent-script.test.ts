@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { toPublishedPayment } from '../../src/domain/trust/ledger-facts.ts'
 import { scoreListings } from '../../src/domain/trust/score-listings.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { createThousand } from './thousand-listings.ts'
 
 /** Written from the words of `/trust` by somebody who has not read the code. */
@@ -16,7 +16,7 @@ test.runIf(existsSync(SCRIPT))(
   'an independent script agrees on every buyer of a thousand listings',
   () => {
     const { payments, ...about } = createThousand(1)
-    const folder = mkdtempSync(join(tmpdir(), 'ledger-'))
+    const folder = tempFolder('ledger')
     const files = [join(folder, 'payments.ndjson'), join(folder, 'payees.json')] as const
     writeFileSync(
       files[0],
@@ -24,7 +24,6 @@ test.runIf(existsSync(SCRIPT))(
     )
     writeFileSync(files[1], JSON.stringify(about))
     const text = execFileSync(process.execPath, [SCRIPT, ...files], { maxBuffer: 1e8 }).toString()
-    rmSync(folder, { recursive: true })
     const theirs = new Map(
       text
         .trimEnd()

@@ -6,88 +6,39 @@ import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'
 import {
   type LedgerFiles,
-  type LedgerPayee,
-  type LedgerPayment,
   LedgerPaymentSchema,
   NO_LEDGER_FACTS,
   TrustPayeesSchema,
 } from '../../src/domain/trust/ledger-facts.ts'
-import { DAY_MS, NETWORK, NOON, TOKEN, wallet } from '../settlements/samples.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 import { createKeptFiles } from '../support/kept-files.ts'
-import { createDraws } from '../support/random.ts'
+import { AS_OF, createThousand } from './thousand-listings.ts'
+
+const RULES = { allowPrivate: false }
 
 /** A score is what the published files say. */
-const SEEDS = ['one', 'two', 'three']
-const LISTINGS = 1_000
-const RULES = { allowPrivate: false }
-const BASE_URL = 'https://waypost.example'
-
-const idOf = (n: number) => (n < SEEDS.length ? `x402.${SEEDS[n]}` : `x402.s${n}`)
-const hostOf = (n: number) => (n < SEEDS.length ? `${SEEDS[n]}.example` : `s${n}.example`)
-
-const payees = (): LedgerPayee[] =>
-  Array.from({ length: LISTINGS }, (_, n) => ({
-    payee: `${NETWORK}:${wallet(n)}`,
-    owner: hostOf(n),
-    proof: 'published' as const,
-    listings: [idOf(n)],
-  }))
-
-function aRow(n: number, buyer: number, usd_micro: number, daysAgo: number): LedgerPayment {
-  rows += 1
-  return {
-    network: NETWORK,
-    transaction: `0x${rows.toString(16).padStart(64, '0')}`,
-    log: rows % 7,
-    at: NOON - daysAgo * DAY_MS,
-    asset: TOKEN,
-    amount: String(usd_micro),
-    usd_micro,
-    payer: wallet(5_000 + buyer),
-    payee: wallet(n),
-    scheme: 'eip3009',
-    listings: [idOf(n)],
-    verdict: rows % 11 === 0 ? 'round_trip' : 'counted',
-  }
-}
-let rows = 0
-
-/** A market of a thousand sellers, three of them known, whose buyers buy here and there. */
-function aMarket(): LedgerPayment[] {
-  const random = createDraws(7)
-  return Array.from({ length: 1_500 }, (_, buyer) => [
-    ...SEEDS.flatMap((_, seed) =>
-      random.below(3) > 0
-        ? [aRow(seed, buyer, 500_000 + random.below(900_000), random.below(30))]
-        : [],
-    ),
-    ...Array.from({ length: 8 }, () =>
-      aRow(3 + random.below(LISTINGS - 3), buyer, 1_000 + random.below(300_000), random.below(60)),
-    ),
-  ]).flat()
-}
-
 test('the files alone give every digit of a thousand listings', () => {
+  const { seeds, payees, payments } = createThousand(7)
   const folder = createContentFolder({
-    'tables/independent_operators.yaml': SEEDS.map(
-      (name) => `- { domain: ${name}.example, name: ${name}, why: Known to everybody. }\n`,
-    ).join(''),
+    'tables/independent_operators.yaml': seeds
+      .map((domain) => `- { domain: ${domain}, name: ${domain}, why: Known to everybody. }\n`)
+      .join(''),
     ...Object.fromEntries(
-      Array.from({ length: LISTINGS }, (_, n) => [
-        `listings/${idOf(n).replace('.', '/')}.md`,
-        listingText({ url: `https://${hostOf(n)}/buy`, payout: `["${NETWORK}:${wallet(n)}"]` }),
-      ]),
+      payees.flatMap(({ payee, owner, listings }) =>
+        listings.map((id) => [
+          `listings/${id.replace('.', '/')}.md`,
+          listingText({ url: `https://${owner}/${id}`, payout: `["${payee}"]` }),
+        ]),
+      ),
     ),
   })
   const { content } = readContent(folder.dir, RULES)
-  folder.remove()
   if (content === null) throw new Error('expected content without faults')
-  const ledger = { ...NO_LEDGER_FACTS, asOf: NOON, payments: aMarket(), payees: payees() }
+  const ledger = { ...NO_LEDGER_FACTS, asOf: AS_OF, payments, payees }
   const catalogue = createCatalogue(content, {
-    baseUrl: BASE_URL,
+    baseUrl: 'https://waypost.example',
     rules: RULES,
-    asOf: '2026-11-20',
+    asOf: '2026-11-22',
     ledger,
   })
   const kept = createKeptFiles()
@@ -98,7 +49,7 @@ test('the files alone give every digit of a thousand listings', () => {
   const lines = (plain ?? '').trimEnd().split('\n')
   const files: LedgerFiles = {
     ...v.parse(TrustPayeesSchema, JSON.parse(about ?? '')),
-    as_of: new Date(NOON).toISOString(),
+    as_of: new Date(AS_OF).toISOString(),
     // In another order: none is meant.
     payments: lines.map((line) => v.parse(LedgerPaymentSchema, JSON.parse(line))).reverse(),
   }

@@ -2,9 +2,9 @@ import type { LedgerPayee, LedgerPayment } from '../../src/domain/trust/ledger-f
 import { createRandom } from '../support/random.ts'
 
 const NETWORKS = ['eip155:8453', 'eip155:137']
-const SEEDS = ['one.seed', 'two.seed', 'three.seed', 'four.seed']
+const SEEDS = ['one', 'two', 'three', 'four']
 const SELLERS = 990
-const AS_OF = Date.UTC(2026, 10, 23) - 1
+export const AS_OF = Date.UTC(2026, 10, 23) - 1
 const DAY_MS = 86_400_000
 const COIN = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
 
@@ -15,15 +15,12 @@ const COIN = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
 export function createThousand(seed: number) {
   const random = createRandom(seed)
   const below = (limit: number) => Math.floor(random() * limit)
-  const payees = [...SEEDS, ...Array.from({ length: SELLERS }, (_, n) => `shop-${n}.example`)].map(
-    (owner, n): LedgerPayee => ({
+  const payees = [...SEEDS, ...Array.from({ length: SELLERS }, (_, n) => `shop-${n}`)].map(
+    (name, n): LedgerPayee => ({
       payee: `${NETWORKS[n % 2]}:${address(n)}`,
-      owner,
+      owner: `${name}.example`,
       proof: n % 3 === 0 ? 'signature' : 'published',
-      listings: Array.from(
-        { length: n % 50 === 7 ? 3 : 1 },
-        (_, place) => `x402.${owner}-${place}`,
-      ),
+      listings: Array.from({ length: n % 50 === 7 ? 3 : 1 }, (_, place) => `x402.${name}-${place}`),
     }),
   )
   const pay = (payer: number, at: LedgerPayee, n: number): LedgerPayment => {
@@ -51,7 +48,8 @@ export function createThousand(seed: number) {
     const payee = payees[place] ?? payees[0]
     return payee === undefined ? [] : [pay(below(1_500), payee, n)]
   }).flat()
-  return { as_of: new Date(AS_OF).toISOString(), seeds: SEEDS, payees, payments }
+  const seeds = SEEDS.map((name) => `${name}.example`)
+  return { as_of: new Date(AS_OF).toISOString(), seeds, payees, payments }
 }
 
 function address(n: number): string {

@@ -7,14 +7,14 @@ import {
   readIndexHeader,
 } from '../../../src/search/index/index-file.ts'
 import { searchIndex } from '../../../src/search/query/search-index.ts'
-import { readSearchWords } from '../shared-data.ts'
+import { SEARCH_WORDS } from '../../search/search-samples.ts'
 import type { Engine } from './engine.ts'
 
 export const waypost: Engine = {
   name: 'waypost',
   build(documents, file) {
     const started = performance.now()
-    const bytes = buildSearchIndex(documents, { words: readSearchWords() })
+    const bytes = buildSearchIndex(documents, { words: SEARCH_WORDS })
     const buildMs = performance.now() - started
     writeFileSync(file, bytes)
     return { buildMs, indexBytes: readIndexHeader(bytes.subarray(0, INDEX_HEADER_BYTES)).headBytes }

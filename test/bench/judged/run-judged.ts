@@ -1,3 +1,4 @@
+import { SEARCH_WORDS } from '../../search/search-samples.ts'
 /**
  * Prints how well the questions are answered by kind, ours beside what a user could pick instead:
  * nDCG@10, of the questions that exclude somebody how many first rows are right and how many of the
@@ -10,7 +11,7 @@ import { loadSearchIndex } from '../../../src/search/index/index-file.ts'
 import type { SearchDocument } from '../../../src/search/index/search-document.ts'
 import { searchIndex } from '../../../src/search/query/search-index.ts'
 import { type RankIds, rankWithEach } from '../engines/load-engine.ts'
-import { findSharedDir, readCorpus, readSearchWords } from '../shared-data.ts'
+import { findSharedDir, readCorpus } from '../shared-data.ts'
 import {
   COLLECTIONS,
   HALVES,
@@ -91,7 +92,7 @@ function isUnwanted(question: Question, text: JudgedText | undefined): boolean {
 
 /** Of the questions out of scope, those whose notes name the word that no listing has. */
 function countReported(corpus: readonly SearchDocument[], requested: readonly Question[]): string {
-  const index = loadSearchIndex(buildSearchIndex(corpus, { words: readSearchWords() }))
+  const index = loadSearchIndex(buildSearchIndex(corpus, { words: SEARCH_WORDS }))
   const silent = requested.filter(({ kind }) => kind === 'silence')
   const reported = silent.filter(({ q, missing = '' }) =>
     searchIndex(index, { q, limit: 1, offset: 0 }).notes.some((note) => note.includes(missing)),

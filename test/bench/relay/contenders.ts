@@ -116,7 +116,7 @@ export function spawnOn(
     ? ['taskset', '-c', String(core), command, ...args]
     : [command, ...args]
   return spawn(run, rest, {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, ...env },
   })
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import httpProxy from 'http-proxy'
-import { listen } from '../../call/relay-world.ts'
+import { listen } from '../../support/listen.ts'
 
 /** A plain `http-proxy` to compare with: `node http-proxy-process.ts <seller>`. */
 const [target = ''] = process.argv.slice(2)

@@ -8,7 +8,8 @@ import { createRelay, toRelayFeature } from '../../../functions/relay/relay.ts'
 import type { Release } from '../../../functions/release/release.ts'
 import { createRateLimits } from '../../../functions/server/rate-limits.ts'
 import { createWaypostServer } from '../../../functions/service/server.ts'
-import { aListing, listen } from '../../call/relay-world.ts'
+import { aListing } from '../../call/relay-world.ts'
+import { listen } from '../../support/listen.ts'
 
 /** The service's own server with nothing behind it but the relay: `node relay-process.ts <seller>`. */
 const [sellerUrl = ''] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
-import { listen } from '../../call/relay-world.ts'
 import { aTransaction, settledHeaders } from '../../receipts/observed-relay.ts'
+import { listen } from '../../support/listen.ts'
 
 /**
  * The cheapest seller there can be, so that the machine's time goes to the proxies: bytes in, bytes

@@ -1,21 +1,19 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { findDifferences, hashFolder } from './hash-folder.ts'
 import { type Measured, measureCommand } from './measure-command.ts'
 import { varyContent } from './vary-content.ts'
 
 /**
- * Check and build at scale: `node test/bench/scale/run-scale.ts [--sizes own,15000] [--twice]
- * [--keep]`. Every stage's own time comes from the commands' output; CPU time is there because wall
- * time on a shared machine says little.
+ * Check and build at scale: `node test/bench/scale/run-scale.ts [--sizes own,15000] [--keep]`. Every
+ * stage's own time comes from the commands' output; CPU time is there because wall time on a shared
+ * machine says little.
  */
 const ROOT = join(import.meta.dirname, '../../..')
 const { values } = parseArgs({
   options: {
     sizes: { type: 'string', default: 'own,15000' },
-    twice: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
   },
 })
@@ -28,7 +26,6 @@ async function runSizes(sizes: readonly (number | null)[]): Promise<void> {
   try {
     for (const limit of sizes) costs.push(await runSize(work, limit))
     costs.push(await buildOneChange(work))
-    if (values.twice) await compareBuilds(work)
   } finally {
     if (values.keep) console.log(`kept in ${work}`)
     else rmSync(work, { recursive: true, force: true })
@@ -45,8 +42,11 @@ async function runSize(work: string, limit: number | null): Promise<string> {
   const env = { CONTENT_DIR: contentDir, OUT_DIR: outDir }
   const check = await run('check', env)
   const build = await run('build', env)
-  const { files, bytes } = hashFolder(join(outDir, 'current/'))
-  console.log(`files ${files}, ${Math.round(bytes / 2 ** 20)} MiB`)
+  const files = readdirSync(join(outDir, 'current/'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => statSync(join(parentPath, name)).size)
+  const bytes = files.reduce((sum, size) => sum + size, 0)
+  console.log(`files ${files.length}, ${Math.round(bytes / 2 ** 20)} MiB`)
   const perListing = (seconds: number) => ((seconds * 1000) / listings).toFixed(2)
   return [
     `  ${String(listings).padStart(6)} listings`,
@@ -77,20 +77,4 @@ async function buildOneChange(work: string): Promise<string> {
   writeFileSync(file, readFileSync(file, 'utf8').replace(/^summary: /m, 'summary: Changed. '))
   const build = await run('build', { CONTENT_DIR: contentDir, OUT_DIR: join(work, 'dist') })
   return `  one changed listing  build ${build.wallSeconds.toFixed(1)} s wall, ${build.cpuSeconds.toFixed(1)} s CPU`
-}
-
-/** The last size once more, into another folder: the same content must give the same bytes. */
-async function compareBuilds(work: string): Promise<void> {
-  const again = join(work, 'again')
-  await run('build', { CONTENT_DIR: join(work, 'content'), OUT_DIR: again })
-  const differences = findDifferences(
-    hashFolder(join(work, 'dist/current/public')),
-    hashFolder(join(again, 'current/public')),
-  )
-  console.log(
-    differences.length === 0
-      ? 'twice   identical bytes'
-      : `twice   ${differences.length} files differ: ${differences.slice(0, 5).join(', ')}`,
-  )
-  if (differences.length > 0) process.exitCode = 1
 }
