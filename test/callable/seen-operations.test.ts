@@ -2,10 +2,9 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { toCallRows } from '../../src/components/calls/call-rows.ts'
 import { KitOperationSchema } from '../../src/domain/kit/kit-entries.ts'
-import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import type { Interface } from '../../src/domain/trust/evidence.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { BASE_URL, SAMPLE_FACTS, toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
+import { SAMPLE_FACTS, toKit, toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
 
 type Seen = NonNullable<NonNullable<Interface['operations']>[number]['seen']>
 
@@ -39,11 +38,7 @@ function listingWith(seen: (Seen | undefined)[]) {
   })
 }
 
-function kitOf(seen: (Seen | undefined)[]) {
-  const listing = listingWith(seen)
-  const { trust } = toListingView(listing, VIEW_CONTEXT)
-  return toKitView(listing, { baseUrl: BASE_URL, trust })
-}
+const kitOf = (seen: (Seen | undefined)[]) => toKit(listingWith(seen))
 
 describe('what a probe saw of an operation', () => {
   test('stands beside the listed price, with its day and without its words', () => {

@@ -4,14 +4,9 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import * as v from 'valibot'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { deriveListing, NO_PAYOUTS } from '../../src/domain/derived/derived-listing.ts'
-import { toKitView } from '../../src/domain/kit/kit-view.ts'
-import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
-import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { aListing, startRelay } from '../call/relay-world.ts'
-import { SAMPLE_FACTS } from '../domain/listing-samples.ts'
+import { toKit, toListing } from '../domain/listing-samples.ts'
 import { listen } from '../support/listen.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
@@ -60,26 +55,9 @@ beforeEach(() => {
 })
 
 function snippetsOf(front: object, evidence: object = {}): Record<string, string> {
-  const rules = { allowPrivate: true }
-  const facts = v.parse(createListingFactsSchema(rules), {
-    ...SAMPLE_FACTS,
-    pricing: { model: 'unknown' },
-    ...front,
-  })
-  const listing = deriveListing(
-    {
-      id: 'api.example',
-      facts,
-      description: '',
-      evidence,
-      own: undefined,
-      isClaimed: false,
-      payouts: NO_PAYOUTS,
-    },
-    { rules, baseUrl: 'https://directory.example', directory: 'Waypost', asOf: '2026-11-01' },
-  )
-  const trust = toTrustView(listing.trust, '')
-  return toKitView(listing, { baseUrl: 'https://directory.example', trust }).snippets
+  const facts = { pricing: { model: 'unknown' }, ...front }
+  return toKit(toListing({ id: 'api.example', facts, evidence, rules: { allowPrivate: true } }))
+    .snippets
 }
 
 const LANGUAGES = {

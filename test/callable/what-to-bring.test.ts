@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { toListingMarkdown } from '../../functions/protocols/protocols.ts'
 import { MCP_CLIENTS } from '../../src/domain/kit/client-setup.ts'
-import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { toTrustView } from '../../src/domain/views/trust-view.ts'
-import { BASE_URL, toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
+import { BASE_URL, toKit, toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 
 const REMOTE = { kind: 'mcp', url: 'https://one.example/mcp', transport: 'streamable-http' }
@@ -21,7 +19,7 @@ function build(invoke: object, auth: object) {
       auth,
     },
   })
-  const kit = toKitView(listing, { baseUrl: BASE_URL, trust: toTrustView(listing.trust, '') })
+  const kit = toKit(listing)
   const view = toListingView(listing, VIEW_CONTEXT)
   return {
     kit,

@@ -1,16 +1,14 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { type KitView, KitViewSchema, toKitView } from '../../src/domain/kit/kit-view.ts'
-import { toTrustView } from '../../src/domain/views/trust-view.ts'
+import { type KitView, KitViewSchema } from '../../src/domain/kit/kit-view.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
-import { BASE_URL, SAMPLE_FACTS, toListing } from './listing-samples.ts'
+import { BASE_URL, SAMPLE_FACTS, toKit, toListing } from './listing-samples.ts'
 
 const UNPRICED = { model: 'unknown' }
 const PAID = SAMPLE_FACTS.pricing
 
 function kitOf(id: string, facts: Record<string, unknown>): KitView {
-  const listing = toListing({ id, facts: { name: 'Example', pricing: UNPRICED, ...facts } })
-  return toKitView(listing, { baseUrl: BASE_URL, trust: toTrustView(listing.trust, '') })
+  return toKit(toListing({ id, facts: { name: 'Example', pricing: UNPRICED, ...facts } }))
 }
 
 const RELAY = `${BASE_URL}/api/v1/call/x402.example`

@@ -5,6 +5,7 @@ import {
   NO_PAYOUTS,
 } from '../../src/domain/derived/derived-listing.ts'
 import type { SourceRow } from '../../src/domain/derived/tables.ts'
+import { type KitView, toKitView } from '../../src/domain/kit/kit-view.ts'
 import {
   createListingFactsSchema,
   type ListingFacts,
@@ -12,6 +13,7 @@ import {
 import type { Pricing } from '../../src/domain/listing/pricing.ts'
 import { GITHUB_ISSUER } from '../../src/domain/sellers/claim-rules.ts'
 import type { Evidence, Measured, Probe } from '../../src/domain/trust/evidence.ts'
+import { toTrustView } from '../../src/domain/views/trust-view.ts'
 
 import { SHARED_HOSTS } from '../support/shared-hosts.ts'
 
@@ -40,8 +42,8 @@ export const SAMPLE_FACTS = {
 }
 
 /** Parses like a content file, so that no sample can be what no file could say. */
-export function toFacts(changes: Record<string, unknown> = {}): ListingFacts {
-  return v.parse(createListingFactsSchema(PUBLIC), { ...SAMPLE_FACTS, ...changes })
+export function toFacts(changes: Record<string, unknown> = {}, rules = PUBLIC): ListingFacts {
+  return v.parse(createListingFactsSchema(rules), { ...SAMPLE_FACTS, ...changes })
 }
 
 /** @returns the messages of a parse, with the path before each; empty when it is fine. */
@@ -91,21 +93,27 @@ interface Sample {
   ownMeasured?: Measured
   isClaimed?: boolean
   sharers?: number
+  rules?: typeof PUBLIC
 }
 
-export function toListing(sample: Sample = {}): DerivedListing {
+export function toListing({ rules = PUBLIC, ...sample }: Sample = {}): DerivedListing {
   return deriveListing(
     {
       id: sample.id ?? 'x402.example-weather',
-      facts: toFacts(sample.facts),
+      facts: toFacts(sample.facts, rules),
       description: sample.description ?? '',
       evidence: sample.evidence ?? {},
       own: sample.ownMeasured && { measured: sample.ownMeasured, sharers: sample.sharers ?? 1 },
       isClaimed: sample.isClaimed ?? false,
       payouts: { ...NO_PAYOUTS, sharers: sample.sharers ?? 1 },
     },
-    { rules: PUBLIC, baseUrl: BASE_URL, directory: 'Waypost', asOf: '2026-11-01' },
+    { rules, baseUrl: BASE_URL, directory: 'Waypost', asOf: '2026-11-01' },
   )
+}
+
+/** Its kit, as a build makes it. */
+export function toKit(listing: DerivedListing): KitView {
+  return toKitView(listing, { baseUrl: BASE_URL, trust: toTrustView(listing.trust, '') })
 }
 
 /** A listing whose trust score is far from the others: more buyers, more trust. */

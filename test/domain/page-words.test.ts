@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
 import { toCallRows } from '../../src/components/calls/call-rows.ts'
 import { toSourceLines } from '../../src/components/listing/listing-page.ts'
-import { toKitView } from '../../src/domain/kit/kit-view.ts'
-import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { BASE_URL, toListing, VIEW_CONTEXT } from './listing-samples.ts'
+import { toKit, toListing } from './listing-samples.ts'
 
 test.each([
   [{ name: 'wipe_disk', destructive: true }, [{ text: 'it says it may delete', tone: 'strong' }]],
@@ -17,8 +15,7 @@ test.each([
     facts: { kind: 'mcp_server', pricing: { model: 'unknown' } },
     evidence: { interface: { at, from: 'mcp', tools: [tool] } },
   })
-  const { trust } = toListingView(listing, VIEW_CONTEXT)
-  const [row] = toCallRows(toKitView(listing, { baseUrl: BASE_URL, trust }))?.rows ?? []
+  const [row] = toCallRows(toKit(listing))?.rows ?? []
   expect(row?.tags).toEqual(tags)
 })
 

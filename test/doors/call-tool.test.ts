@@ -7,9 +7,8 @@ import type { Directory } from '../../functions/protocols/directory.ts'
 import { createMcpServer, createToolCalls } from '../../functions/protocols/mcp.ts'
 import type { CallAnswer, CallRequest } from '../../functions/protocols/mcp-call-tool.ts'
 import { createCallTool } from '../../functions/protocols/mcp-call-tool.ts'
-import { type KitView, toKitView } from '../../src/domain/kit/kit-view.ts'
-import { toTrustView } from '../../src/domain/views/trust-view.ts'
-import { toListing } from '../domain/listing-samples.ts'
+import type { KitView } from '../../src/domain/kit/kit-view.ts'
+import { toKit, toListing } from '../domain/listing-samples.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 
 const unused = () => {
@@ -159,8 +158,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
   test('sends what the operation says where it says nothing itself', () =>
     withCall(async (call) => {
       const listing = toListing({ facts: { url: 'https://one.example', http: OPERATIONS } })
-      const trust = toTrustView(listing.trust, '')
-      kit = toKitView(listing, { baseUrl: 'https://waypost.example', trust })
+      kit = toKit(listing)
       await call({})
       await call({ endpoint: '/ask', body: { q: 'dogs' } })
       const json = expect.objectContaining({ 'Content-Type': 'application/json' })

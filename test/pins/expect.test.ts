@@ -5,23 +5,13 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { type Expectation, parseExpectation, toExpectText } from '../../src/domain/relay/pins.ts'
 import { aListing, startRelay, startSeller } from '../call/relay-world.ts'
 import { forAllTests } from '../support/for-tests.ts'
+import { offer as anOffer, encode, PAYEE, THIEF } from './pinned-world.ts'
 
 const BASE = 'eip155:8453'
 const COIN = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
-const PAYEE = '0x1111111111111111111111111111111111111111'
-const THIEF = '0x2222222222222222222222222222222222222222'
 const DIGEST = 'd'.repeat(43)
 
-const offer = (changes: object = {}) => ({
-  scheme: 'exact',
-  network: BASE,
-  asset: COIN,
-  payTo: PAYEE,
-  amount: '10000',
-  maxTimeoutSeconds: 60,
-  ...changes,
-})
-const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
+const offer = (changes: object = {}) => anOffer({ network: BASE, asset: COIN, ...changes })
 const payment = (accepted: object, to = PAYEE, value = '10000') =>
   encode({ x402Version: 2, accepted, payload: { authorization: { to, value } } })
 const termsOf = (...accepts: object[]) => ({ x402Version: 2, accepts })

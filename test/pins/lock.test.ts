@@ -10,6 +10,7 @@ import { tempFolder } from '../support/temp-folder.ts'
 import {
   frontOf,
   ID,
+  lockOf,
   NETWORK,
   offer,
   PAYEE,
@@ -27,13 +28,7 @@ beforeEach(() => {
     join(folder, 'wallet.mjs'),
     'export const allowTestCoins = true\nexport default { createPaymentPayload: async ({ accepts: [accepted] }) => ({ x402Version: 2, accepted, payload: { authorization: { to: accepted.payTo, value: accepted.amount } } }) }\n',
   )
-  Object.assign(world, {
-    front: frontOf(world.origin),
-    evidence: {},
-    isListed: true,
-    offers: [offer()],
-    paid: [],
-  })
+  world.reset()
 })
 
 const waypost = (...args: string[]) => {
@@ -146,12 +141,6 @@ test('where the directory knows no payee, pin asks the seller once and pays noth
 })
 
 describe('a lock', () => {
-  const lockOf = (): Lock => ({
-    version: 1,
-    directory: world.url,
-    listings: { [ID]: toLockEntry(world.kit()) },
-  })
-
   test.each([
     ['no JSON', (_: string) => 'pinned!', 'the file: '],
     [
@@ -171,11 +160,11 @@ describe('a lock', () => {
     ],
     ['an id that is none', (text: string) => text.replace(ID, '../etc'), 'expected ids'],
   ])('with %s is refused with its place', (_, edit, message) => {
-    expect(parseLock(edit(toLockText(lockOf())))).toContain(message)
+    expect(parseLock(edit(toLockText(lockOf(world))))).toContain(message)
   })
 
   test('of another directory is named, and nothing is called', async () => {
-    const other = toLockText({ ...lockOf(), directory: 'https://other.example' })
+    const other = toLockText({ ...lockOf(world), directory: 'https://other.example' })
     writeFileSync(join(folder, 'waypost.lock'), other)
     const refused = await waypost('call', ID, ...PAYING)
     expect(refused).toMatchObject({
@@ -193,14 +182,14 @@ describe('a lock', () => {
   })
 
   test('is a policy for the client of x402 alone', () => {
-    const allowed = allowedBy(lockOf(), ID)
+    const allowed = allowedBy(lockOf(world), ID)
     const expensive = offer({ amount: '10001' })
     expect(allowed(2, [offer({ payTo: THIEF }), offer(), expensive])).toEqual([offer()])
-    expect(() => allowedBy(lockOf(), 'x402.other')).toThrow('x402.other is not in the lock')
+    expect(() => allowedBy(lockOf(world), 'x402.other')).toThrow('x402.other is not in the lock')
   })
 
   test('that names no payee lets nothing be paid', async () => {
-    const lock = lockOf()
+    const lock = lockOf(world)
     const entry = lock.listings[ID] ?? toLockEntry(world.kit())
     const open = { ...lock, listings: { [ID]: { ...entry, payees: {} } } }
     const call = createWaypost({ baseUrl: world.url }).call(ID, {

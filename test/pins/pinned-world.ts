@@ -1,12 +1,10 @@
 import { createServer, type ServerResponse } from 'node:http'
-import * as v from 'valibot'
-import { deriveListing, NO_PAYOUTS } from '../../src/domain/derived/derived-listing.ts'
+import { type Lock, toLockEntry } from '../../packages/client/cli/pins.ts'
 import { toCompactKit } from '../../src/domain/kit/found-operations.ts'
-import { type KitView, toKitView } from '../../src/domain/kit/kit-view.ts'
-import { createListingFactsSchema } from '../../src/domain/listing/listing-facts.ts'
+import type { KitView } from '../../src/domain/kit/kit-view.ts'
 import type { Evidence } from '../../src/domain/trust/evidence.ts'
-import { toTrustView } from '../../src/domain/views/trust-view.ts'
 import { aListing, type RelayWorld, startRelay, startSeller } from '../call/relay-world.ts'
+import { toKit, toListing } from '../domain/listing-samples.ts'
 import { listen } from '../support/listen.ts'
 
 /** A seller of tides, the directory that lists it, and the directory's relay: all on loopback. */
@@ -24,6 +22,8 @@ export interface PinnedWorld {
   kit(): KitView
   /** Payments that reached the seller. */
   paid: string[]
+  /** All as it was at first. */
+  reset(): void
   close(): Promise<void>
 }
 
@@ -51,8 +51,6 @@ export const wallet = {
     payload: { authorization: { to: accepted?.payTo, value: accepted?.amount } },
   }),
 }
-
-const RULES = { allowPrivate: true }
 
 export async function startPinnedWorld(): Promise<PinnedWorld> {
   const seller = await startSeller((req, res) => {
@@ -92,15 +90,15 @@ export async function startPinnedWorld(): Promise<PinnedWorld> {
     res.end(JSON.stringify(body))
   }
   const port = await listen(server)
+  const first = () => ({
+    ...{ front: frontOf(seller.origin), evidence: {}, isListed: true },
+    ...{ offers: [offer()], answer: null, paid: [] },
+  })
   const world: PinnedWorld = {
     url: `http://127.0.0.1:${port}`,
     origin: seller.origin,
-    front: frontOf(seller.origin),
-    evidence: {},
-    isListed: true,
-    offers: [offer()],
-    answer: null,
-    paid: [],
+    ...first(),
+    reset: () => void Object.assign(world, first()),
     kit: () => kitOf(world),
     async close() {
       await relay?.close()
@@ -146,23 +144,14 @@ export function frontOf(origin: string): Record<string, unknown> {
   }
 }
 
-/** The kit of a listing, as a build makes it. */
 export function kitOf({ front, evidence }: { front: object; evidence: Evidence }): KitView {
-  const facts = v.parse(createListingFactsSchema(RULES), front)
-  const listing = deriveListing(
-    {
-      id: ID,
-      facts,
-      description: '',
-      evidence,
-      own: undefined,
-      isClaimed: false,
-      payouts: NO_PAYOUTS,
-    },
-    { rules: RULES, baseUrl: 'https://waypost.example', directory: 'Waypost', asOf: '2026-11-01' },
-  )
-  return toKitView(listing, {
-    baseUrl: 'https://waypost.example',
-    trust: toTrustView(listing.trust, ''),
-  })
+  const facts = { pricing: undefined, ...front }
+  return toKit(toListing({ id: ID, facts, evidence, rules: { allowPrivate: true } }))
 }
+
+/** A lock with the listing as it is. */
+export const lockOf = (world: PinnedWorld): Lock => ({
+  version: 1,
+  directory: world.url,
+  listings: { [ID]: toLockEntry(world.kit()) },
+})

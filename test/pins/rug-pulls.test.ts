@@ -4,12 +4,12 @@ import { describeDrift, type Lock, toLockEntry } from '../../packages/client/cli
 import { createWaypost } from '../../packages/client/src/waypost.ts'
 import type { Evidence } from '../../src/domain/trust/evidence.ts'
 import { forAllTests } from '../support/for-tests.ts'
+import { replaceAt } from '../support/replace-at.ts'
 import {
   COIN,
-  encode,
-  frontOf,
   ID,
   kitOf,
+  lockOf,
   NETWORK,
   offer,
   startPinnedWorld,
@@ -18,24 +18,13 @@ import {
 } from './pinned-world.ts'
 
 /**
- * A lab of rug-pulls: each listing is pinned, called and paid once; then its seller changes
+ * A lab of rug-pulls (what a relay makes of each 402 is in `expect.test.ts`): each listing is pinned, called and paid once; then its seller changes
  * something, and the second call must end before anything is paid.
  */
 
 const world = forAllTests(startPinnedWorld)
 
 type Front = Record<string, unknown>
-/** The front matter with the value at a path replaced. */
-function set(front: Front, path: string, value: unknown): Front {
-  const copy = structuredClone(front)
-  const keys = path.split('.')
-  const last = keys.pop() ?? ''
-  const holder = keys.reduce<object>((at, key) => Reflect.get(at, key), copy)
-  if (value === undefined) Reflect.deleteProperty(holder, last)
-  else Reflect.set(holder, last, value)
-  return copy
-}
-
 const offers =
   (...list: object[]) =>
   () => {
@@ -45,7 +34,7 @@ const answers = (answer: (res: ServerResponse) => void) => () => {
   world.answer = answer
 }
 const lists = (path: string, value: unknown) => () => {
-  world.front = set(world.front, path, typeof value === 'function' ? value() : value)
+  world.front = replaceAt(world.front, path, typeof value === 'function' ? value() : value)
 }
 const AT = '2026-11-21T00:00:00Z'
 const saw = (evidence: () => Evidence) => () => {
@@ -53,19 +42,12 @@ const saw = (evidence: () => Evidence) => () => {
 }
 const body = (terms: object) => (res: ServerResponse) =>
   res.writeHead(402, { 'content-type': 'application/json' }).end(JSON.stringify(terms))
-const challenge = `Payment id="a", realm="r", method="evm", intent="charge", request="${encode({
-  ...{ amount: '1', currency: COIN, recipient: THIEF, methodDetails: { chainId: 84532 } },
-})}"`
-
 const AT_THE_402: [string, () => void][] = [
   ['the payee is swapped', offers(offer({ payTo: THIEF }))],
   ['the price is raised after the first call', offers(offer({ amount: '20000' }))],
   ['the price is raised by a hundredth of a cent', offers(offer({ amount: '10100' }))],
   ['payee and price change', offers(offer({ payTo: THIEF, amount: '5000000' }))],
   ['a cheaper price goes to another payee', offers(offer({ payTo: THIEF, amount: '1' }))],
-  ['the coin is another', offers(offer({ asset: THIEF, amount: '1' }))],
-  ['the chain is another', offers(offer({ network: 'eip155:8453' }))],
-  ['the scheme takes up to a ceiling', offers(offer({ scheme: 'upto', amount: '9000000' }))],
   [
     'two amounts are named, the larger for version 1',
     offers(offer({ maxAmountRequired: '9000000' })),
@@ -73,11 +55,6 @@ const AT_THE_402: [string, () => void][] = [
   ['no payee is named', offers(offer({ payTo: undefined }))],
   ['every offer is to others', offers(offer({ payTo: THIEF }), offer({ payTo: COIN }))],
   ['nothing is offered', offers()],
-  ['the terms are not JSON', answers((res) => res.writeHead(402).end('send coins'))],
-  [
-    'version 1 pays another',
-    answers(body({ x402Version: 1, accepts: [offer({ payTo: THIEF, network: 'base-sepolia' })] })),
-  ],
   [
     'version 1 asks more',
     answers(
@@ -88,18 +65,6 @@ const AT_THE_402: [string, () => void][] = [
         ],
       }),
     ),
-  ],
-  [
-    'the body contradicts the header',
-    answers((res) =>
-      res
-        .writeHead(402, { 'payment-required': encode({ x402Version: 2, accepts: [offer()] }) })
-        .end(JSON.stringify({ x402Version: 1, accepts: [offer({ payTo: THIEF })] })),
-    ),
-  ],
-  [
-    'a challenge of MPP pays another',
-    answers((res) => res.writeHead(402, { 'www-authenticate': challenge }).end()),
   ],
   ['the terms have no end', answers((res) => res.writeHead(402).end(Buffer.alloc(400_000, ' ')))],
   [
@@ -175,19 +140,8 @@ async function callPinned(lock: Lock) {
 
 describe.each([...AT_THE_402, ...IN_THE_LISTING])('%s:', (_, change) => {
   test('the next call is refused, and nothing is paid', async () => {
-    Object.assign(world, {
-      front: frontOf(world.origin),
-      evidence: {},
-      isListed: true,
-      offers: [offer()],
-      answer: null,
-      paid: [],
-    })
-    const lock: Lock = {
-      version: 1,
-      directory: world.url,
-      listings: { [ID]: toLockEntry(world.kit()) },
-    }
+    world.reset()
+    const lock = lockOf(world)
     expect((await callPinned(lock)).response.status).toBe(200)
     expect(world.paid.length).toBe(1)
     change()
@@ -260,7 +214,7 @@ test.each([
 ])('%s: the check fails, and says what', (_, path, value) => {
   const before = toLockEntry(kitOf({ front: TOOLS, evidence: {} }))
   const front =
-    path === 'invoke.1.registry' ? set(TOOLS, 'invoke.1.identifier', 'tides-mcp') : TOOLS
-  const after = toLockEntry(kitOf({ front: set(front, path, value), evidence: {} }))
+    path === 'invoke.1.registry' ? replaceAt(TOOLS, 'invoke.1.identifier', 'tides-mcp') : TOOLS
+  const after = toLockEntry(kitOf({ front: replaceAt(front, path, value), evidence: {} }))
   expect(describeDrift(before, after).length).toBeGreaterThan(0)
 })

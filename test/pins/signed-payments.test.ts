@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { judgePayment } from '../../src/domain/relay/pins.ts'
-import { encode, THIEF } from './pinned-world.ts'
+import { replaceAt } from '../support/replace-at.ts'
+import { encode, PAYEE, THIEF } from './pinned-world.ts'
 
 /**
  * What the client of `@x402/evm` 2.27.0 signed for $0.01 to one payee, recorded: by EIP-3009, by
@@ -11,23 +12,12 @@ const PAYMENTS: Record<string, object> = JSON.parse(
   readFileSync('test/fixtures/pins/client-payments.json', 'utf8'),
 )
 const EXPECTED = {
-  payee: ['eip155:8453:0x1111111111111111111111111111111111111111'],
+  payee: [`eip155:8453:${PAYEE}`],
   max_usd: 0.01,
 }
 
 const judge = (payment: object) =>
   judgePayment(['PAYMENT-SIGNATURE', encode(payment)], EXPECTED).map(({ what }) => what)
-
-/** The payment with one value, of those that were signed, replaced. */
-function forge(payment: object, path: string, value: string): object {
-  const copy = structuredClone(payment)
-  const names = path.split('.')
-  const last = names.pop() ?? ''
-  const holder = names.reduce<object>((at, name) => Reflect.get(at, name), copy)
-  expect(Reflect.has(holder, last)).toBe(true)
-  Reflect.set(holder, last, value)
-  return copy
-}
 
 describe.each([
   ['exact', 'payload.authorization.to', 'payload.authorization.value'],
@@ -49,15 +39,14 @@ describe.each([
   })
 
   test('is refused where it was signed for another payee or a higher amount', () => {
-    expect(judge(forge(payment, payee, THIEF))).toEqual(['payee'])
-    expect(judge(forge(payment, amount, '10001'))).toEqual(['price'])
-    expect(judge(forge(payment, 'accepted.payTo', THIEF))).toEqual(['payee'])
+    expect(judge(replaceAt(payment, payee, THIEF))).toEqual(['payee'])
+    expect(judge(replaceAt(payment, amount, '10001'))).toEqual(['price'])
+    expect(judge(replaceAt(payment, 'accepted.payTo', THIEF))).toEqual(['payee'])
   })
 })
 
 const BASE = 'eip155:8453'
 const COIN = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
-const PAYEE = '0x1111111111111111111111111111111111111111'
 const accepted = { scheme: 'batch-settlement', network: BASE, asset: COIN, payTo: PAYEE }
 const channelConfig = { payer: THIEF, receiver: PAYEE, token: COIN }
 

@@ -3,10 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import { toCallRows } from '../../src/components/calls/call-rows.ts'
 import { toOperationEntries } from '../../src/domain/kit/found-operations.ts'
-import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import { mergeFinding } from '../../src/domain/probe/merge.ts'
-import { toTrustView } from '../../src/domain/views/trust-view.ts'
-import { BASE_URL, toListing } from '../domain/listing-samples.ts'
+import { BASE_URL, toKit, toListing } from '../domain/listing-samples.ts'
 import { NOTHING_DECLARED, OFFER, openClient, openSite } from './probe-world.ts'
 
 const TERMS = { x402Version: 2, accepts: [OFFER] }
@@ -104,7 +102,7 @@ describe('a tool with a price', () => {
       evidence: read === undefined ? {} : { interface: read },
     })
     expect(listing.facts.pricing).toMatchObject({ model: 'per_call', rails: ['x402'] })
-    const kit = toKitView(listing, { baseUrl: BASE_URL, trust: toTrustView(listing.trust, '') })
+    const kit = toKit(listing)
     expect(kit.payment).toMatchObject({
       request_headers: [],
       over_mcp: { request_meta: ['x402/payment'], how: expect.stringContaining('call_listing') },
