@@ -4,9 +4,17 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { copyRelease, switchRelease } from '../support/fixture-release.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
+import { afterAll, expect, test } from 'vitest'
+import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import {
+  copyRelease,
+  readFixtureName,
+  readReleasedFile,
+  switchRelease,
+} from '../support/fixture-release.ts'
+import { forAllTests } from '../support/for-tests.ts'
+import { startService } from '../support/running-service.ts'
+import { startSellerSite } from '../support/seller-site.ts'
 
 const SWAPS = 200
 /** Swaps after which every cache has what it holds at most. */
@@ -15,24 +23,20 @@ const SETTLED = 12
 const MOST_KILOBYTES = 40
 
 const outDir = mkdtempSync(join(tmpdir(), 'waypost-swaps-'))
-let waypost: RunningService
-
-beforeAll(async () => {
-  copyRelease(outDir, 'first')
-  switchRelease(outDir, 'first')
-  waypost = await startService({ OUT_DIR: outDir })
+const seller = forAllTests(startSellerSite)
+const waypost = forAllTests(() => {
+  seller.answer = (req, res) => void req.resume().on('end', () => res.end('{"sold":true}'))
+  switchRelease(outDir, place('first'))
+  return startService({ OUT_DIR: outDir, UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' })
 })
-afterAll(async () => {
-  await waypost.close()
-  rmSync(outDir, { recursive: true })
-})
+afterAll(() => rmSync(outDir, { recursive: true }))
 
 test('swapping releases under load leaves nothing behind', async () => {
   const heap = await createHeapMeter()
   const statuses = new Set<number>()
   let settled = 0
   for (let swap = 0; swap < SWAPS; swap += 1) {
-    switchRelease(outDir, placeSuccessor(swap))
+    switchRelease(outDir, place(`swap-${swap}`))
     const requested = toRequests(swap).map(async ([path, init]) => {
       const answer = await fetch(waypost.url + path, { redirect: 'manual', ...init })
       statuses.add(answer.status)
@@ -61,15 +65,19 @@ function toRequests(n: number): [path: string, init?: RequestInit][] {
     ['/badge/x402.weather.svg'],
     [`/go/x402.weather?pos=${n % 20}&src=api`],
     ['/mcp', { method: 'POST', headers: { ...headers, accept }, body: JSON.stringify(message) }],
-    ['/api/v1/call/x402.seller'],
-    ['/api/v1/call/x402.seller', { method: 'POST', headers, body: JSON.stringify({ n }) }],
+    ['/api/v1/call/x402.weather'],
+    ['/api/v1/call/x402.weather', { method: 'POST', headers, body: JSON.stringify({ n }) }],
   ]
 }
 
 /** Another release, whose list and pages are its own; its page code is that of the first. */
-function placeSuccessor(number: number): string {
-  const name = `swap-${number}`
-  copyRelease(outDir, name, { 'public/docs/index.html': `<h1>${name}</h1>` })
+function place(name: string): string {
+  const listings = 'data/listings.ndjson'
+  const rows = readReleasedFile(FIXTURE_ENV.OUT_DIR, readFixtureName(), listings).toString()
+  copyRelease(outDir, name, {
+    'public/docs/index.html': `<h1>${name}</h1>`,
+    [listings]: rows.replace('https://api.weather.example/v1/now', `${seller.url}/`),
+  })
   return name
 }
 
