@@ -6,6 +6,7 @@ import { nameSnippet, toSignInText } from '../../src/domain/kit/client-setup.ts'
 import { type KitSetting, toSettingWords } from '../../src/domain/kit/kit-entries.ts'
 import type { KitView } from '../../src/domain/kit/kit-view.ts'
 import { toNetworkName } from '../../src/domain/listing/networks.ts'
+import { toCostText } from '../../src/domain/listing/price-text.ts'
 import { railsOf } from '../../src/domain/listing/pricing.ts'
 import type { TaskOffer, TaskPage } from '../../src/domain/plans/task-plan.ts'
 import type { CompactRow } from '../../src/domain/search/search-response.ts'
@@ -133,10 +134,10 @@ export function toListingMarkdown(
   { baseUrl, switches }: { baseUrl: string; switches: Switches },
 ): string {
   const { pricing, trust } = view
-  const price =
+  const where =
     pricing.model === 'per_call'
-      ? `$${pricing.min_usd} to $${pricing.max_usd} a call, on ${pricing.rails.join(' and ')} (${pricing.networks.map(toNetworkName).join(', ')})`
-      : 'not published'
+      ? `, on ${pricing.rails.join(' and ')} (${pricing.networks.map(toNetworkName).join(', ')})`
+      : ''
   return toDocument([
     `# ${toInertMarkdown(view.name)}`,
     `> ${toInertMarkdown(view.summary)}`,
@@ -145,7 +146,7 @@ export function toListingMarkdown(
       `- Id: ${view.id}`,
       `- Kind: ${view.kind}`,
       `- Address: <${view.url}>`,
-      ...(switches.payments ? [`- Price: ${price}`] : []),
+      ...(switches.payments ? [`- Price: ${toCostText(view)}${where}`] : []),
       ...(switches.trust
         ? [
             `- Trust: ${trust.score === null ? `no score (${trust.evidence})` : `${trust.score} of 100. ${toWorth(trust)}`}`,

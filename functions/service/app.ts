@@ -346,9 +346,10 @@ function toRows(features: readonly Feature[], { reads, stub }: OwnAnswers): Path
       isOpen: 'isOpen' in route,
       ...ofId(id, route.answer === 'stub' ? stub : undefined),
     })),
-    ...Object.entries(PROTOCOL_ENDPOINTS).map(([id, { path, methods }]) => ({
+    ...Object.entries(PROTOCOL_ENDPOINTS).map(([id, { path, methods, protocol }]) => ({
       ...{ path, methods, label: id, ...ofId(id) },
-      isProtocol: answers.has(id),
+      // A feed and a page as Markdown are our own addresses.
+      isProtocol: answers.has(id) && !['Feeds', 'Markdown'].includes(protocol),
       isSecret: id === 'mcp',
     })),
     ...Object.entries(reads).map(([path, answer]) => ({

@@ -152,6 +152,8 @@ describe('pages and files', () => {
     ['DELETE', '/problems/not-found'],
     ['PATCH', '/openapi.json'],
     ['TRACE', '/robots.txt'],
+    ['POST', '/search.atom'],
+    ['PUT', '/listing/x402.weather.md'],
     ['POST', '/healthz'],
     ['DELETE', '/readyz'],
   ])('%s %s is 405 and says what is allowed', async (method, path) => {
