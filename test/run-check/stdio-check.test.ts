@@ -74,4 +74,9 @@ describe('a program over stdio', () => {
     const finding = judgeEnd(end, 'initialize', NPM)
     expect(finding).toMatchObject({ outcome: 'unknown', why: expect.stringContaining(words) })
   })
+
+  test('is told by its last line where none names an error', () => {
+    const end = { why: 'exit', code: 1, log: 'starting\nbye\n\n', noise: '' } as const
+    expect(judgeEnd(end, 'initialize', NPM).why).toMatch(/bye$/)
+  })
 })

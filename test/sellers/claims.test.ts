@@ -39,7 +39,7 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
         UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
       },
       listings: [
-        liveListing('x402.local', `${site.url}/paid?x=1`),
+        local(),
         liveListing('x402.named', `http://shop.test-site.example:${site.port}/`),
         liveListing('x402.shop', 'https://api.shop.example/v1'),
         liveListing('mcp.repo', 'https://github.com/shop/server'),
@@ -83,6 +83,23 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
     const answer = await visitor.post(`/claim/${id}/check`, undefined)
     expect(answer.status).toBe(200)
     return answer.json()
+  }
+  const prove = async (visitor: Visitor, id: string) => {
+    const started = await start(visitor, id)
+    site.publish(started.token)
+    return { ...started, ...(await check(visitor, started.claim.id)) }
+  }
+  const local = () => liveListing('x402.local', `${site.url}/paid?x=1`)
+  /** The next build leaves it out. */
+  const takeOut = () => {
+    const listing = local()
+    world.listings.delete(listing.id)
+    world.optedOut.set(listing.id, { id: listing.id, url: listing.url })
+    onTestFinished(() => {
+      world.optedOut.delete(listing.id)
+      world.listings.set(listing.id, listing)
+    })
+    return listing
   }
   const mailsTo = async (email: string, count: number) => {
     await world.parts.ledger.mails.send()
@@ -200,10 +217,9 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
     })
 
     test('a host whose name resolves is asked at that host', async () => {
-      const { claim, token, instructions } = await start(ann, 'x402.named')
+      const { instructions, result } = await prove(ann, 'x402.named')
       expect(instructions.url).toContain('shop.test-site.example')
-      site.publish(token)
-      expect((await check(ann, claim.id)).result.verified).toBe(true)
+      expect(result.verified).toBe(true)
     })
 
     test('control characters of a hostile file are shown, not sent', async () => {
@@ -357,12 +373,9 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
   })
 
   test('a later proof by another seller supersedes the earlier, and both are told', async () => {
-    const mine = await start(ann, 'x402.local')
-    site.publish(mine.token)
-    await check(ann, mine.claim.id)
-    const theirs = await start(bob, 'x402.local')
-    site.publish(theirs.token)
-    expect((await check(bob, theirs.claim.id)).claim.state).toBe('verified')
+    const mine = await prove(ann, 'x402.local')
+    const theirs = await prove(bob, 'x402.local')
+    expect(theirs.claim.state).toBe('verified')
     const { claims } = await (await ann.get('/claim')).json()
     expect(claims[0].state).toBe('superseded')
     const [, reported] = await mailsTo('ann@shop.example', 2)
@@ -402,9 +415,7 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
   })
 
   test('the daily check finds a proof gone, warns once, and lets the claim lapse after seven days', async () => {
-    const { claim, token } = await start(ann, 'x402.local')
-    site.publish(token)
-    await check(ann, claim.id)
+    const { claim, token } = await prove(ann, 'x402.local')
     await mailsTo('ann@shop.example', 1)
     world.clock.move(DAY)
     expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 0 })
@@ -424,9 +435,7 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
   })
 
   test('a listing that now points to another host was never proved there: the claim lapses at once', async () => {
-    const { claim, token } = await start(ann, 'x402.local')
-    site.publish(token)
-    await check(ann, claim.id)
+    await prove(ann, 'x402.local')
     world.clock.move(DAY)
     const moved = liveListing('x402.local', `http://shop.test-site.example:${site.port}/`)
     const release = { ...world.parts.release(), listings: new Map([[moved.id, moved]]) }
@@ -436,20 +445,16 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
   })
 
   test('a listing that moved leaves its claim behind at once, and whoever proves the new host owns it', async () => {
-    const { claim, token } = await start(ann, 'x402.local')
-    site.publish(token)
-    await check(ann, claim.id)
-    const before = liveListing('x402.local', `${site.url}/paid?x=1`)
+    await prove(ann, 'x402.local')
     const moved = liveListing('x402.local', `http://shop.test-site.example:${site.port}/`)
     world.listings.set('x402.local', moved)
-    onTestFinished(() => void world.listings.set('x402.local', before))
+    onTestFinished(() => void world.listings.set('x402.local', local()))
     expect((await (await ann.get('/me/analytics')).json()).basic.listings).toEqual([])
     expect((await (await ann.get('/me')).json()).stats.listings).toBe(0)
     expect((await ann.post('/opt-out', { listing_id: 'x402.local' })).status).toBe(404)
-    const theirs = await start(bob, 'x402.local')
+    const theirs = await prove(bob, 'x402.local')
     expect(theirs.instructions.url).toContain('shop.test-site.example')
-    site.publish(theirs.token)
-    expect((await check(bob, theirs.claim.id)).result.verified).toBe(true)
+    expect(theirs.result.verified).toBe(true)
     expect((await bob.post('/opt-out', { listing_id: 'x402.local' })).status).toBe(200)
     const { db } = world.parts.ledger.store
     const out = await db.selectFrom('opt_out').select('host').execute()
@@ -462,9 +467,7 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
       return [answer.status, await answer.json()]
     }
     for (const id of ['x402.local', 'x402.named']) {
-      const { claim, token } = await start(ann, id)
-      site.publish(token)
-      await check(ann, claim.id)
+      await prove(ann, id)
       if (id === 'x402.local')
         expect(await move(id, 'x402.named')).toMatchObject([400, { code: 'invalid-parameter' }])
     }
@@ -480,36 +483,20 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
   })
 
   test('a listing taken out can be claimed and brought back by whoever proves its host', async () => {
-    const listing = liveListing('x402.local', `${site.url}/paid?x=1`)
-    world.listings.delete('x402.local')
-    world.optedOut.set('x402.local', { id: listing.id, url: listing.url })
-    onTestFinished(() => {
-      world.optedOut.delete('x402.local')
-      world.listings.set('x402.local', listing)
-    })
+    const listing = takeOut()
     const { db } = world.parts.ledger.store
     const row = { listing_id: listing.id, host: '127.0.0.1', created_at: 0 }
     await db.insertInto('opt_out').values(row).execute()
-    const { claim, token } = await start(bob, 'x402.local')
-    site.publish(token)
-    expect((await check(bob, claim.id)).result.verified).toBe(true)
+    expect((await prove(bob, 'x402.local')).result.verified).toBe(true)
     const back = await bob.post('/opt-out', { listing_id: 'x402.local', removed: false })
     expect(await back.json()).toMatchObject({ removed: false, effective: 'next_build' })
     expect(await db.selectFrom('opt_out').selectAll().execute()).toEqual([])
   })
 
   test('the daily check covers listings that were taken out, and lets claims on vanished ones lapse', async () => {
-    const { claim, token } = await start(ann, 'x402.local')
-    site.publish(token)
-    await check(ann, claim.id)
-    const listing = world.listings.get('x402.local') ?? liveListing('x402.local', site.url)
-    world.listings.delete('x402.local')
-    world.optedOut.set('x402.local', { id: listing.id, url: listing.url })
-    onTestFinished(() => {
-      world.optedOut.delete('x402.local')
-      world.listings.set('x402.local', listing)
-      world.clock.move(-9 * DAY)
-    })
+    await prove(ann, 'x402.local')
+    takeOut()
+    onTestFinished(() => world.clock.move(-9 * DAY))
     world.clock.move(DAY)
     expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 0 })
     world.optedOut.delete('x402.local')
@@ -520,9 +507,7 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
   })
 
   test('a proof that comes back in time ends the warning', async () => {
-    const { claim, token } = await start(ann, 'x402.local')
-    site.publish(token)
-    await check(ann, claim.id)
+    const { claim, token } = await prove(ann, 'x402.local')
     site.publish('gone')
     world.clock.move(DAY)
     await reverifyClaims(world.parts)
@@ -592,10 +577,7 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
       since: expect.stringContaining(since),
       effective: 'next_build',
     })
-    // The next build leaves it out.
-    const listing = world.listings.get('x402.local')
-    world.listings.delete('x402.local')
-    world.optedOut.set('x402.local', { id: 'x402.local', url: listing?.url ?? '' })
+    takeOut()
     expect(await removal()).toMatchObject({ effective: 'now' })
     await ann.post('/opt-out', { listing_id: 'x402.local', removed: false })
     expect(await removal()).toBeNull()

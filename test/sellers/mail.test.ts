@@ -1,28 +1,30 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createMailQueue } from '../../functions/feeds/mail.ts'
 import { type MailServer, startMailServer } from '../support/mail-server.ts'
 import { describeStores, silentLog } from '../support/stores.ts'
 import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
 
 describeStores('mails on their way', ({ newPlace, newStore }) => {
-  let world: World | undefined
-  let server: MailServer | undefined
-  afterEach(async () => {
-    await world?.close()
-    await server?.close()
-    world = undefined
-    server = undefined
-  })
-
   const open = async (env: Record<string, string>) => {
     const { config } = await newPlace()
-    world = await openWorld({
+    const at = await openWorld({
       env: { ...config, RATE_LIMITS: ALL_LIMITS_OFF, ...env },
       realMailer: true,
     })
-    return { world, stateDir: config.STATE_DIR }
+    onTestFinished(() => at.close())
+    return { at, stateDir: config.STATE_DIR }
+  }
+  const startServer = async (port?: number) => {
+    const server = await startMailServer(port)
+    onTestFinished(() => server.close())
+    return server
+  }
+  const openWith = async (mood: MailServer['mood']) => {
+    const server = await startServer()
+    server.mood = mood
+    return { server, ...(await open({ SMTP_URL: server.url })) }
   }
   const login = async (at: World, email: string) => {
     const answer = await fetch(`${at.url}/api/v1/sellers/login`, {
@@ -44,21 +46,21 @@ describeStores('mails on their way', ({ newPlace, newStore }) => {
     /^http\S+\/sellers\/sign-in\?token=([\w-]{43})\r?$/m.exec(text)?.[1] ?? ''
 
   test('a sign-in mail goes over SMTP to one address, and its link signs in', async () => {
-    server = await startMailServer()
-    const opened = await open({ SMTP_URL: server.url, MAIL_FROM: 'hello@waypost.example' })
-    await login(opened.world, 'ann@shop.example')
-    await vi.waitFor(() => expect(server?.received).toHaveLength(1), 30_000)
+    const server = await startServer()
+    const { at } = await open({ SMTP_URL: server.url, MAIL_FROM: 'hello@waypost.example' })
+    await login(at, 'ann@shop.example')
+    await vi.waitFor(() => expect(server.received).toHaveLength(1), 30_000)
     const [mail] = server.received
     expect(mail?.from).toBe('hello@waypost.example')
     expect(mail?.to).toEqual(['ann@shop.example'])
     expect(mail?.text).toMatch(/^Auto-Submitted: auto-generated\r$/m)
     expect(mail?.text).toMatch(/^Content-Type: text\/plain/m)
-    expect((await redeem(opened.world, tokenIn(mail?.text ?? ''))).status).toBe(200)
+    expect((await redeem(at, tokenIn(mail?.text ?? ''))).status).toBe(200)
   })
 
   test('without SMTP the mail is a file and the link is on the terminal, not in the log', async () => {
     const printed = vi.spyOn(console, 'log').mockImplementation(() => {})
-    const { world: at, stateDir } = await open({})
+    const { at, stateDir } = await open({})
     await login(at, 'ann@shop.example')
     const outbox = join(stateDir, 'outbox')
     const files = await vi.waitFor(async () => {
@@ -74,15 +76,13 @@ describeStores('mails on their way', ({ newPlace, newStore }) => {
   })
 
   test('a mail server that is down or slow costs the visitor nothing, and no mail is lost', async () => {
-    server = await startMailServer()
-    const { url } = server
-    const { port } = new URL(url)
-    await server.close()
-    const { world: at } = await open({ SMTP_URL: url })
+    const { url, close } = await startMailServer()
+    await close()
+    const { at } = await open({ SMTP_URL: url })
     expect(await login(at, 'ann@shop.example')).toBe(200)
     await at.parts.ledger.mails.send()
     expect(at.logLines.join('')).toContain('mail.not_sent')
-    server = await startMailServer(Number(port))
+    const server = await startServer(Number(new URL(url).port))
     server.mood = 'holding'
     at.clock.move(60_000)
     let isDelivered = false
@@ -99,9 +99,7 @@ describeStores('mails on their way', ({ newPlace, newStore }) => {
   })
 
   test('a mailbox that does not exist is not tried again, and its address is in no log', async () => {
-    server = await startMailServer()
-    server.mood = 'refusing'
-    const { world: at } = await open({ SMTP_URL: server.url })
+    const { at } = await openWith('refusing')
     await login(at, 'nobody@shop.example')
     await at.parts.ledger.mails.send()
     expect(await waiting(at)).toEqual([])
@@ -110,9 +108,7 @@ describeStores('mails on their way', ({ newPlace, newStore }) => {
   })
 
   test('a server that fails for now gets the mail later, once', async () => {
-    server = await startMailServer()
-    server.mood = 'failing'
-    const { world: at } = await open({ SMTP_URL: server.url })
+    const { at, server } = await openWith('failing')
     await login(at, 'ann@shop.example')
     await at.parts.ledger.mails.send()
     server.mood = 'well'
@@ -123,9 +119,7 @@ describeStores('mails on their way', ({ newPlace, newStore }) => {
   })
 
   test('a mail is tried again for a day, every ten minutes at least, and then no more', async () => {
-    server = await startMailServer()
-    server.mood = 'failing'
-    const { world: at } = await open({ SMTP_URL: server.url })
+    const { at, server } = await openWith('failing')
     await login(at, 'ann@shop.example')
     await at.parts.ledger.mails.send()
     at.clock.move(23 * 3_600_000)
@@ -149,9 +143,7 @@ describeStores('mails on their way', ({ newPlace, newStore }) => {
   })
 
   test('one sign-in mail waits for an address, however often it is asked for', async () => {
-    server = await startMailServer()
-    server.mood = 'failing'
-    const { world: at } = await open({ SMTP_URL: server.url })
+    const { at, server } = await openWith('failing')
     for (let n = 0; n < 4; n += 1) expect(await login(at, 'ann@shop.example')).toBe(200)
     await at.parts.ledger.mails.send()
     expect(await waiting(at)).toHaveLength(1)
@@ -163,7 +155,7 @@ describeStores('mails on their way', ({ newPlace, newStore }) => {
   })
 
   test('with too many sign-in mails waiting nobody is promised another', async () => {
-    const { world: at } = await open({})
+    const { at } = await open({})
     const { db } = at.parts.ledger.store
     const now = at.clock.now()
     const row = { kind: 'sign_in', payload: '{}', created_at: now, next_at: now + 60_000, tries: 1 }
