@@ -8,7 +8,7 @@ import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
 import { readPayees } from '../derive/payouts.ts'
 import type { LedgerFacts, LedgerPayee, OwnerFacts } from '../domain/trust/ledger-facts.ts'
 import { OperatorError } from '../domain/wire/problems.ts'
-import { isDumpCopy } from '../domain/wire/published-files.ts'
+import { findContentType, isDumpCopy } from '../domain/wire/published-files.ts'
 import { collectGarbage } from './astro-build.ts'
 import { recordChanges } from './changes.ts'
 import {
@@ -20,13 +20,7 @@ import {
   switchTo,
   WORK,
 } from './folder.ts'
-import {
-  groupByFolder,
-  toHeaderFiles,
-  toHeaderRules,
-  toNginxRules,
-  toRedirectRules,
-} from './hosts.ts'
+import { toHeaderRules, toNginxRules, toRedirectRules } from './hosts.ts'
 import { beginIndexes, writeIndexes, writeSearchFunction } from './indexes.ts'
 import { digestCode, digestInputs, type Settings } from './inputs.ts'
 import { writeListingFiles } from './listing-files.ts'
@@ -207,13 +201,11 @@ async function writePages(
  * `_redirects`. They depend only on the names of the files, which give their types.
  */
 function writeHostRules(folder: Folder, baseUrl: string): void {
-  const names = [...folder.names]
+  const files = [...folder.names]
     .filter((path) => path.startsWith('public/') && !isDumpCopy(path))
     .map((path) => path.slice('public/'.length))
     .sort()
-  const files = [...groupByFolder(names)]
-    .flatMap(([place, names]) => toHeaderFiles(names, place))
-    .sort((a, b) => (a.file < b.file ? -1 : 1))
+    .map((file) => ({ file, type: findContentType(file) }))
   folder.write('deploy/nginx.conf', toNginxRules(baseUrl, files))
   folder.write('deploy/_headers', toHeaderRules(baseUrl, files))
   folder.write('deploy/_redirects', toRedirectRules(files))

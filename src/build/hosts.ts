@@ -2,10 +2,8 @@ import {
   BADGE_HEADERS,
   DATA_HEADERS,
   fileHeaders,
-  findContentType,
   findTypeByExtension,
   HOME_LINK,
-  isHashed,
   LONG_CACHE,
   PAGE_HEADERS,
   SHORT_CACHE,
@@ -24,52 +22,16 @@ const TWIN_LINK = 'rel="alternate"'
 type Block = [path: string, headers: string]
 
 /**
- * Files by the first folder of their addresses, empty for those in none. Of hashed names that
- * change with each build, only the first of each folder and type.
- */
-export function groupByFolder(names: readonly string[]): Map<string, string[]> {
-  const seen = new Set<string>()
-  const lasting = names.filter((file) => {
-    if (!isHashed(file)) return true
-    const sign = file.replace(/[^/]*\./, '')
-    return !seen.has(sign) && seen.add(sign)
-  })
-  return Map.groupBy(lasting, (file) => {
-    const address = toUrlPath(file)
-    return address.slice(1, Math.max(1, address.indexOf('/', 1)))
-  })
-}
-
-/**
- * The files of such a folder that need rules: where headers are equal, only the first of each type
- * and address. @param names sorted
- */
-export function toHeaderFiles(names: readonly string[], folder: string): TypedFile[] {
-  const files = names.map((file) => ({ file, type: findContentType(file) }))
-  const headers = new Set(files.map((file) => toHeaderLines(fileHeaders(file))))
-  if (folder === '' || headers.size > 1) return files
-  const telling = new Map<string, TypedFile>()
-  for (const file of files) {
-    const sign = isSingle(file) ? file.file : `${extensionOf(file.file)} ${routeOf(file)}`
-    if (!telling.has(sign)) telling.set(sign, file)
-  }
-  return [...telling.values()]
-}
-
-/**
  * `_headers` as static hosts read it: one block for each folder whose files share their headers,
  * one for each other file. No address has two blocks with different values: hosts would merge them.
  */
 export function toHeaderRules(baseUrl: string, files: readonly TypedFile[]): string {
   const transport = toHeaderLines(toTransportHeaders(baseUrl))
   const blocks = files.map(
-    (file): Block => [
-      toUrlPath(file.file).slice(1),
-      `${toHeaderLines(fileHeaders(file))}${transport}`,
-    ],
+    (file): Block => [toUrlPath(file.file).slice(1), toHeaderLines(fileHeaders(file))],
   )
   return joinEqual('', [...new Map(blocks)])
-    .map(([path, headers]) => `${path}\n${headers}`)
+    .map(([path, headers]) => `${path}\n${headers}${transport}`)
     .join('')
 }
 
@@ -225,11 +187,11 @@ function toSingle(file: TypedFile, headers: ToHeaders): string {
 }
 
 /** Whether a web server would infer another type from its name. */
-export function isSingle({ file, type }: TypedFile): boolean {
+function isSingle({ file, type }: TypedFile): boolean {
   return findTypeByExtension(file) !== type
 }
 
-export function extensionOf(file: string): string {
+function extensionOf(file: string): string {
   return file.slice(file.lastIndexOf('.') + 1)
 }
 
