@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { toVersus } from '../../src/components/compare/versus.ts'
+import { UNPUBLISHED } from '../../src/domain/listing/price-text.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { SAMPLE_FACTS, toListing, toMeasured, VIEW_CONTEXT } from './listing-samples.ts'
 
@@ -65,6 +66,14 @@ describe('listings side by side', () => {
     const both = [{ facts: priced(0.02) }, { facts: priced(0.01) }, {}]
     expect(textsOf(both, 'Weather for a place')).toEqual(['$0.02', '$0.01', 'not offered'])
     expect(textsOf([{ facts: priced(0.02) }, {}], 'Weather for a place')).toBeUndefined()
+  })
+
+  test('who does a task for free, or at a price that nobody published, is not said to lack it', () => {
+    const [operation] = priced(0.02).http
+    const http = [{ ...operation, price: undefined }]
+    const free = { facts: { pricing: { model: 'unknown' }, cost: 'free', http } }
+    const rows = [{ facts: priced(0.02) }, free, { facts: { pricing: { model: 'unknown' }, http } }]
+    expect(textsOf(rows, 'Weather for a place')).toEqual(['$0.02', 'free', UNPUBLISHED])
   })
 
   test('a row that nobody has anything for is left out; one that somebody has names what lacks', () => {

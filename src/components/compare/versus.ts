@@ -1,6 +1,6 @@
 import type { Switches } from '../../domain/derived/tables.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
-import { toCostText, toUsd, UNPUBLISHED } from '../../domain/listing/price-text.ts'
+import { isFree, toCostText, toUsd, UNPUBLISHED } from '../../domain/listing/price-text.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { smallestOf } from '../../domain/wire/json.ts'
 import { LEAST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'
@@ -112,11 +112,12 @@ const priceRow = row('One call from', UNPUBLISHED, (view) => {
 const taskRows: ToRows = (subjects, tasks) =>
   tasks.flatMap(({ id, name }) => {
     const cells = subjects.map(({ view }): VersusCell => {
-      const prices = view.operations.flatMap(({ task, price }) =>
-        task === id && price?.per === 'call' ? [price.min_usd] : [],
-      )
-      if (prices.length === 0) return missing('not offered')
-      const usd = smallestOf(prices)
+      const doing = view.operations.filter(({ task }) => task === id)
+      // A line of a tool names no task.
+      if (doing.length === 0) return missing(view.tools.length > 0 ? 'not stated' : 'not offered')
+      const prices = doing.flatMap(({ price }) => (price?.per === 'call' ? [price.min_usd] : []))
+      if (prices.length === 0 && !isFree(view)) return missing(UNPUBLISHED)
+      const usd = isFree(view) ? 0 : smallestOf(prices)
       return { text: usd === 0 ? 'free' : toUsd(usd), isMissing: false, usd }
     })
     const offered = cells.filter(({ isMissing }) => !isMissing).length
