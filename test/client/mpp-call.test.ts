@@ -3,17 +3,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Lock } from '../../packages/client/src/lock.ts'
 import { createWaypost } from '../../packages/client/src/waypost.ts'
-import {
-  aListing,
-  type RelayWorld,
-  type Seller,
-  startRelay,
-  startSeller,
-} from '../call/relay-world.ts'
+import { aListing, startRelay, startSeller } from '../call/relay-world.ts'
 import { paymentHeaders } from '../receipts/observed-relay.ts'
+import { forAllTests } from '../support/for-tests.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
@@ -51,10 +46,8 @@ let requests: {
   x402: unknown
   body: string
 }[] = []
-let seller: Seller
-let relay: RelayWorld
-beforeAll(async () => {
-  seller = await startSeller(async (req, res) => {
+const seller = forAllTests(() =>
+  startSeller(async (req, res) => {
     const body = await readText(req)
     const { authorization, 'payment-signature': x402 } = req.headers
     requests.push({ method: req.method, authorization, x402, body })
@@ -62,10 +55,11 @@ beforeAll(async () => {
     if (!isPaid || insatiable) return void res.writeHead(402, asks).end('{}')
     const receipt = { method: 'evm', reference: '0x2', status: 'success' }
     res.writeHead(200, { 'payment-receipt': encode(receipt) }).end('{"sold":true}')
-  })
-  relay = await startRelay({ listings: [aListing(`${seller.origin}/paid`, { digest: DIGEST })] })
-})
-afterAll(() => Promise.all([relay.close(), seller.close()]))
+  }),
+)
+const relay = forAllTests(() =>
+  startRelay({ listings: [aListing(`${seller.origin}/paid`, { digest: DIGEST })] }),
+)
 
 /** The caller's own part: it sees one challenge, and signs. */
 const signed: string[] = []

@@ -1,18 +1,10 @@
 import { text as readText } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { callThroughRelay } from '../../functions/protocols/mcp-call-tool.ts'
 import { createRelay } from '../../functions/relay/relay.ts'
-import {
-  aListing,
-  type RelayWorld,
-  type Seller,
-  startRelay,
-  startSeller,
-} from '../call/relay-world.ts'
+import { aListing, type RelayWorld, startRelay, startSeller } from '../call/relay-world.ts'
+import { forAllTests } from '../support/for-tests.ts'
 
-let seller: Seller
-let world: RelayWorld
-let limited: RelayWorld
 const seen: {
   method: string | undefined
   url: string | undefined
@@ -20,18 +12,19 @@ const seen: {
   headers: object
 }[] = []
 
-beforeAll(async () => {
-  seller = await startSeller(async (req, res) => {
+const seller = forAllTests(() =>
+  startSeller(async (req, res) => {
     const body = await readText(req)
     seen.push({ method: req.method, url: req.url, body, headers: req.headers })
     if (req.url === '/large') return void res.end('x'.repeat(1_000_000))
     res.setHeader('content-type', 'application/json').end(JSON.stringify({ ok: true }))
-  })
-  const listings = [aListing(`${seller.origin}/start`)]
-  world = await startRelay({ listings })
-  limited = await startRelay({ listings, env: { RATE_LIMITS: '{"call":"1/60"}' } })
-})
-afterAll(() => Promise.all([world.close(), limited.close(), seller.close()]))
+  }),
+)
+const listings = () => [aListing(`${seller.origin}/start`)]
+const world = forAllTests(() => startRelay({ listings: listings() }))
+const limited = forAllTests(() =>
+  startRelay({ listings: listings(), env: { RATE_LIMITS: '{"call":"1/60"}' } }),
+)
 
 type Caller = NonNullable<Parameters<typeof callThroughRelay>[1]>
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { listVerdicts, PURPOSES, type Purpose } from '../../functions/net/guard.ts'
 import { createHttpClient } from '../../functions/net/http-client.ts'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
@@ -10,19 +10,18 @@ import { fetchText } from '../../seeds/fetch/read-source.ts'
 import { createReviewClient, inspectService } from '../../seeds/review/reports.ts'
 import type { Handshake } from '../../src/domain/probe/plan.ts'
 import { readClaimHost } from '../../src/domain/sellers/claim-rules.ts'
-import { liveListing } from '../support/live-listing.ts'
+import { forAllTests } from '../support/for-tests.ts'
 import { findNetworkUse } from '../support/network-use.ts'
-import { type RunningService, startService } from '../support/running-service.ts'
-import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
+import { serveFixture } from '../support/running-service.ts'
+import { startSellerSite } from '../support/seller-site.ts'
 import { readSourceTree, toSourceFile } from '../support/source-tree.ts'
 
-let site: SellerSite
-let waypost: RunningService
+const site = forAllTests(startSellerSite)
+const waypost = serveFixture({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' })
 /** What came in: connections, and the User-Agent of each request. */
 let connections = 0
 let agents: string[] = []
-beforeAll(async () => {
-  site = await startSellerSite()
+beforeAll(() => {
   site.server.on('connection', () => {
     connections += 1
   })
@@ -31,14 +30,7 @@ beforeAll(async () => {
     res.writeHead(200, { 'content-type': 'application/json' })
     res.end('{"jsonrpc":"2.0","id":1,"result":"0x1"}')
   }
-  waypost = await startService({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' })
-  const { listings } = waypost.service.parts.release()
-  if (!(listings instanceof Map)) throw new Error('expected a map')
-  listings.set('api.site', { ...liveListing('api.site', `${site.url}/`), buy: 'relay_x402' })
-})
-afterAll(async () => {
-  await waypost?.close()
-  await site?.close()
+  waypost.list('api.site', `${site.url}/`)
 })
 
 const countAllowed = (purpose: Purpose) =>

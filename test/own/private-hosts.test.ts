@@ -5,34 +5,27 @@ import { createProver } from '../../functions/sellers/proofs.ts'
 import type { Handshake } from '../../src/domain/probe/plan.ts'
 import { readClaimHost } from '../../src/domain/sellers/claim-rules.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
-import { liveListing } from '../support/live-listing.ts'
+import { forAllTests } from '../support/for-tests.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
-import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
+import { startSellerSite } from '../support/seller-site.ts'
 
 /** One machine inside, known by two names; the directory was told of one of them. */
 const NAMED = 'api.corp.example'
 const STRANGER = 'api.stranger.example'
 const TOKEN = 'x'.repeat(43)
 let dns: DnsServer
-let inside: SellerSite
+const inside = forAllTests(startSellerSite)
 let acme: RunningService
 /** What the machine inside was asked: host name and path. */
 let heard: string[]
 beforeAll(async () => {
   dns = await startDnsServer()
-  inside = await startSellerSite()
   acme = await startService({ PRIVATE_HOSTS: '*.corp.example', DNS_SERVERS: dns.address })
-  const { listings } = acme.service.parts.release()
-  if (!(listings instanceof Map)) throw new Error('expected a map')
-  for (const [id, host] of [
-    ['api.named', NAMED],
-    ['api.stranger', STRANGER],
-  ] as const)
-    listings.set(id, { ...liveListing(id, urlOf(host)), buy: 'relay_x402' })
+  acme.list('api.named', urlOf(NAMED))
+  acme.list('api.stranger', urlOf(STRANGER))
 })
 afterAll(async () => {
   await acme?.close()
-  await inside?.close()
   dns?.close()
 })
 beforeEach(() => {

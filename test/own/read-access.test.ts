@@ -9,10 +9,10 @@ import { toUrlPath } from '../../src/domain/wire/published-files.ts'
 import { ON_DEMAND_PAGES, PROTOCOL_ENDPOINTS, ROUTES } from '../../src/domain/wire/routes.ts'
 import { FILES } from '../deploy/released-files.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
-import { liveListing } from '../support/live-listing.ts'
+import { forAllTests } from '../support/for-tests.ts'
 import { askRaw } from '../support/raw-answer.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
-import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
+import { startSellerSite } from '../support/seller-site.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 const CLOSED = 'private, no-store'
@@ -213,20 +213,15 @@ describe('a directory that is closed', () => {
 })
 
 describe('a call through the relay of a closed directory', () => {
-  let seller: SellerSite
+  const seller = forAllTests(startSellerSite)
   let heard: string[][]
-  beforeAll(async () => {
-    seller = await startSellerSite()
+  beforeAll(() => {
     seller.answer = (req, res) => {
       heard.push(req.rawHeaders)
       res.end('ok')
     }
-    const { listings } = closed.service.parts.release()
-    if (!(listings instanceof Map)) throw new Error('expected a map')
-    const url = `${seller.url}/`
-    listings.set('api.seller', { ...liveListing('api.seller', url), buy: 'relay_x402' })
+    closed.list('api.seller', `${seller.url}/`)
   })
-  afterAll(() => seller?.close())
   /** @returns what the seller got as `Authorization` and `Proxy-Authorization`; null where nothing came */
   async function call(lines: readonly (readonly [name: string, value: string])[]) {
     heard = []

@@ -1,29 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type RunningService, startService } from '../support/running-service.ts'
-import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { forAllTests } from '../support/for-tests.ts'
+import { serveFixture, startService } from '../support/running-service.ts'
+import { startSellerSite } from '../support/seller-site.ts'
 
 const EMAIL = 'secret-person@shop.example'
 const URL_OF_NEW = 'https://api.tides.example/tides'
 
-let waypost: RunningService
-let strict: RunningService
-let seller: SellerSite
+const seller = forAllTests(startSellerSite)
+const waypost = serveFixture({
+  UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
+  RATE_LIMITS: '{"propose":"off","dispute":"off","search":"off"}',
+})
+const strict = serveFixture()
 let connections = 0
-beforeAll(async () => {
-  seller = await startSellerSite()
+beforeAll(() => {
   seller.server.on('connection', () => {
     connections += 1
   })
-  waypost = await startService({
-    UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
-    RATE_LIMITS: '{"propose":"off","dispute":"off","search":"off"}',
-  })
-  strict = await startService({})
-})
-afterAll(async () => {
-  await waypost.close()
-  await strict.close()
-  await seller.close()
 })
 beforeEach(async () => {
   await waypost.service.parts.ledger.store.db.deleteFrom('report').execute()

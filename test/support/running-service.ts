@@ -4,12 +4,15 @@ import { createService, type Service } from '../../functions/service/service.ts'
 import { FIXTURE_ENV } from './fixture-env.ts'
 import { forAllTests } from './for-tests.ts'
 import { listen } from './listen.ts'
+import { liveListing } from './live-listing.ts'
 import { tempFolder } from './temp-folder.ts'
 
 export interface RunningService {
   /** `http://127.0.0.1:<port>`; its BASE_URL is another, as behind a proxy. */
   url: string
   service: Service
+  /** One more listing in the release, that the relay calls. */
+  list(id: string, url: string): void
   /** Every line logged so far. */
   log: string[]
   close(): Promise<void>
@@ -29,6 +32,11 @@ export async function startService(
   return {
     url: `http://127.0.0.1:${await listen(service.server)}`,
     service,
+    list(id, url) {
+      const { listings } = service.parts.release()
+      if (!(listings instanceof Map)) throw new Error('expected a map')
+      listings.set(id, { ...liveListing(id, url), buy: 'relay_x402' })
+    },
     log: lines,
     close: () => service.close(),
   }
