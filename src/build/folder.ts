@@ -311,7 +311,7 @@ function isWhole(folder: string, { checksums, files }: ReleaseFile): boolean {
 }
 
 /** How many files lie below a folder, and their length together. */
-export function countFiles(folder: string): ReleaseFile['files'] {
+function countFiles(folder: string): ReleaseFile['files'] {
   let [count, bytes] = [0, 0]
   for (const file of walk(folder)) {
     count += 1

@@ -3,11 +3,7 @@ import { readMoves, urlIn } from '../content/check.ts'
 import { createListingParser, type ListingFile } from '../content/listing-file.ts'
 import type { Content } from '../content/read.ts'
 import { digestOf, recall } from '../content/recall.ts'
-import {
-  type DerivedListing,
-  deriveListing,
-  NO_PAYOUTS,
-} from '../domain/derived/derived-listing.ts'
+import { deriveListing, NO_PAYOUTS } from '../domain/derived/derived-listing.ts'
 import { createMarkFinder, type Tables } from '../domain/derived/tables.ts'
 import type { ListingFacts } from '../domain/listing/listing-facts.ts'
 import { followMoves, type Gone, type OptedOutListing } from '../domain/listing/listing-states.ts'
@@ -94,7 +90,10 @@ export function createCatalogue(
     return { ...known, facts: file.facts, description: file.description, key }
   })
   const context = { rules, baseUrl, directory: tables.site.short_name, asOf }
-  const listings = deriveListings(inputs, digestOf(tables), context)
+  const ofTables = digestOf(tables)
+  const listings = inputs.map((input) =>
+    recall(`listing ${input.id}`, input.key + ofTables, () => deriveListing(input, context)),
+  )
   const optedOut = content.listings.filter((file) => isOptedOut(file, ledger, baseUrl))
   const gone = toGone(content, { files, optedOut, moved: ledger.moved, baseUrl })
   const claimRules: ClaimRules = { ...rules, sharedHosts: tables.sharedHosts, issuer }
@@ -115,16 +114,6 @@ export function createCatalogue(
     sources: new Map(tables.sources.map((row) => [row.id, row])),
     goneServers: readGoneServers(gone, content, optedOut, rules),
   }
-}
-
-function deriveListings(
-  inputs: readonly (Parameters<typeof deriveListing>[0] & { key: string })[],
-  ofTables: string,
-  context: Parameters<typeof deriveListing>[1],
-): DerivedListing[] {
-  return inputs.map((input) =>
-    recall(`listing ${input.id}`, input.key + ofTables, () => deriveListing(input, context)),
-  )
 }
 
 /** The listings whose owner wants them here. */
