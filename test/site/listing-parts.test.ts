@@ -82,7 +82,9 @@ describe('days as bars', () => {
       probe('2026-10-31', 'dead'),
     ])
     expect(counts).toEqual([['Our probes', '1 of 3 answered']])
-    expect(toProbeCounts([])).toEqual([])
+    const two = [probe('2026-10-30', 'spoke'), probe('2026-10-31', 'spoke')]
+    expect(toProbeCounts(two)).toEqual([['Our probes', '2 of 2 answered']])
+    expect(toProbeCounts(two.slice(1))).toEqual([])
   })
 })
 

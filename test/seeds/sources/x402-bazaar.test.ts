@@ -41,6 +41,9 @@ describe('the x402 Bazaar', () => {
     ])
     const fields = fieldsOf('api.tides.example')
     expect(fields?.get('name')).toBe('Harbour Tides')
+    expect(fields?.get('summary')).toBe(
+      '2 paid endpoints at api.tides.example: v1/tide, v1/moon/{day}.',
+    )
     expect(fields?.get('pricing')).toEqual({
       model: 'per_call',
       min_usd: 0.003,
