@@ -144,7 +144,7 @@ describe.skipIf(!hasNginx)(
       expect(await expectSame({ path: '/docs', headers: MARKDOWN })).toBe(200)
     })
 
-    test('doors of other protocols', async () => {
+    test('other protocols', async () => {
       for (const path of ['/mcp', '/a2a', '/v0.1/servers', '/discovery/resources', '/ard/search'])
         await expectSame({ path })
     })

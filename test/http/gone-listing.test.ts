@@ -104,7 +104,7 @@ describe('a listing that has another id', () => {
     expect(await other.json()).toMatchObject({ moved_to: 'x402.weather', another_host: true })
   })
 
-  test('comparisons and the Markdown door know it by its former id', async () => {
+  test('comparisons and the Markdown page know it by its former id', async () => {
     const compared = await ask('/api/v1/compare?ids=x402.early-weather,x402.tide-tables')
     expect(JSON.stringify(await compared.json())).toContain('"x402.weather"')
   })

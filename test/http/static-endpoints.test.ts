@@ -15,7 +15,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(waypost.url + path, { headers, redirect: 'manual' })
 const getJson = async (path: string) => (await get(path)).json()
 
-describe('every route and door that is read', () => {
+describe('every route and protocol that is read', () => {
   /** What stands for the parameters of a path. */
   const PARAMETERS: Record<string, string> = {
     ':listing_id': 'x402.weather',

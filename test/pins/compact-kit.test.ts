@@ -17,7 +17,7 @@ test('the compact kit has the request that the whole one would send, and its dig
   expect(await kitOf('x402.weather', '?view=full')).toEqual(whole)
 })
 
-test('every door gives the same digest', async () => {
+test('every protocol gives the same digest', async () => {
   const { digest } = await kitOf('x402.weather')
   expect((await read('/api/v1/listings/x402.weather')).digest).toBe(digest)
   const { results } = await read('/api/v1/operations?q=weather&limit=20')

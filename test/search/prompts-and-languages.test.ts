@@ -133,7 +133,7 @@ describe('a long prompt is read by the words that belong together', () => {
   })
 })
 
-test('a long question that is all about its task names the deed before what it takes', () => {
+test('a long question that is all about its task names the task before what it takes', () => {
   const requested =
     'weather forecast city token price text company number folder language gift phone'
   const { terms } = listingDatabase(index).plan(requested)

@@ -103,7 +103,7 @@ describe('what is done', () => {
     expect(ask(q).effects[0]).toBe(effect)
   })
 
-  test('a thing behind an article is not a deed', () => {
+  test('a thing behind an article is no verb', () => {
     expect(ask('read the order of a tweet').effects[0]).toBe('read')
   })
 

@@ -47,7 +47,7 @@ export function stopSharedPostgres(): () => Promise<void> {
       if (!existsSync(file)) continue
       const pid = Number.parseInt(readFileSync(file, 'utf8'), 10)
       process.kill(pid, 'SIGQUIT')
-      // It takes the file away as its last deed.
+      // It takes the file away at its end.
       for (let wait = 0; wait < 100 && existsSync(file); wait += 1) await pause(20)
     }
     await rm(folder, { recursive: true, force: true, maxRetries: 20 })

@@ -183,7 +183,7 @@ function toFigures(rows: JudgedTasks): string {
   return `of ${rows.length}: right ${countTasks(rows, 'isRight')}, callable ${countTasks(rows, 'isCallable')}, filled ${countTasks(rows, 'isFilled')}`
 }
 
-test('forty-two deeds: the first row is right, is called as it stands, and holds what was asked', () => {
+test('forty-two tasks: the first row is right, is called as it stands, and holds what was asked', () => {
   const judged = judgeTasks(find)
   const isAside = ({ at }: JudgedTasks[number]) => at % 2 === 1
   console.log(`tuned on ${toFigures(judged.filter((each) => !isAside(each)))}`)

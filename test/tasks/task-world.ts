@@ -50,7 +50,7 @@ export function raise(message: string): never {
   throw new Error(message)
 }
 
-/** The three addresses of a directory that a deed asks, over the domain's own plan. */
+/** The three addresses of a directory that a task asks, over the domain's own plan. */
 export async function openDirectory(
   doubles: readonly Double[],
   site: Doubles,

@@ -45,7 +45,7 @@ const former = (method: string, params: unknown) => ({ jsonrpc: '2.0', id: 7, me
 const formerMessage = (parts: unknown[]) =>
   former('message/send', { message: { kind: 'message', messageId: 'm1', role: 'user', parts } })
 
-describe('the A2A door', () => {
+describe('the A2A agent', () => {
   test('to the official client a message is a search', async () => {
     const answer = await send([part({ $case: 'text', value: 'weather' })])
     const api = await (await fetch(`${running.url}/api/v1/search?q=weather&limit=5`)).json()

@@ -39,7 +39,7 @@ test.each([
   expect(JSON.parse(result.content[0].text)).toEqual(result.structuredContent)
 })
 
-test('so does a message to the A2A door', async () => {
+test('so does a message to the A2A agent', async () => {
   const message = { kind: 'message', messageId: 'm', role: 'user', parts: [] }
   const parts = [{ kind: 'text', text: 'weather' }]
   const response = await fetch(`${running.url}/a2a`, {

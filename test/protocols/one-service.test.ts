@@ -17,7 +17,7 @@ async function read(path: string, body?: unknown) {
 
 const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id)
 
-/** What each door finds for a text and a kind, as ids in its own order. */
+/** What each protocol finds for a text and a kind, as ids in its own order. */
 const PROTOCOL_ENDPOINTS: Record<string, (q: string, kind: string) => Promise<string[]>> = {
   api: async (q, kind) => idsOf((await read(`/api/v1/search?${query({ q, kind })}`)).results),
   'api, compact': async (q, kind) =>
@@ -50,7 +50,7 @@ const PROTOCOL_ENDPOINTS: Record<string, (q: string, kind: string) => Promise<st
 
 const query = (parameters: Record<string, string>) => new URLSearchParams(parameters)
 
-describe('one service behind every door', () => {
+describe('one service behind every protocol', () => {
   test.each([
     ['weather', 'http_api'],
     ['weather', 'mcp_server'],
@@ -80,7 +80,7 @@ describe('one service behind every door', () => {
   })
 })
 
-test('what a door shows counts as the door’s: HTTP ones as api', async () => {
+test('what a protocol shows counts as its own: HTTP ones as api', async () => {
   const { ledger } = running.service.parts
   const read = async () => {
     await ledger.usage.flush()

@@ -7,7 +7,7 @@ const running = serveFixture()
 const read = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${running.url}${path}`, { headers })
 
-describe('documents that say where each door stands', () => {
+describe('documents that say where each protocol answers', () => {
   test.each([
     ['/.well-known/ard.json', 'application/json'],
     ['/.well-known/ai-catalog.json', 'application/ai-catalog+json'],

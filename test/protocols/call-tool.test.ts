@@ -84,7 +84,7 @@ const CLIENTS: Record<string, (use: (call: Call) => Promise<void>) => Promise<vo
   },
   'the former client': async (use) => {
     const client = new FormerClient({ name: 't', version: '1.0.0' })
-    // Its own type of a transport asks for a session id that this door never gives.
+    // Its own type of a transport asks for a session id that this server never gives.
     await client.connect(
       new FormerTransport(ADDRESS, inMemory) as Parameters<typeof client.connect>[0],
     )

@@ -126,7 +126,7 @@ describe('a plain call', () => {
   })
 })
 
-describe.each(REVISIONS)('the MCP door, to the official client of revision %s', (revision) => {
+describe.each(REVISIONS)('the MCP server, to the official client of revision %s', (revision) => {
   const withOne = <Result>(work: (client: Client) => Promise<Result>) => withClient(work, revision)
 
   test('speaks that revision', async () => {
@@ -241,7 +241,7 @@ test('the client of the former package finds the same', async () => {
   await client.close()
 })
 
-describe('bad input to the MCP door', () => {
+describe('bad input to the MCP server', () => {
   test.each([
     ['search_listings', { max_price: 1 }, /unknown argument; did you mean max_price_usd\?/],
     ['find_operations', { zzz: 1 }, /unknown argument\. The arguments are query, kind,/],
@@ -333,7 +333,7 @@ describe('bad input to the MCP door', () => {
   })
 })
 
-test('the limit of searches covers the door, and its refusal says when to come back', async () => {
+test('the limit of searches covers the server, and its refusal says when to come back', async () => {
   const limited = await startService({ RATE_LIMITS: '{"search":"2/60"}' })
   const ask = () =>
     fetch(`${limited.url}/mcp`, {
