@@ -49,6 +49,46 @@ test('a row that is far less relevant stays where it was, and so do all where no
   expect(find('coordinates address').ids[0]).toBe('api.both')
 })
 
+test('a task that nobody does is said to be so', () => {
+  const none = documents.map((document) => ({ ...document, tasks: ['weather'] }))
+  const words = { ...NO_SEARCH_WORDS, tasks: TASKS }
+  const empty = loadSearchIndex(buildSearchIndex(none, { words }))
+  const query = { q: 'geocode coordinates', limit: 5, offset: 0 }
+  expect(searchIndex(empty, query).notes[0]).toBe('No listing is known to do “Geocoding”.')
+  expect(searchIndex(index, query).notes.join()).not.toContain('known to do')
+})
+
+describe('a kit', () => {
+  const own = loadSearchIndex(
+    buildSearchIndex(
+      [
+        sampleDocument({ id: 'kit.maps', kind: 'kit', name: 'Maps', summary: 'maps maps' }),
+        sampleDocument({ id: 'api.maps', name: 'Maps of places' }),
+        sampleDocument({
+          id: 'api.far',
+          name: 'Other',
+          summary: `maps ${'something '.repeat(40)}`,
+        }),
+      ],
+      { words: { ...NO_SEARCH_WORDS, stop: ['of', 'for'] } },
+    ),
+  )
+  const idsFor = (q: string, filters = {}) =>
+    searchIndex(own, { q, limit: 5, offset: 0, ...filters }).organic.rows.map(({ row }) =>
+      readId(own, row),
+    )
+
+  test('gives way to services that are at least half as relevant', () => {
+    expect(idsFor('places maps')).toEqual(['api.maps', 'kit.maps', 'api.far'])
+    expect(idsFor('places maps', { limit: 1 })).toEqual(['api.maps'])
+  })
+
+  test('does not where it is what was asked for', () => {
+    expect(idsFor('maps for maps skill')[0]).toBe('kit.maps')
+    expect(idsFor('maps', { kind: 'kit' })).toEqual(['kit.maps'])
+  })
+})
+
 describe('a wish for what does the same as somebody', () => {
   const named = loadSearchIndex(
     buildSearchIndex(

@@ -9,6 +9,7 @@ import {
   trustFactor,
 } from '../../domain/search/search-rank.ts'
 import type { Explanation } from '../../domain/search/search-response.ts'
+import { largestOf } from '../../domain/wire/json.ts'
 import type { SearchSort } from '../../domain/wire/vocabulary.ts'
 import {
   type CodedColumn,
@@ -55,7 +56,7 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
   const { span, toKey, toRow } = createKeys(index)
   // An exact row may hold no term, as an id or a host is not text.
   const known = new Map(exact.flatMap(({ rows }) => rows.map((row) => [row, toKey(row, 0)])))
-  const best = createTopKeys(Math.min(most, range.end - range.start))
+  const best = createTopKeys(Math.min(Math.max(most, FIRST_ROWS), range.end - range.start))
   const doing = taskBits(index, plan)
   const done: number[] = []
   let total = known.size
@@ -77,7 +78,7 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
   const first = exact.flatMap(({ rows }) =>
     rows.map((row) => known.get(row) ?? 0).sort((a, b) => b - a),
   )
-  const others = putDoingFirst(index, best.take(), done)
+  const others = putServicesFirst(index, putDoingFirst(index, best.take(), done), text)
   return { total, rows: [...first, ...others].slice(0, most).map(toRow) }
 }
 
@@ -94,6 +95,25 @@ function putDoingFirst(index: SearchIndex, best: Float64Array, done: readonly nu
   const first = done.filter((key) => Math.floor(key / span) >= half).sort((a, b) => b - a)
   const known = new Set(first)
   return [...first, ...[...best].filter((key) => !known.has(key))]
+}
+
+/** Among so many first rows a kit gives way to services: as many as a page has at most. */
+const FIRST_ROWS = 50
+const WANTS_KIT = /\b(?:kit|skill)s?\b/i
+
+/** Who asks for something to be done wants a service: kits come behind those at least half as relevant as the best row. */
+function putServicesFirst(index: SearchIndex, keys: readonly number[], text: string): number[] {
+  if (index.noun !== 'listing' || WANTS_KIT.test(text)) return [...keys]
+  const kits = bitsFor(index, 'kind:kit')
+  const { span, rowOf } = createKeys(index)
+  const first = keys.slice(0, FIRST_ROWS)
+  const half = Math.floor(largestOf(first) / span) / 2
+  const isBehind = (key: number) => passes(kits, rowOf(key)) || Math.floor(key / span) < half
+  return [
+    ...first.filter((key) => !isBehind(key)),
+    ...first.filter(isBehind),
+    ...keys.slice(FIRST_ROWS),
+  ]
 }
 
 /** Reports every row that holds a term, with its score. */

@@ -103,6 +103,7 @@ export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutco
     firstParty,
     notes: [
       ...(others === null ? [] : [alternativesNote(others)]),
+      ...(others === null ? taskNotes(index, plan) : []),
       ...(organic.total > 0 || text === undefined ? plan.notes : notesOnNone(index, text, plan)),
       ...advice.notes,
       ...sortNotes(query, organic.total),
@@ -126,6 +127,14 @@ function alternativesTo(index: SearchIndex, query: SearchQuery): Alternatives | 
   const { q: text, sort = 'relevance' } = query
   if (text === undefined || sort !== 'relevance') return null
   return findAlternatives(index, text, filterRows(index, toRowFilter(query)))
+}
+
+/** Rows for a task that nobody does answer something else; where no listing says what it does, nobody knows. */
+function taskNotes(index: SearchIndex, { task }: QueryPlan): string[] {
+  const isDone = (id: string) => bitsFor(index, `task:${id}`).some((bits) => bits !== 0)
+  if (task === null || index.noun !== 'listing' || isDone(task)) return []
+  if (!index.filters.tasks.some(isDone)) return []
+  return [`No listing is known to do “${index.words.taskName(task)}”.`]
 }
 
 function alternativesNote({ name, tasks }: Alternatives): string {
