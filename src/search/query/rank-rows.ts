@@ -265,11 +265,19 @@ export function exactRows(
   { text, bits }: { text: string; bits: Uint32Array | null },
 ): ExactRows[] {
   const found: ExactRows[] = []
-  for (const kind of EXACT_KINDS) {
-    const rows = Array.from(rowsFor(index, kind, text)).filter(
+  const add = (kind: ExactKind, rows: Iterable<number>) => {
+    const others = [...rows].filter(
       (row) => isIn(range, row) && passes(bits, row) && kindOf(found, row) === null,
     )
-    if (rows.length > 0) found.push({ kind, rows })
+    if (others.length > 0) found.push({ kind, rows: others })
+  }
+  for (const kind of EXACT_KINDS) {
+    const rows = rowsFor(index, kind, text)
+    // Of a vendor's listings, those named like it come first.
+    if (kind === 'vendor')
+      for (const named of ['name', 'product'] as const)
+        add(named, new Set(rows).intersection(new Set(rowsFor(index, named, text))))
+    add(kind, rows)
   }
   return found
 }
