@@ -102,8 +102,8 @@ const FIRST_ROWS = 50
 const WANTS_KIT = /\b(?:kit|skill)s?\b/i
 
 /** Who asks for something to be done wants a service: kits come behind those at least half as relevant as the best row. */
-function putServicesFirst(index: SearchIndex, keys: readonly number[], text: string): number[] {
-  if (index.noun !== 'listing' || WANTS_KIT.test(text)) return [...keys]
+function putServicesFirst(index: SearchIndex, keys: number[], text: string): number[] {
+  if (index.noun !== 'listing' || WANTS_KIT.test(text)) return keys
   const kits = bitsFor(index, 'kind:kit')
   const { span, rowOf } = createKeys(index)
   const first = keys.slice(0, FIRST_ROWS)
