@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { stringify } from 'yaml'
 import { type CompiledSite, OPENAPI } from '../compiled.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { toCompareList, toCompareView } from '../domain/compare/compare-view.ts'
@@ -53,7 +52,6 @@ import {
 } from '../domain/wire/routes.ts'
 import { toInertMarkdown } from '../domain/wire/text.ts'
 import { KINDS } from '../domain/wire/vocabulary.ts'
-import { drawCard, toDrawingKey, toLinkCards } from './cards/link-cards.ts'
 import type { Folder } from './folder.ts'
 import { createOpenApi } from './openapi/create-openapi.ts'
 import { writeNow } from './rows.ts'
@@ -107,7 +105,10 @@ export function writeSiteFiles(folder: Folder, site: CompiledSite, catalogue: Ca
   }
   // A function answers it, with a query: this is what it says without one.
   endpoint(ROUTES.compare_list.path, toCompareList(site.compare))
-  writeOpenApi(folder, createOpenApi(site.base_url, site.texts))
+  const openApi = `${JSON.stringify(createOpenApi(site.base_url, site.texts))}\n`
+  writeNow(folder, OPENAPI, openApi)
+  for (const path of ['openapi.json', 'api/v1/openapi.json'])
+    folder.write(`public/${path}`, openApi)
   folder.write('public/favicon.svg', site.mark ?? readFileSync(OWN_MARK, 'utf8'))
   const { colours } = site.texts
   if (colours !== undefined) folder.write('public/colours.css', toColours(colours))
@@ -134,17 +135,6 @@ function toTaskWords({ task_pages }: CompiledSite, { tables: { taskWords } }: Ca
       ...{ id, name, page },
       words: [...words, ...(taskWords[id] ?? [])],
     }))
-}
-
-/** Writing it as YAML takes as long as all pages of a small directory. */
-function writeOpenApi(folder: Folder, openApi: object): void {
-  const json = `${JSON.stringify(openApi)}\n`
-  writeNow(folder, OPENAPI, json)
-  folder.write('public/openapi.json', json)
-  folder.write('public/api/v1/openapi.json', json)
-  if (folder.reuse('public/openapi.yaml', hash('sha256', json))) return
-  const yaml = stringify(openApi, { aliasDuplicateObjects: false, lineWidth: 0 })
-  folder.write('public/openapi.yaml', yaml)
 }
 
 /** Over the colours of `tokens.css`. The sign's letters are white, so it stays dark. */
@@ -183,9 +173,11 @@ function toCatalog({ base_url, texts, categories: { categories } }: CompiledSite
 
 /** Draws the cards of links; one whose drawing is the same is that of the release before. */
 export async function drawCards(folder: Folder, site: CompiledSite): Promise<void> {
+  // What draws them takes a moment to load, and a build that changes nothing draws none.
+  const { drawCard, toLinkCards } = await import('./cards/link-cards.ts')
   const { categories, texts } = site
   for (const { path, svg } of toLinkCards(categories.categories, texts, texts.switches))
-    if (!folder.reuse(`public${path}`, toDrawingKey(svg)))
+    if (!folder.reuse(`public${path}`, hash('sha256', svg)))
       folder.write(`public${path}`, await drawCard(svg))
 }
 

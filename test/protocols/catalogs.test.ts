@@ -17,7 +17,6 @@ describe('documents that say where each protocol answers', () => {
     ],
     ['/mcp/server-card', 'application/mcp-server-card+json'],
     ['/.well-known/mcp/server-card.json', 'application/mcp-server-card+json'],
-    ['/openapi.yaml', 'application/yaml'],
     ['/llms.txt', 'text/plain; charset=utf-8'],
     ['/llms-full.txt', 'text/plain; charset=utf-8'],
   ])('%s is %s', async (path, type) => {

@@ -477,7 +477,6 @@ export const PAGE_TEMPLATES: readonly string[] = [
   '/sellers/dashboard',
   '/sellers/sign-in',
   '/openapi.json',
-  '/openapi.yaml',
   '/feed.atom',
   '/feed.json',
   '/opensearch.xml',

@@ -33,7 +33,6 @@ const TYPES: Record<string, string> = {
   txt: 'text/plain; charset=utf-8',
   md: 'text/markdown; charset=utf-8',
   xml: 'application/xml',
-  yaml: 'application/yaml',
   atom: 'application/atom+xml',
   webmanifest: 'application/manifest+json',
   ico: 'image/x-icon',
