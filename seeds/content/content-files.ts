@@ -8,7 +8,7 @@ import { formatFault } from '../../src/content/faults.ts'
 import { joinContent, rowsOf } from '../../src/content/join.ts'
 import { readWritten } from '../../src/content/listing-file.ts'
 import { readEvidence, readSources, readTombstones } from '../../src/content/read.ts'
-import { readYamlFile } from '../../src/content/tables.ts'
+import { readChecked } from '../../src/content/tables.ts'
 import { CategoryRowSchema, SourceRowSchema } from '../../src/domain/derived/tables.ts'
 import { sampleAddress } from '../../src/domain/listing/invoke.ts'
 import { toAsciiAddress, type UrlRules } from '../../src/domain/listing/target-url.ts'
@@ -70,7 +70,7 @@ function readYaml<Schema extends v.GenericSchema>(
   const path = join(contentDir, file)
   if (!existsSync(path))
     throw new OperatorError(`${path}: expected a content folder with this file`)
-  const { value, faults } = readYamlFile(path, { file, schema })
+  const { value, faults } = readChecked(path, { file, schema })
   if (value !== null) return value
   throw new OperatorError(faults.map((fault) => formatFault(fault, contentDir)).join('\n'))
 }

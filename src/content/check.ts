@@ -169,7 +169,8 @@ export function checkListing(listing: PartialListing, tables: PartialTables): Fa
   return faults
 }
 
-type Report = (path: (string | number)[], message: string, severity?: Fault['severity']) => void
+type Path = (string | number)[]
+type Report = (path: Path, message: string, severity?: Fault['severity']) => void
 
 function checkKind({ id, facts }: PartialListing, report: Report): void {
   const { kind, pricing, http = [], invoke = [] } = facts
@@ -194,34 +195,36 @@ function checkKind({ id, facts }: PartialListing, report: Report): void {
     report(['invoke'], 'expected invoke entries on mcp_server listings only')
 }
 
-/** A table with errors of its own is absent: nothing is checked against it. */
 function checkNames(facts: PartialFacts, tables: PartialTables, report: Report): void {
   const { categories = [], sources = [], tasks = [], http = [], tools = [] } = facts
-  const hold = (
-    path: (string | number)[],
-    what: string,
-    id: string | undefined,
-    rows: readonly { id: string }[] | undefined,
-  ) => {
-    if (id === undefined || rows === undefined || rows.some((row) => row.id === id)) return
-    const ids = rows.map((row) => row.id)
-    report(path, toUnknown(what, id, ids))
-  }
-  categories.forEach((id, i) => {
-    hold(['categories', i], 'category', id, tables.categories)
+  const ofTask = (id: string | undefined, path: Path) => ({
+    what: 'task',
+    id,
+    path,
+    rows: tables.tasks,
   })
-  sources.forEach(({ source }, i) => {
-    hold(['sources', i, 'source'], 'source', source, tables.sources)
-  })
-  tasks.forEach((task, i) => {
-    hold(['tasks', i], 'task', task, tables.tasks)
-  })
-  http.forEach(({ task }, i) => {
-    hold(['http', i, 'task'], 'task', task, tables.tasks)
-  })
-  tools.forEach(({ task }, i) => {
-    hold(['tools', i, 'task'], 'task', task, tables.tasks)
-  })
+  const named = [
+    ...categories.map((id, i) => {
+      return { what: 'category', id, path: ['categories', i], rows: tables.categories }
+    }),
+    ...sources.map(({ source: id }, i) => {
+      return { what: 'source', id, path: ['sources', i, 'source'], rows: tables.sources }
+    }),
+    ...tasks.map((id, i) => ofTask(id, ['tasks', i])),
+    ...http.map(({ task }, i) => ofTask(task, ['http', i, 'task'])),
+    ...tools.map(({ task }, i) => ofTask(task, ['tools', i, 'task'])),
+  ]
+  // A table with errors of its own is absent: nothing is checked against it.
+  for (const { what, id, path, rows } of named)
+    if (id !== undefined && rows?.some((row) => row.id === id) === false)
+      report(
+        path,
+        toUnknown(
+          what,
+          id,
+          rows.map((row) => row.id),
+        ),
+      )
 }
 
 function checkMaps(
@@ -258,8 +261,6 @@ function toUnknown(what: string, id: string, known: readonly string[]): string {
 }
 
 /** Warnings for a maintainer that do not fail the build. */
-
-type Path = (string | number)[]
 
 /** One service is one listing: the later one with the same URL, endpoint or package is reported. */
 export function findDuplicates(listings: readonly PartialListing[]): Fault[] {

@@ -313,29 +313,24 @@ export function parseFrontMatter(text: string): FrontMatter {
   return { ok: true, data: withAsciiHosts(file.data), yaml, body: file.content.trim() }
 }
 
-function findFileFault(text: string): YamlFault | null {
-  if (text.startsWith('\ufeff'))
-    return { line: 1, message: 'expected no byte order mark: save the file as UTF-8 without BOM' }
-  if (text.includes('\u0000'))
-    return { line: lineOf(text, '\u0000'), message: 'expected text, got a NUL character' }
-  if (text.includes('\ufffd'))
-    return { line: lineOf(text, '\ufffd'), message: 'expected UTF-8 text' }
-  if (text.includes('\r'))
-    return {
-      line: lineOf(text, '\r'),
-      message: 'expected lines that end with LF, got CR: save the file with LF (Unix) line ends',
-    }
-  const first = text.split(/\r?\n/, 1)[0]
-  if (first !== '---')
-    return {
-      line: 1,
-      message: `expected the first line to be exactly ---, got ${JSON.stringify(first?.slice(0, 40) ?? '')}`,
-    }
-  if (!/\n---[ \t]*(?:\r?\n|$)/.test(text))
-    return { line: 1, message: 'expected a closing line of --- after the front matter' }
-  return null
-}
+/** Characters that no file has, and what would be right. */
+const REFUSED: readonly (readonly [character: string, message: string])[] = [
+  ['\ufeff', 'expected no byte order mark: save the file as UTF-8 without BOM'],
+  ['\u0000', 'expected text, got a NUL character'],
+  ['\ufffd', 'expected UTF-8 text'],
+  ['\r', 'expected lines that end with LF, got CR: save the file with LF (Unix) line ends'],
+]
 
-function lineOf(text: string, character: string): number {
-  return text.slice(0, text.indexOf(character)).split('\n').length
+function findFileFault(text: string): YamlFault | null {
+  for (const [character, message] of REFUSED) {
+    const at = text.indexOf(character)
+    if (at !== -1) return { line: text.slice(0, at).split('\n').length, message }
+  }
+  const first = text.split('\n', 1)[0] ?? ''
+  const got = JSON.stringify(first.slice(0, 40))
+  if (first !== '---')
+    return { line: 1, message: `expected the first line to be exactly ---, got ${got}` }
+  return /\n---[ \t]*(?:\n|$)/.test(text)
+    ? null
+    : { line: 1, message: 'expected a closing line of --- after the front matter' }
 }

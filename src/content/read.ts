@@ -1,6 +1,6 @@
-import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import * as v from 'valibot'
+import type * as v from 'valibot'
 import type { Tables } from '../domain/derived/tables.ts'
 import { type Tombstone, TombstoneSchema } from '../domain/listing/listing-states.ts'
 import { listingIdOf } from '../domain/listing/listing-text.ts'
@@ -10,11 +10,10 @@ import { type Evidence, EvidenceSchema } from '../domain/trust/evidence.ts'
 import { OperatorError } from '../domain/wire/problems.ts'
 import { findNearestName } from '../domain/wire/text.ts'
 import { checkAcross } from './check.ts'
-import { type Fault, faultOf, toSchemaFaults } from './faults.ts'
+import { type Fault, faultOf } from './faults.ts'
 import { type JoinedContent, joinContent } from './join.ts'
 import { readWritten } from './listing-file.ts'
-import { recall } from './recall.ts'
-import { type ComparePage, readCompare, readTables } from './tables.ts'
+import { type ComparePage, readChecked, readCompare, readTables } from './tables.ts'
 
 export interface Content extends Omit<JoinedContent, 'broken' | 'faults' | 'waiting'> {
   pages: ComparePage[]
@@ -170,38 +169,12 @@ function readFolder<Schema extends v.GenericSchema>(
   const values = new Map<string, v.InferOutput<Schema>>()
   const faults: Fault[] = []
   for (const place of listFiles(contentDir, folder)) {
-    const read = readJsonFile(contentDir, place.file, schema)
+    const read = readChecked(join(contentDir, place.file), { file: place.file, schema })
     const fault = read.value === null ? null : judge(place, read.value)
     for (const found of fault === null ? read.faults : [fault]) faults.push(found)
     if (read.value !== null && fault === null) values.set(place.id, read.value)
   }
   return { values, faults }
-}
-
-interface JsonFile<Value> {
-  /** Null where it has errors. */
-  value: Value | null
-  faults: Fault[]
-}
-
-function readJsonFile<Schema extends v.GenericSchema>(
-  contentDir: string,
-  file: string,
-  schema: Schema,
-): JsonFile<v.InferOutput<Schema>> {
-  const text = readFileSync(join(contentDir, file), 'utf8')
-  return recall(file, text, () => {
-    const json = parseJsonOfReadEvidence(text)
-    if (json instanceof Error)
-      return { value: null, faults: [faultOf(file, `expected valid JSON: ${json.message}`)] }
-    const result = v.safeParse(schema, json)
-    if (result.success) return { value: result.output, faults: [] }
-    const lines = findJsonLines(text)
-    const faults = toSchemaFaults(schema, result.issues).map(({ path, field, message }) =>
-      faultOf(file, message, { field, line: lines.get(String(path.at(-1))) ?? null }),
-    )
-    return { value: null, faults }
-  })
 }
 
 function listFiles(contentDir: string, folder: string): Place[] {
@@ -220,23 +193,6 @@ function listFiles(contentDir: string, folder: string): Place[] {
     .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-function parseJsonOfReadEvidence(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    return error instanceof Error ? error : new Error('unreadable')
-  }
-}
-
-/** The first line that each key, or text, of a file is on. */
-function findJsonLines(text: string): Map<string, number> {
-  const lines = new Map<string, number>()
-  for (const [index, row] of text.split('\n').entries())
-    for (const [, key = ''] of row.matchAll(/"((?:[^"\\]|\\.)*)"/g))
-      if (!lines.has(key)) lines.set(key, index + 1)
-  return lines
-}
-
 /** @example sourceFileOf('mpp') → 'sources/mpp/rows.json' */
 export function sourceFileOf(importer: string): string {
   return `sources/${importer}/rows.json`
@@ -252,7 +208,7 @@ export function readSources(contentDir: string, rules: UrlRules): MachineFiles<S
   for (const importer of names.filter((name) => /^[a-z0-9][a-z0-9-]*$/.test(name))) {
     const file = sourceFileOf(importer)
     if (!lstatSync(join(contentDir, file), { throwIfNoEntry: false })?.isFile()) continue
-    const { value, faults } = readJsonFile(contentDir, file, schema)
+    const { value, faults } = readChecked(join(contentDir, file), { file, schema })
     if (value !== null) read.values.set(importer, value)
     for (const fault of faults) read.faults.push(fault)
   }

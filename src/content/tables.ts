@@ -34,13 +34,11 @@ export function readTables(contentDir: string) {
     const name = toTableFile(table)
     const file = `tables/${name}.yaml`
     if (existsSync(join(contentDir, file)))
-      return { table, ...readYamlFile(join(contentDir, file), { file, schema }) }
+      return { table, ...readChecked(join(contentDir, file), { file, schema }) }
     const isKnown = KNOWLEDGE.has(name)
     return {
       table,
-      ...(isKnown
-        ? readYamlFile(join(OWN_CONTENT, file), { file, schema })
-        : toEmpty(file, schema)),
+      ...(isKnown ? readChecked(join(OWN_CONTENT, file), { file, schema }) : toEmpty(file, schema)),
     }
   })
   const sound = files.flatMap(({ table, value, faults }) =>
@@ -102,7 +100,7 @@ export function readCompare(contentDir: string): { pages: ComparePage[]; faults:
       faults.push(faultOf(file, 'expected a file named <slug>.yaml in lower case'))
       continue
     }
-    const { value, faults: found } = readYamlFile(join(root, name), {
+    const { value, faults: found } = readChecked(join(root, name), {
       file,
       schema: CompareFactsSchema,
     })
@@ -112,17 +110,18 @@ export function readCompare(contentDir: string): { pages: ComparePage[]; faults:
   return { pages, faults }
 }
 
-/** One YAML file of the content, checked against its schema. */
-export function readYamlFile<Schema extends v.GenericSchema>(
+/** One file of the content, JSON or YAML by its name, checked against its schema. */
+export function readChecked<Schema extends v.GenericSchema>(
   path: string,
   { file, schema }: { file: string; schema: Schema },
 ) {
   const text = readFileSync(path, 'utf8')
-  return recall(file, text, () => judgeYaml(text, file, schema))
+  return recall(file, text, () => judge(text, file, schema))
 }
 
-function judgeYaml<Schema extends v.GenericSchema>(text: string, file: string, schema: Schema) {
-  const parsed = parseYaml(text)
+/** `value` is null where it has errors. */
+function judge<Schema extends v.GenericSchema>(text: string, file: string, schema: Schema) {
+  const parsed = file.endsWith('.json') ? parseJsonText(text) : parseYaml(text)
   if (!parsed.ok) {
     const { line, message } = parsed.fault
     return { value: null, faults: [faultOf(file, message, { line })] }
@@ -135,4 +134,13 @@ function judgeYaml<Schema extends v.GenericSchema>(text: string, file: string, s
       faultOf(file, message, { line: lineOf(path, isUnknownKey), field }),
   )
   return { value: null, faults }
+}
+
+function parseJsonText(text: string) {
+  try {
+    return { ok: true as const, value: JSON.parse(text) }
+  } catch (error) {
+    const message = `expected valid JSON: ${error instanceof Error ? error.message : error}`
+    return { ok: false as const, fault: { line: null, message } }
+  }
 }

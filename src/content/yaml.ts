@@ -1,14 +1,5 @@
 import { CORE_SCHEMA, floatCoreTag, intCoreTag, load, NOT_RESOLVED, YAMLException } from 'js-yaml'
-import {
-  type Document,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Pair,
-  parseDocument,
-  type YAMLMap,
-} from 'yaml'
+import { type Document, isMap, isNode, LineCounter, parseDocument } from 'yaml'
 
 /**
  * The YAML that content may use: core schema, unique keys, no aliases, no tags, no merge keys. It
@@ -80,57 +71,32 @@ function explain(text: string, refusal: unknown): YamlFault {
   return { line, message: known ?? `expected valid YAML: ${reason}` }
 }
 
-/**
- * Finds lines of fields in YAML text, for messages: the deepest part of a path that exists. The
- * text is read once, at the first call, and each of its maps is indexed once.
- */
+/** Finds lines of fields in YAML or JSON text, for messages. The text is read once, at the first call. */
 export function createLineFinder(text: string): LineFinder {
   const lines = new LineCounter()
-  const indexes = new WeakMap<YAMLMap, Map<string, Pair>>()
+  const keys = new Map<unknown, Map<unknown, unknown>>()
   let document: Document | undefined
-  const lineOf = (node: unknown) => (isRanged(node) ? lines.linePos(node.range[0]).line : null)
-  const pairIn = (map: YAMLMap, key: string) => {
-    const index = indexes.get(map) ?? indexPairs(map)
-    indexes.set(map, index)
-    return index.get(key)
-  }
-  const step = (node: unknown, key: string | number) =>
-    isMap(node)
-      ? pairIn(node, String(key))?.value
-      : isSeq(node) && typeof key === 'number'
-        ? node.items[key]
-        : undefined
   return (path, isKey = false) => {
-    // Holding each key against all before it would take minutes for thousands of keys.
+    // Holding each key against all others would take seconds, or minutes, for thousands of keys.
     document ??= parseDocument(text, { uniqueKeys: false, lineCounter: lines })
-    const nodes: unknown[] = [document.contents]
-    for (const key of path) nodes.push(step(nodes.at(-1), key))
-    const map = nodes.at(-2)
-    if (isKey && isMap(map)) nodes[path.length] = pairIn(map, String(path.at(-1)))?.key
-    return (
-      nodes
-        .slice(1)
-        .map(lineOf)
-        .findLast((line) => line !== null) ?? 1
-    )
+    const map = isKey ? document.getIn(path.slice(0, -1), true) : undefined
+    if (isMap(map) && !keys.has(map))
+      keys.set(map, new Map(map.items.map(({ key }) => [Object(key).value, key])))
+    const own = keys.get(map)?.get(path.at(-1))
+    const places = path.map((_, depth) => path.slice(0, path.length - depth))
+    const nodes = own ? [own] : places.map((place) => document?.getIn(place, true))
+    for (const node of nodes)
+      if (isNode(node) && node.range) return lines.linePos(node.range[0]).line
+    return 1
   }
 }
 
 /**
- * @param path keys and list positions, as a schema issue names them.
+ * @param path keys and list positions, as a schema issue names them; the deepest part that exists counts
  * @param isKey the fault is the key itself, whose value may stand on the next line
  * @returns a 1-based line
  */
 export type LineFinder = (path: readonly (string | number)[], isKey?: boolean) => number
-
-/** Of a key that is written twice, the first. */
-function indexPairs({ items }: YAMLMap): Map<string, Pair> {
-  return new Map(
-    items
-      .toReversed()
-      .map((pair) => [String(isScalar(pair.key) ? pair.key.value : pair.key), pair]),
-  )
-}
 
 /** `<<` and `__proto__` are keys with a side meaning somewhere; anchors have no use without aliases. */
 function findForbidden(text: string): YamlFault | null {
@@ -142,8 +108,4 @@ function findForbidden(text: string): YamlFault | null {
     line: text.slice(0, match.index).split('\n').length,
     message: `expected no key ${match[1] ?? match[2]}`,
   }
-}
-
-function isRanged(node: unknown): node is { range: [number, number, number] } {
-  return typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range)
 }
