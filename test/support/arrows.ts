@@ -27,7 +27,15 @@ export const LAYERS: Record<string, { ours: string[]; packages: string[] }> = {
     ours: [...COMPILER, ...SITE, 'src/domain', 'src/search'],
     packages: [
       ...['node:*', 'valibot', '@valibot/to-json-schema', 'gray-matter', 'js-yaml', 'yaml'],
-      ...['markdown-it', 'esbuild', 'astro', 'astro:*', 'pagefind', '@resvg/resvg-wasm'],
+      ...[
+        'markdown-it',
+        'esbuild',
+        'astro',
+        'astro:*',
+        'pagefind',
+        '@resvg/resvg-wasm',
+        'fontkitten',
+      ],
     ],
   }),
   ...layers(SITE, {
