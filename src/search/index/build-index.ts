@@ -13,13 +13,11 @@ import { buildExactTable } from './exact-table.ts'
 import { checksum, type IndexNoun, writeIndexFile } from './index-file.ts'
 import {
   createListingReader,
-  createTermNumbers,
   frequencyIn,
   type ReadDocument,
   readDocument,
   type SearchDocument,
   type TermNumbers,
-  toSpellings,
 } from './search-document.ts'
 import { buildWordTable, startsOf, type TermIndex, type WordPairs } from './terms.ts'
 
@@ -63,20 +61,14 @@ export function buildSearchIndex(
 /** As `buildSearchIndex`, of documents that come one by one: each is read at once, and forgotten. */
 export function createIndexBuilder(options: Partial<IndexOptions> = {}) {
   const { noun, words: searchWords, ...known } = { ...DEFAULTS, ...options }
-  const sets = createWordSets(searchWords)
-  const read = createListingReader(sets)
-  const terms = createTermNumbers()
+  const read = createListingReader(createWordSets(searchWords))
   const collector = createCollector()
   const documents: KeptDocument[] = []
-  const written = new Map<string, number>()
   return {
     add(document: SearchDocument): void {
-      const reading = readDocument(document, read, sets, terms)
-      const { facts, exact, body } = reading
+      const { facts, exact, body, lengths } = readDocument(document, read, collector)
       documents.push({ facts, exact, body })
-      collector.add(reading)
-      if (!facts.firstParty)
-        for (const text of reading.written) written.set(text, (written.get(text) ?? 0) + 1)
+      collector.endDocument(lengths, facts.firstParty)
     },
     finish(): Uint8Array<ArrayBuffer> {
       const { order, sorted, organicRows } = sortDocuments(documents)
@@ -92,9 +84,9 @@ export function createIndexBuilder(options: Partial<IndexOptions> = {}) {
         filters,
         filterValues: values,
         searchWords: JSON.stringify(searchWords),
-        spellings: buildSpellings(written, organicRows),
+        spellings: buildSpellings(read.spellings(organicRows)),
         organicRows,
-        terms: buildTermIndex(collector.finish(order, organicRows), terms),
+        terms: buildTermIndex(collector.finish(order, organicRows), read.terms),
         exact: buildExactTable(sorted),
         ...buildColumns(facts, organicRows, values),
         bodyStarts: startsOf(bodies),
@@ -138,9 +130,8 @@ function checkIds(facts: readonly { id: string }[]): void {
   }
 }
 
-/** @param written how many organic listings write each word @param rows how many there are */
-function buildSpellings(written: ReadonlyMap<string, number>, rows: number) {
-  const spellings = toSpellings(written, rows).sort((a, b) => (a.text < b.text ? -1 : 1))
+function buildSpellings(spellings: { text: string; rows: number }[]) {
+  spellings.sort((a, b) => (a.text < b.text ? -1 : 1))
   return {
     words: buildWordTable(spellings.map(({ text }) => text)),
     rows: Uint32Array.from(spellings, ({ rows }) => rows),
@@ -158,11 +149,11 @@ const MAX_PALETTE = 2 ** 16
  * @throws Error when there are too many combinations of lengths to number
  */
 function buildTermIndex(collected: CollectedPostings, terms: TermNumbers): TermIndex {
-  const { words, pairs, numbers } = sortTerms(terms, (pair) => collected.organicOf(pair, 2) === 2)
+  const { words, pairs, numbers } = sortTerms(terms, (pair) => collected.organicOf(pair) > 1)
   return {
     words: buildWordTable(words),
     pairs,
-    ...listPostings(collected, numbers, createScorer(collected)),
+    ...listPostings(collected, numbers),
   }
 }
 
@@ -203,48 +194,81 @@ export function sortTerms(terms: TermNumbers, isKept: (pair: number) => boolean)
   return { words, pairs, numbers }
 }
 
+/** Postings of the terms, in their order: each document writes its own, row by row. */
+function listPostings(
+  collected: CollectedPostings,
+  terms: Uint32Array,
+): Pick<TermIndex, 'postings' | 'scoreTable' | 'scoreTableFields'> {
+  const places = createNumberList()
+  const starts = new Uint32Array(terms.length + 1)
+  const organicEnds = new Uint32Array(terms.length)
+  terms.forEach((term, at) => {
+    places.set(term, at + 1)
+    const start = starts[at] ?? 0
+    organicEnds[at] = start + collected.organicOf(term)
+    starts[at + 1] = start + collected.documentsOf(term)
+  })
+  const size = starts[terms.length] ?? 0
+  const [rows, codes] = [new Uint32Array(size), new Uint16Array(size)]
+  const next = starts.slice()
+  const { codeOf, tables } = createScoreTable(collected)
+  for (let row = 0; row < collected.rows; row += 1)
+    collected.eachOf(row, (term, packed) => {
+      const place = places.get(term) - 1
+      if (place < 0) return
+      const at = next[place] ?? 0
+      rows[at] = row
+      codes[at] = codeOf(packed, row)
+      next[place] = at + 1
+    })
+  return { postings: { starts, organicEnds, rows, codes }, ...tables() }
+}
+
 /**
  * A posting's score before idf depends only on a few small numbers and so repeats: each value is
  * stored once, exactly, and a posting holds its number.
  */
-function listPostings(
-  { count, organicRows, ofTerm, rowOf, packedOf }: CollectedPostings,
-  terms: Uint32Array,
-  scoreOf: (packed: number, row: number) => number,
-): Pick<TermIndex, 'postings' | 'scoreTable' | 'scoreTableFields'> {
-  const [rows, codes] = [new Uint32Array(count), new Uint16Array(count)]
-  let held = 0
-  const starts = new Uint32Array(terms.length + 1)
-  const organicEnds = new Uint32Array(terms.length)
+function createScoreTable({ lengths, averageLength }: CollectedPostings) {
   const scoreTable: { score: number; fields: number }[] = []
   /** By the fields that hold the term, and then by the score. */
   const known = Array.from({ length: 1 << SEARCH_FIELDS.length }, () => new Map<number, number>())
-  const codeOf = (score: number, fields: number) => {
+  /** Those of the row at hand by its terms' frequencies: most are the same. */
+  const ofRow = { row: -1, codes: new Map<number, number>() }
+  const scoreOf = (packed: number, row: number): number => {
+    let sum = 0
+    SEARCH_FIELDS.forEach((field, at) => {
+      const frequency = frequencyIn(packed, at)
+      if (frequency === 0) return
+      const length = lengths[field][row] ?? 0
+      sum += fieldShare(field, { frequency, length, averageLength: averageLength[field] })
+    })
+    return saturate(sum)
+  }
+  const numberOf = (score: number, fields: number) => {
     const code = known[fields]?.get(score) ?? scoreTable.length
     if (code === scoreTable.length) scoreTable.push({ score, fields })
     known[fields]?.set(score, code)
     return code
   }
-  terms.forEach((term, at) => {
-    for (const posting of ofTerm(term)) {
-      const [row, packed] = [rowOf(posting), packedOf(posting)]
-      rows[held] = row
-      codes[held] = codeOf(scoreOf(packed, row), fieldsIn(packed))
-      held += 1
-      if (row < organicRows) organicEnds[at] = held
-    }
-    // A term of our own rows alone has no organic postings.
-    organicEnds[at] = Math.max(organicEnds[at] ?? 0, starts[at] ?? 0)
-    starts[at + 1] = held
-  })
-  if (scoreTable.length > MAX_PALETTE)
-    throw new Error(
-      `The search index has ${scoreTable.length} different term scores; it can number ${MAX_PALETTE}.`,
-    )
   return {
-    postings: { starts, organicEnds, rows: rows.slice(0, held), codes: codes.slice(0, held) },
-    scoreTable: Float64Array.from(scoreTable, ({ score }) => score),
-    scoreTableFields: Uint8Array.from(scoreTable, ({ fields }) => fields),
+    /** @param packed how often the row's fields have the term, see `frequencyIn` */
+    codeOf(packed: number, row: number): number {
+      if (row !== ofRow.row) ofRow.codes.clear()
+      ofRow.row = row
+      const code = ofRow.codes.get(packed) ?? numberOf(scoreOf(packed, row), fieldsIn(packed))
+      ofRow.codes.set(packed, code)
+      return code
+    },
+    tables() {
+      if (scoreTable.length > MAX_PALETTE)
+        throw new Error(
+          `The search index has ${scoreTable.length} different term scores; it can number ${MAX_PALETTE}.`,
+        )
+      return {
+        scoreTable: Float64Array.from(scoreTable, ({ score }) => score),
+        scoreTableFields: Uint8Array.from(scoreTable, ({ fields }) => fields),
+      }
+    },
   }
 }
 
@@ -256,41 +280,44 @@ function fieldsIn(packed: number): number {
   )
 }
 
-/** @returns what a posting with these frequencies scores in a row, before idf and weight */
-function createScorer({ lengths, averageLength }: CollectedPostings) {
-  return (packed: number, row: number): number => {
-    let sum = 0
-    SEARCH_FIELDS.forEach((field, at) => {
-      const frequency = frequencyIn(packed, at)
-      if (frequency === 0) return
-      const length = lengths[field][row] ?? 0
-      sum += fieldShare(field, { frequency, length, averageLength: averageLength[field] })
-    })
-    return saturate(sum)
-  }
-}
-
 type CollectedPostings = ReturnType<ReturnType<typeof createCollector>['finish']>
 
 /**
- * Collects postings: which rows hold each term, and how often. Flat numbers, as a million
- * listings have some sixty million postings; those of a term are a chain from the last to the first.
- * Nothing else is kept of a document.
+ * Collects postings: which terms each document holds, and how often. Flat numbers, as a million
+ * listings have some sixty million postings; those of a document lie together. Nothing else is kept
+ * of a document.
  */
 function createCollector() {
-  /** By term, the number of its last posting plus one; by posting, the same of the one before. */
-  const [last, before] = [createNumberList(), createNumberList()]
-  /** By posting: the document, by its place among those that were added, and how often it has the term. */
-  const [documents, frequencies] = [createNumberList(), createNumberList()]
+  /** By term: the number of its last posting plus one, and how many documents hold it. */
+  const [last, organic, firstParty] = [createNumberList(), createNumberList(), createNumberList()]
+  /** By posting: its term, and how often the document has it. */
+  const [terms, frequencies] = [createNumberList(), createNumberList()]
+  /** By document: where its postings end. */
+  const ends = createNumberList()
   const added: Record<SearchField, number>[] = []
+  const startOf = (document: number) => (document === 0 ? 0 : ends.get(document - 1))
   return {
-    add({ frequencies: counted, lengths }: ReadDocument): void {
-      for (const [term, packed] of counted) {
-        before.push(last.get(term))
-        documents.push(added.length)
-        frequencies.push(packed)
-        last.set(term, documents.length())
+    packedOf(term: number): number {
+      const posting = last.get(term) - 1
+      return posting >= startOf(added.length) ? frequencies.get(posting) : 0
+    },
+    add(term: number, amount: number): void {
+      const posting = last.get(term) - 1
+      if (posting >= startOf(added.length)) {
+        frequencies.set(posting, frequencies.get(posting) + amount)
+        return
       }
+      terms.push(term)
+      frequencies.push(amount)
+      last.set(term, terms.length())
+    },
+    endDocument(lengths: Record<SearchField, number>, isOurs: boolean): void {
+      const holders = isOurs ? firstParty : organic
+      for (let posting = startOf(added.length); posting < terms.length(); posting += 1) {
+        const term = terms.get(posting)
+        holders.set(term, holders.get(term) + 1)
+      }
+      ends.push(terms.length())
       added.push(lengths)
     },
     /**
@@ -298,9 +325,6 @@ function createCollector() {
      * @param organicRows how many of them are not first-party: average lengths are of those
      */
     finish(order: Uint32Array, organicRows: number) {
-      const rows = new Uint32Array(order.length)
-      for (const [row, place] of order.entries()) rows[place] = row
-      const rowOf = (posting: number) => rows[documents.get(posting)] ?? 0
       const lengthsOf = (field: SearchField) =>
         Array.from(order, (place) => added[place]?.[field] ?? 0)
       const lengths = {
@@ -317,27 +341,18 @@ function createCollector() {
         summary: mean(lengths.summary),
       }
       return {
-        organicRows,
+        rows: order.length,
         averageLength,
         lengths,
-        /** How many there are. */
-        count: documents.length(),
-        rowOf,
-        /** How often the row holds the term, see `ReadDocument`. */
-        packedOf: frequencies.get,
-        /** How many organic rows hold a term, counted up to a number. */
-        organicOf(term: number, most: number): number {
-          let found = 0
-          for (let next = last.get(term); next > 0 && found < most; next = before.get(next - 1))
-            if (rowOf(next - 1) < organicRows) found += 1
-          return found
-        },
-        /** The numbers of a term's postings, by row. */
-        ofTerm(term: number): number[] {
-          const found: number[] = []
-          for (let next = last.get(term); next > 0; next = before.get(next - 1))
-            found.push(next - 1)
-          return found.sort((a, b) => rowOf(a) - rowOf(b))
+        /** How many organic rows hold a term. */
+        organicOf: organic.get,
+        /** How many rows hold it, our own among them. */
+        documentsOf: (term: number): number => organic.get(term) + firstParty.get(term),
+        /** The terms of a row, and how often it has each, see `frequencyIn`. */
+        eachOf(row: number, take: (term: number, packed: number) => void): void {
+          const document = order[row] ?? 0
+          for (let posting = startOf(document); posting < ends.get(document); posting += 1)
+            take(terms.get(posting), frequencies.get(posting))
         },
       }
     },

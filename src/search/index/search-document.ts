@@ -159,7 +159,7 @@ function ownerTerms(owner: string): string[] {
 
 type Texts = 'name' | 'summary' | 'url' | 'domain' | 'tags' | 'texts' | 'body'
 
-/** What an index takes of a document. */
+/** What an index takes of a document beside its terms. */
 export interface ReadDocument {
   /** Values it is filtered and sorted by. */
   facts: Omit<SearchDocument, Texts>
@@ -167,55 +167,66 @@ export interface ReadDocument {
   exact: string[]
   /** Counted terms of each field. */
   lengths: Record<SearchField, number>
-  /** How often each field has a term, `FREQUENCY_BITS` for each, by the term's number. */
-  frequencies: ReadonlyMap<number, number>
-  /** Words as they are written, for spellings. */
-  written: ReadonlySet<string>
   body: Uint8Array
+}
+
+/** Counts the terms of one document after another. A field is given by its place in `SEARCH_FIELDS`. */
+export interface TermCounts {
+  /** How often the document has the term so far, see `frequencyIn`. */
+  packedOf(term: number): number
+  /** @param amount see `addedTo` */
+  add(term: number, amount: number): void
 }
 
 /** A frequency above this is cut: BM25 is flat by then. */
 const MAX_FREQUENCY = 255
 const FREQUENCY_BITS = 8
 
-/** @param terms of the index: new ones are numbered */
+/** @param counts takes the document's terms @param read has seen the documents before it */
 export function readDocument(
   document: SearchDocument,
-  read: ReturnType<typeof createListingReader>,
-  sets: WordSets,
-  terms: TermNumbers,
+  read: ListingReader,
+  counts: TermCounts,
 ): ReadDocument {
   const { name, summary: _, url, domain, tags: __, texts: ___, body, ...facts } = document
-  const frequencies = new Map<number, number>()
-  const written = new Set<string>()
-  const lengths: Record<SearchField, number> = { name: 0, labels: 0, summary: 0 }
-  const fields = documentFields(document, sets)
-  for (const [at, field] of SEARCH_FIELDS.entries()) {
+  const lengths = { name: 0, labels: 0, summary: 0 }
+  const fields = documentFields(document, read.sets)
+  const chunks = SEARCH_FIELDS.flatMap((field, at) => {
+    const timesOf = (term: number) => frequencyIn(counts.packedOf(term), at)
     const count = (term: number) => {
-      const packed = frequencies.get(term) ?? 0
-      if (frequencyIn(packed, at) < MAX_FREQUENCY)
-        frequencies.set(term, packed + (1 << (at * FREQUENCY_BITS)))
+      if (timesOf(term) < MAX_FREQUENCY) counts.add(term, 1 << (at * FREQUENCY_BITS))
     }
-    const hasWord = (term: string) => frequencyIn(frequencies.get(terms.ofWord(term)) ?? 0, at) > 0
-    const readText = (text: string, isAdded: boolean) => {
-      const { words, others } = read(text)
-      const kept = [...others, ...words.flatMap(({ term, isStop }) => (isStop ? [] : term))]
-      for (const term of kept) if (!isAdded || !hasWord(term)) count(terms.ofWord(term))
-      for (const { text, isSpelled } of words) if (isSpelled) written.add(text)
-      const telling = words.filter((word) => word.tells)
-      if (!isAdded) lengths[field] += telling.length
-      telling.forEach(({ term }, place) => {
-        const before = telling[place - 1]?.term ?? term
-        if (before !== term) count(terms.ofPair(terms.ofWord(before), terms.ofWord(term)))
-      })
+    const countMissing = (term: number) => {
+      if (timesOf(term) === 0) count(term)
     }
-    const { texts, added = [], terms: ready = [] } = fields[field]
-    for (const text of texts) readText(text, false)
-    for (const text of added) readText(text, true)
-    for (const term of ready) count(terms.ofWord(term))
-  }
+    const { texts, added = [], terms = [] } = fields[field]
+    const own = texts.flatMap((text) => countText(read, text, count, count))
+    for (const { telling } of own) lengths[field] += telling.length
+    const others = added.flatMap((text) => countText(read, text, countMissing, count))
+    for (const term of terms) count(read.terms.ofWord(term))
+    return [...own, ...others]
+  })
+  if (!facts.firstParty) read.countSpellings(chunks)
   const exact = exactKeysOf({ id: facts.id, url, name, domain })
-  return { facts, exact, lengths, frequencies, written, body }
+  return { facts, exact, lengths, body }
+}
+
+/** Counts the words of a text, and those that follow each other as pairs. */
+function countText(
+  read: ListingReader,
+  text: string,
+  countWord: (term: number) => void,
+  countPair: (term: number) => void,
+): ReadChunk[] {
+  const chunks = chunksOf(text).map(read.chunk)
+  for (const { counted } of chunks) counted.forEach(countWord)
+  let before: number | undefined
+  for (const { telling } of chunks)
+    for (const term of telling) {
+      if (before !== undefined && before !== term) countPair(read.terms.ofPair(before, term))
+      before = term
+    }
+  return chunks
 }
 
 /** How often a field holds the term, the field by its place in `SEARCH_FIELDS`. */
@@ -223,28 +234,22 @@ export function frequencyIn(packed: number, field: number): number {
   return (packed >>> (field * FREQUENCY_BITS)) & MAX_FREQUENCY
 }
 
-/** A word of the listings: its facts are looked up once. */
-interface ListingWord {
-  /** As written, folded. */
-  text: string
-  term: string
-  isStop: boolean
-  /** Counts into its text's length and forms pairs; stop words and generic words do neither. */
-  tells: boolean
-  /** Whether a query may be meant to have it. */
-  isSpelled: boolean
+/** What a run of characters in a text gives, whatever the document: its words are looked up once. */
+interface ReadChunk {
+  /** Terms of its words but the stop words, and of other spellings of them. */
+  counted: readonly number[]
+  /** Terms that count into its text's length and form pairs: neither stop words nor generic ones. */
+  telling: readonly number[]
+  /** The words that a query may be meant to have. */
+  spelled: readonly Spelling[]
 }
 
-/** The words of a text or of a run of characters in it, and terms that are other spellings of them. */
-interface ReadText {
-  words: readonly ListingWord[]
-  others: readonly string[]
-}
-
-/** Words as they are written, with the number of organic listings that write them so. */
+/** A word as it is written, folded, with the number of organic listings that write it so. */
 interface Spelling {
   text: string
   rows: number
+  /** The listing that was counted last, by its number. */
+  last: number
 }
 
 /** Shorter words have too many neighbours one edit away, longer ones are not words. */
@@ -253,44 +258,54 @@ const SPELLED = /^[a-z][a-z0-9]{2,23}$/
 const MOST_NEEDED = 5
 const LISTINGS_A_STEP = 2000
 
+type ListingReader = ReturnType<typeof createListingReader>
+
 /** @returns a reader of listings' texts that remembers their words */
 export function createListingReader(sets: WordSets) {
-  const words = new Map<string, ListingWord>()
-  const chunks = new Map<string, ReadText>()
-  const wordOf = (text: string): ListingWord => {
-    const known = words.get(text)
-    if (known !== undefined) return known
-    const isStop = sets.stop.has(text)
-    const tells = !isStop && !sets.generic.has(text)
-    const word = { text, term: stemWord(text), isStop, tells, isSpelled: SPELLED.test(text) }
-    words.set(text, word)
-    return word
+  const terms = createTermNumbers()
+  const spellings = new Map<string, Spelling>()
+  const chunks = new Map<string, ReadChunk>()
+  let document = 0
+  const spellingOf = (text: string) => {
+    const spelling = spellings.get(text) ?? { text, rows: 0, last: 0 }
+    spellings.set(text, spelling)
+    return spelling
   }
-  const readChunk = (chunk: string): ReadText => {
-    const known = chunks.get(chunk)
-    if (known !== undefined) return known
+  const readChunk = (chunk: string): ReadChunk => {
     const split = splitChunk(chunk)
-    const read = {
-      words: split.flatMap(plainParts).map(wordOf),
-      others: split.flatMap((word) => otherSpellings(word, sets)),
-    }
-    chunks.set(chunk, read)
-    return read
-  }
-  return (text: string): ReadText => {
-    const read = chunksOf(text).map(readChunk)
+    const words = split.flatMap(plainParts)
+    const kept = words.filter((word) => !sets.stop.has(word))
+    const others = split.flatMap((word) => otherSpellings(word, sets))
+    const termOf = (word: string) => terms.ofWord(stemWord(word))
     return {
-      words: read.flatMap(({ words }) => words),
-      others: read.flatMap(({ others }) => others),
+      counted: [...others.map(terms.ofWord), ...kept.map(termOf)],
+      telling: kept.filter((word) => !sets.generic.has(word)).map(termOf),
+      spelled: words.filter((word) => SPELLED.test(word)).map(spellingOf),
     }
   }
-}
-
-/** @param written how many listings write each word @param rows how many listings there are */
-export function toSpellings(written: ReadonlyMap<string, number>, rows: number): Spelling[] {
-  const needed = Math.min(MOST_NEEDED, 1 + Math.floor(rows / LISTINGS_A_STEP))
-  const spellings = [...written].map(([text, rows]) => ({ text, rows }))
-  return spellings.filter(({ rows }) => rows >= needed)
+  return {
+    sets,
+    terms,
+    chunk(chunk: string): ReadChunk {
+      const known = chunks.get(chunk) ?? readChunk(chunk)
+      chunks.set(chunk, known)
+      return known
+    },
+    /** @param chunks of one organic listing */
+    countSpellings(chunks: readonly ReadChunk[]): void {
+      document += 1
+      for (const { spelled } of chunks)
+        for (const spelling of spelled) {
+          if (spelling.last !== document) spelling.rows += 1
+          spelling.last = document
+        }
+    },
+    /** @param rows how many organic listings there are */
+    spellings(rows: number): Spelling[] {
+      const needed = Math.min(MOST_NEEDED, 1 + Math.floor(rows / LISTINGS_A_STEP))
+      return [...spellings.values()].filter(({ rows }) => rows >= needed)
+    },
+  }
 }
 
 /** Words that count: each once. CamelCase counts as the one word it is written as. */
