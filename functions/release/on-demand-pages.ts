@@ -25,13 +25,7 @@ export interface Page {
   compute?(target: string): Promise<Partial<App.Locals>>
 }
 
-export interface OnDemandPages {
-  has(path: string): boolean
-  /** Whether a form can be sent to it. */
-  hasForm(path: string): boolean
-  /** Answers GET and HEAD of such a page, and a form that was sent to it; false leaves the request to the next layer. */
-  serve(req: IncomingMessage, res: ServerResponse, path: string, next: () => void): boolean
-}
+export type OnDemandPages = ReturnType<typeof createOnDemandPages>
 
 interface PageParts {
   config: Pick<Config, 'BASE_URL' | 'TRUST_PROXY'>
@@ -48,7 +42,7 @@ interface PageParts {
  * much as a search, so the limit of searches covers it; pages are made one after another, in turns
  * between clients, and none for a client that has left.
  */
-export function createOnDemandPages(parts: PageParts): OnDemandPages {
+export function createOnDemandPages(parts: PageParts) {
   const { config, limits, problem, release, search, pages, report } = parts
   const load = createPageCodeLoader()
   const queue = createFairQueue()
@@ -83,9 +77,11 @@ export function createOnDemandPages(parts: PageParts): OnDemandPages {
     await handler(req, res, () => next(), { ...shared, ...prepared })
   }
   return {
-    has: (path) => pages.has(path),
-    hasForm: (path) => pages.get(path)?.hasForm === true,
-    serve(req, res, path, next) {
+    has: (path: string) => pages.has(path),
+    /** Whether a form can be sent to it. */
+    hasForm: (path: string) => pages.get(path)?.hasForm === true,
+    /** Answers GET and HEAD of such a page, and a form that was sent to it; false leaves the request to the next layer. */
+    serve(req: IncomingMessage, res: ServerResponse, path: string, next: () => void): boolean {
       const page = pages.get(path)
       if (page === undefined || !takes(page, req.method)) return false
       answer(req, res, page, next).catch((error: unknown) => {

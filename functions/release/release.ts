@@ -1,12 +1,17 @@
-import type { TaskNames } from '../../src/components/compare/versus.ts'
+import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setImmediate as pause } from 'node:timers/promises'
+import * as v from 'valibot'
 import type { CompareRow } from '../../src/domain/compare/compare-view.ts'
 import type { DeclaredRow } from '../../src/domain/derived/derived-listing.ts'
-import type { SearchChoices, SiteTexts } from '../../src/domain/derived/tables.ts'
+import { type ReleaseFile, ReleaseFileSchema } from '../../src/domain/derived/tables.ts'
 import {
   type Gone,
-  type LiveListing,
+  GoneSchema,
+  LiveListingSchema,
   listingOfPath,
-  type OptedOutListing,
+  OptedOutListingSchema,
   toGoneText,
 } from '../../src/domain/listing/listing-states.ts'
 import { toSlug } from '../../src/domain/listing/listing-text.ts'
@@ -14,52 +19,121 @@ import type { TaskSeller } from '../../src/domain/plans/task-plan.ts'
 import type { ProbePlan } from '../../src/domain/probe/plan.ts'
 import type { ArdRow } from '../../src/domain/protocols/cards.ts'
 import type { RegistryRow, ResourceRow } from '../../src/domain/protocols/registry-entry.ts'
-import type { SharedHosts } from '../../src/domain/sellers/claim-rules.ts'
-import type { FindNotListed } from '../../src/domain/sellers/not-listed.ts'
+import { createFindNotListed } from '../../src/domain/sellers/not-listed.ts'
 import type { Task } from '../../src/domain/tasks/task.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
+import { parseJson } from '../../src/domain/wire/json.ts'
 import { listingPath } from '../../src/domain/wire/links.ts'
+import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { SHORT_CACHE } from '../../src/domain/wire/published-files.ts'
 import { countEdits } from '../../src/domain/wire/text.ts'
 import { ID_PREFIXES } from '../../src/domain/wire/vocabulary.ts'
 import type { SearchIndex } from '../../src/search/index/index-file.ts'
 import type { MakeProblem } from '../http/answers.ts'
-import type { StaticFiles } from '../static/static-files.ts'
-import type { SearchTexts } from './prepare-texts.ts'
+import type { ReportFailure } from '../server/node-answers.ts'
+import { createStaticFiles } from '../static/static-files.ts'
+import { openSearchIndex, verifyBodiesInSteps } from './open-index.ts'
+import { prepareTexts } from './prepare-texts.ts'
 
 /** One published build, as the live functions see it. Immutable: a new build is a new Release. */
-export interface Release {
-  /** Digest of everything the build was made from. */
-  name: string
-  listings: ReadonlyMap<string, LiveListing>
-  /** Removed at their seller's request; never among `listings`. */
-  optedOut: ReadonlyMap<string, OptedOutListing>
-  /** Which listings share a host: claims are judged by it. */
-  sharedHosts: SharedHosts
-  search: SearchIndex
-  operations: SearchIndex
-  gone: ReadonlyMap<string, Gone>
-  searchTexts: SearchTexts
-  searchChoices: SearchChoices
-  /** The directory's name and description. */
-  site: SiteTexts
-  files: StaticFiles
-  protocolData: ReturnType<typeof createProtocolData>
-  /** Why an address has no listing. */
-  findNotListed: FindNotListed
-  /** Names of tasks by id, in the order of their table. */
-  tasks: TaskNames
-  pageCode: PageCode
+export type Release = Awaited<ReturnType<typeof loadRelease>>
+
+/**
+ * Loads and verifies a release by its name, in short steps.
+ *
+ * @throws OperatorError when it is damaged or of another version, or was built with another
+ *   `BASE_URL`: its absolute URLs would be wrong.
+ */
+export async function loadRelease(
+  name: string,
+  { outDir, baseUrl, report }: { outDir: string; baseUrl: string; report: ReportFailure },
+) {
+  const folder = join(outDir, 'releases', name)
+  const file = await readReleaseFile(join(folder, 'release.json'))
+  if (file.base_url !== baseUrl)
+    throw new OperatorError(
+      `BASE_URL is ${baseUrl}, but the release ${name} in ${outDir} was built with ${file.base_url}: build again with this BASE_URL, or start with the other`,
+    )
+  const read = createReader(folder, file)
+  const listings = await readChecked(read, 'data/listings.ndjson', LiveListingSchema)
+  const optedOut = await readChecked(read, 'data/opted-out.ndjson', OptedOutListingSchema)
+  const gone = await readChecked(read, 'data/gone.ndjson', GoneSchema)
+  const search = await openIndex(folder, 'data/search.index')
+  return {
+    /** Digest of everything the build was made from. */
+    name,
+    listings,
+    /** Removed at their seller's request; never among `listings`. */
+    optedOut,
+    gone,
+    /** Which listings share a host: claims are judged by it. */
+    sharedHosts: file.shared_hosts,
+    search,
+    operations: await openIndex(folder, 'data/operations.index'),
+    searchTexts: prepareTexts(search, file),
+    searchChoices: file.search_choices,
+    /** The directory's name and description. */
+    site: file.texts,
+    files: createStaticFiles(join(folder, 'public'), report),
+    protocolData: createProtocolData(read),
+    /** Why an address has no listing. */
+    findNotListed: createFindNotListed(file.not_listed, file.other_hosts),
+    /** Names of tasks by id, in the order of their table. */
+    tasks: file.tasks,
+    pageCode: toPageCode(folder, file),
+  }
+}
+
+/** Reads a file of rows, verified. @throws OperatorError when it is not what was built */
+function createReader(folder: string, { checksums }: ReleaseFile) {
+  return async (path: string): Promise<string> => {
+    const bytes = await readFile(join(folder, path)).catch((error: unknown) => {
+      throw new OperatorError(`${path} cannot be read (${String(error)}): build again`)
+    })
+    if (hash('sha256', bytes) !== checksums[path])
+      throw new OperatorError(`${path} is damaged: build again`)
+    return bytes.toString('utf8')
+  }
+}
+
+async function openIndex(folder: string, path: string): Promise<SearchIndex> {
+  try {
+    const index = openSearchIndex(join(folder, path))
+    await verifyBodiesInSteps(index)
+    return index
+  } catch (error) {
+    throw damagedIndex(path, error)
+  }
+}
+
+/** One that passes its checksums and is not understood lacks what this version reads, or has more. */
+function damagedIndex(path: string, error: unknown): OperatorError {
+  if (error instanceof TypeError || error instanceof RangeError)
+    return new OperatorError(`${path} is of another version of Waypost: build again with this one.`)
+  const reason = error instanceof Error ? error.message : String(error)
+  return new OperatorError(`${path}: ${reason} Build again.`)
+}
+
+async function readReleaseFile(path: string): Promise<ReleaseFile> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new OperatorError(`${path} cannot be read (${String(error)}): build again`)
+  })
+  const parsed = v.safeParse(ReleaseFileSchema, parseJson(text))
+  if (parsed.success) return parsed.output
+  const place = v.getDotPath(parsed.issues[0]) ?? 'the file'
+  throw new OperatorError(
+    `${path} is damaged or of another version of Waypost (${place}): build again`,
+  )
 }
 
 /** What renders the pages that are made for each request. */
-export interface PageCode {
-  /** Named by its content: the same code in another release has the same name. */
-  name: string
-  /** Of the release that has it. */
-  folder: string
-  /** Paths from there and their SHA-256; `entry.mjs` is among them. */
-  files: readonly (readonly [path: string, sha256: string])[]
+export type PageCode = ReturnType<typeof toPageCode>
+
+function toPageCode(folder: string, { checksums }: ReleaseFile) {
+  /** Paths from the folder and their SHA-256; `entry.mjs` is among them. */
+  const files = Object.entries(checksums).filter(([path]) => path.startsWith('server/'))
+  // Named by its content: the same code in another release has the same name.
+  return { name: hash('sha256', JSON.stringify(files)), folder, files }
 }
 
 /**
@@ -172,13 +246,42 @@ function once<Value>(load: () => Promise<Value>): () => Promise<Value> {
   }
 }
 
+/** Rows read without a pause: a server goes on answering meanwhile. */
+const ROWS_AT_A_TIME = 500
+
 async function readRows<Row>(
   read: (name: string) => Promise<string>,
   name: string,
 ): Promise<Row[]> {
-  const lines = (await read(name)).split('\n')
-  // JSON.parse is typed `any`: the build wrote these rows from this very type.
-  return lines.filter((line) => line !== '').map((line) => JSON.parse(line))
+  const text = await read(name)
+  const rows: Row[] = []
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf('\n', start)
+    // JSON.parse is typed `any`: the build wrote these rows from this very type.
+    rows.push(JSON.parse(text.slice(start, end < 0 ? text.length : end)))
+    start = end < 0 ? text.length : end + 1
+    if (rows.length % ROWS_AT_A_TIME === 0) await pause()
+  }
+  return rows
+}
+
+/** Rows by their ids. @throws OperatorError at the first one of another version of Waypost */
+async function readChecked<Schema extends v.GenericSchema<unknown, { id: string }>>(
+  read: (name: string) => Promise<string>,
+  name: string,
+  schema: Schema,
+) {
+  const rows = new Map<string, v.InferOutput<Schema>>()
+  for (const each of await readRows(read, name)) {
+    const row = v.safeParse(schema, each)
+    if (!row.success)
+      throw new OperatorError(
+        `The release is of another version of Waypost (${v.getDotPath(row.issues[0]) ?? 'a row'}): build again with this one.`,
+      )
+    rows.set(row.output.id, row.output)
+    if (rows.size % ROWS_AT_A_TIME === 0) await pause()
+  }
+  return rows
 }
 
 /** Ids that are offered for an unknown one. */

@@ -40,7 +40,7 @@ const GRACE = 10_000
 /**
  * Composes the whole service over the published release. It does not listen yet.
  *
- * @throws ReleaseError without a release, or with one that was built for another `BASE_URL`.
+ * @throws OperatorError without a release, or with one that was built for another `BASE_URL`.
  */
 export async function createService(options: ServiceOptions) {
   const { config, log } = options

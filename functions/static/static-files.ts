@@ -11,23 +11,6 @@ import {
 import { acceptsEncoding } from '../server/compress-answers.ts'
 import { type ReportFailure, sendResponse } from '../server/node-answers.ts'
 
-/**
- * The files of a release, as they lie in its `public` folder with compressed copies beside them.
- * Security model: an address becomes a path only where every part of it is plain; a part that begins
- * with a dot is `.well-known` alone, so none leads out of the folder. Known limitation: bytes that a
- * disk changed are sent as they are; data and code that a server loads have checksums.
- */
-export interface StaticFiles {
-  has(path: string): boolean
-  /**
-   * Answers GET and HEAD of a known path; false leaves the request to the next layer. Under another
-   * `status`, such as the 404 page's, the file answers every method.
-   */
-  serve(req: IncomingMessage, res: ServerResponse, path: string, status?: number): boolean
-  /** The uncompressed bytes of a known address, for other protocols; null for an unknown one. */
-  read(path: string): Buffer | null
-}
-
 const PLAIN = /^(?:\/(?:\.well-known(?=\/)|[\w~@:+=-][\w.~@:+=-]*))*\/?$/
 /** Names that are not addresses: what a folder's own address answers with, and compressed copies. */
 const HIDDEN = /\/index\.(?:html|json)$|\.br$|(?<!\.ndjson)\.gz$/
@@ -66,8 +49,15 @@ interface Found {
 /** What an address takes in memory besides its file's bytes. */
 const FOUND_BYTES = 1024
 
-/** @param root the release's `public` folder */
-export function createStaticFiles(root: string, report: ReportFailure): StaticFiles {
+/**
+ * The files of a release, as they lie in its `public` folder with compressed copies beside them.
+ * Security model: an address becomes a path only where every part of it is plain; a part that begins
+ * with a dot is `.well-known` alone, so none leads out of the folder. Known limitation: bytes that a
+ * disk changed are sent as they are; data and code that a server loads have checksums.
+ *
+ * @param root the release's `public` folder
+ */
+export function createStaticFiles(root: string, report: ReportFailure) {
   const held = new Map<string, Found>()
   let size = 0
   const addSize = (bytes: number) => {
@@ -103,8 +93,12 @@ export function createStaticFiles(root: string, report: ReportFailure): StaticFi
     return sent
   }
   return {
-    has: (path) => look(path) !== null,
-    serve(req, res, path, status = 200) {
+    has: (path: string) => look(path) !== null,
+    /**
+     * Answers GET and HEAD of a known path; false leaves the request to the next layer. Under another
+     * `status`, such as the 404 page's, the file answers every method.
+     */
+    serve(req: IncomingMessage, res: ServerResponse, path: string, status = 200): boolean {
       try {
         const sent = find(path, req.headers['accept-encoding'])
         if (sent === null) return redirectSlash(res, path, root)
@@ -115,7 +109,8 @@ export function createStaticFiles(root: string, report: ReportFailure): StaticFi
       }
       return true
     },
-    read(path) {
+    /** The uncompressed bytes of a known address, for other protocols; null for an unknown one. */
+    read(path: string): Buffer | null {
       if (isDumpCopy(path)) return null
       const sent = find(path, undefined)
       return sent === null ? null : (sent.bytes ?? readFileSync(sent.place))
