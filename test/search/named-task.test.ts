@@ -3,7 +3,7 @@ import { NO_SEARCH_WORDS } from '../../src/domain/derived/tables.ts'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
 import { loadSearchIndex, readId } from '../../src/search/index/index-file.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
-import { sampleDocument } from './search-samples.ts'
+import { findIn, indexOf, sampleDocument } from './search-samples.ts'
 
 const TASKS = [{ id: 'geocoding', name: 'Geocoding', words: ['address to coordinates', 'geocode'] }]
 const documents = [
@@ -121,6 +121,8 @@ describe('a wish for what does the same as somebody', () => {
     'like acme but cheaper',
     'what can I use instead of Acme',
     'acme alternative in a small team',
+    'something simpler than Acme',
+    'more private than acme',
   ])('%s: who shares its tasks, without it', (q) => {
     const { ids, notes } = ask(q)
     expect(ids).toEqual(['api.both', 'api.geo', 'api.one'])
@@ -151,6 +153,16 @@ describe('a wish for what does the same as somebody', () => {
     const index = loadSearchIndex(buildSearchIndex(documents, { words }))
     const { organic } = searchIndex(index, { q: 'instead of Wetter', limit: 10, offset: 0 })
     expect(organic.rows.map(({ row }) => readId(index, row))).toEqual(['api.known', 'api.weather'])
+  })
+
+  test('who does all of the same comes before who is named after a part of it', () => {
+    const index = indexOf([
+      sampleDocument({ id: 'api.acme', name: 'Acme', tasks: ['geocoding', 'weather'] }),
+      sampleDocument({ id: 'api.fair', name: 'Fair', tasks: ['geocoding', 'weather'] }),
+      sampleDocument({ id: 'api.part', name: 'Weather', tasks: ['weather'] }),
+      sampleDocument({ id: 'api.sun', name: 'Sun', tasks: ['weather', 'news', 'sports'] }),
+    ])
+    expect(findIn(index, 'instead of acme').ids).toEqual(['api.fair', 'api.part', 'api.sun'])
   })
 
   test('who says more than that is searched for by words', () => {

@@ -1,13 +1,14 @@
+import { inverseDocumentFrequency } from '../../domain/search/search-rank.ts'
 import type { SearchIndex } from '../index/index-file.ts'
 import { splitText } from '../words/split-text.ts'
-import { bitsFor, bitsOf, passes } from './filter-rows.ts'
+import { bitsFor, bitsOf, countRows, passes } from './filter-rows.ts'
 import { rowsNamed } from './long-and-excluded.ts'
 import { planQuery } from './plan-query.ts'
 import { exactRows, type RankedRow, type RankedRows, rankRows } from './rank-rows.ts'
 
 /** Ways to ask for what does the same as somebody: the name stands behind, or before. */
 const WISHES = [
-  /^(?<before>.*?)\b(?:alternativ\w* (?:to|for|zu|à|a|para)|instead of|other than|(?:replacement|substitute) for|competitors? (?:of|to)|similar to|(?:(?:some|any)thing |services? |apis? |tools? )?like)\s+(?<name>.+?)(?<after>\s+(?:but|that|which|and|without|with|for)\s.*)?$/iu,
+  /^(?<before>.*?)\b(?:alternativ\w* (?:to|for|zu|à|a|para)|instead of|other than|(?:replacement|substitute) for|competitors? (?:of|to)|similar to|(?:\w+er|(?:more|less) \w+) than|(?:(?:some|any)thing |services? |apis? |tools? )?like)\s+(?<name>.+?)(?<after>\s+(?:but|that|which|and|without|with|for)\s.*)?$/iu,
   /^(?<before>.*?)(?<name>\S+(?:\s\S+)?)\s+(?:alternatives?|competitors?|replacement)(?<after>.*)$/iu,
 ]
 
@@ -18,7 +19,7 @@ export interface Alternatives extends RankedRows {
 
 /**
  * The listings that do what a named one does, without it and what is named after it: first those
- * that are known for it too, then those that say it in more words. What somebody is known for stands
+ * that are known for it too, and of each those that do the same besides and say it in more words. What somebody is known for stands
  * in the table of tasks (`like`), for names without a listing too; else the tasks of the listing
  * count. Null where the query is no such wish, or says more than that.
  */
@@ -58,9 +59,41 @@ export function findAlternatives(
   const ranked = rankRows(index, index.organic, {
     ...{ text, plan, bits: wanted, sort: 'relevance', most: all.length },
   })
+  const likeness = likenessTo(index, named)
   const isFirst = ({ row }: RankedRow) => isKnown.has(row)
-  const rows = [...ranked.rows.filter(isFirst), ...ranked.rows.filter((row) => !isFirst(row))]
+  const scored = ranked.rows.map((each) => ({
+    each,
+    score: each.relevance * (1 + ALIKE * likeness(each.row)),
+  }))
+  const sorted = scored.sort((a, b) => b.score - a.score).map(({ each }) => each)
+  const rows = [...sorted.filter(isFirst), ...sorted.filter((row) => !isFirst(row))]
   return { name, tasks: shared.map(({ id }) => id), total: rows.length, rows }
+}
+
+/** How often the text's score counts again for who does all that the named one does, and nothing else. */
+const ALIKE = 3
+const IS_LIKENESS = /^(?:task|category):/
+
+/**
+ * How much of what some rows do another does, from 0 to 1: the cosine of their tasks and categories,
+ * each weighed by how few have it.
+ */
+function likenessTo(index: SearchIndex, rows: readonly number[]): (row: number) => number {
+  const values = index.filterValues
+    .filter((value) => IS_LIKENESS.test(value))
+    .map((value) => {
+      const bits = bitsFor(index, value)
+      const isTheirs = rows.some((row) => passes(bits, row))
+      const weight = inverseDocumentFrequency(index.organicRows, countRows(bits, index.organic))
+      return { bits, isTheirs, weight: weight ** 2 }
+    })
+  const weightOf = (kept: typeof values) => kept.reduce((sum, { weight }) => sum + weight, 0)
+  const theirs = weightOf(values.filter(({ isTheirs }) => isTheirs))
+  return (row) => {
+    const own = values.filter(({ bits }) => passes(bits, row))
+    const shared = weightOf(own.filter(({ isTheirs }) => isTheirs))
+    return shared === 0 ? 0 : shared / Math.sqrt(theirs * weightOf(own))
+  }
 }
 
 /** Those that the table of tasks names beside whoever is to be replaced. */
