@@ -162,9 +162,9 @@ export function freezeCompiled(isFrozen: boolean): void {
 
 const isFrozen = () => Reflect.get(globalThis, FROZEN) === true
 
-let cached: Compiled | undefined
+let cached: { folder: string; compiled: Compiled } | undefined
 
-/** Reads the catalogue once for each process. @throws when no build has set its folder. */
+/** Reads the catalogue once for each folder. @throws when no build has set its folder. */
 export function readCompiled(): Compiled {
   if (isFrozen())
     throw new Error('this page is named by its props (keyOf), and may print nothing else')
@@ -172,8 +172,9 @@ export function readCompiled(): Compiled {
 }
 
 function readOnce(): Compiled {
-  cached ??= readFrom(readFolder())
-  return cached
+  const folder = readFolder()
+  if (cached?.folder !== folder) cached = { folder, compiled: readFrom(folder) }
+  return cached.compiled
 }
 
 function readFolder(): string {

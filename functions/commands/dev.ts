@@ -62,10 +62,11 @@ const pages = await dev({
       hooks: {
         'astro:server:setup': ({ server }) => {
           server.middlewares.use(answerWithFunctions)
-          // Modules hold what they read: all are run again, and open browsers reload.
+          // Astro forgets which pages there were, and open browsers reload; the code stays as it is.
           watchContent(() => {
             for (const { hot } of Object.values(server.environments))
-              hot.send({ type: 'full-reload' })
+              hot.send('astro:content-changed', {})
+            server.environments.client.hot.send({ type: 'full-reload' })
           })
         },
       },

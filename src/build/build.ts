@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CompiledSite, SITE } from '../compiled.ts'
 import { formatFault } from '../content/faults.ts'
 import { type Content, readContent } from '../content/read.ts'
 import { type Catalogue, createCatalogue } from '../derive/catalogue.ts'
@@ -26,8 +25,7 @@ import { digestCode, digestInputs, type Settings } from './inputs.ts'
 import { writeListingFiles } from './listing-files.ts'
 import { beginPageSearch } from './page-search.ts'
 import { type Pages, startPages } from './pages.ts'
-import { writeNow, writeTrustLedger } from './rows.ts'
-import { drawCards, toCompiledSite, toReleaseFile, writeSiteFiles } from './site-files.ts'
+import { drawCards, toReleaseFile, writeSite, writeSiteFiles } from './site-files.ts'
 
 /** Listings whose documents are sent to the thread of the indexes at once. */
 const A_BATCH = 64
@@ -103,23 +101,24 @@ async function writeData(settings: BuildSettings, { digest, content, ledger, end
   // Where pages wait for it, the search is made behind them.
   const hasPages = settings.onData === undefined
   const indexes = beginIndexes(catalogue.tables, hasPages ? A_BATCH : Number.POSITIVE_INFINITY)
-  let made: Promise<void> | undefined
+  let written: Promise<void> | undefined
   ends.defer(async () => {
     indexes.end()
     // Nothing may be written into the folder that is removed next; whoever waits for them reports it.
-    await made?.catch(() => undefined)
+    await written?.catch(() => undefined)
   })
   const pageSearch = hasPages ? beginPageSearch(folder, catalogue) : null
-  const { dump, offers } = await writeListingFiles(catalogue, { folder, indexes, pageSearch })
+  const made = await writeListingFiles(catalogue, { folder, indexes, pageSearch })
   stage('files of listings')
-  const site = writeSite(folder, catalogue, { dump, offers })
-  stage('files of the site')
+  const site = writeSite(folder, catalogue, made)
   await settings.onData?.(folder.root)
+  writeSiteFiles(folder, site, catalogue)
+  stage('files of the site')
   // Written at once: in memory they would lie beside the pages.
-  made = indexes.finish().then((files) => writeIndexes(folder, files))
-  made.catch(() => undefined)
+  written = indexes.finish().then((files) => writeIndexes(folder, files))
+  written.catch(() => undefined)
   const release = toReleaseFile(catalogue, site, digest)
-  return { folder, pageSearch, site, release, indexes: made }
+  return { folder, pageSearch, site, release, indexes: written }
 }
 
 interface Parts {
@@ -166,20 +165,6 @@ function beginFolder(
   for (let n = 2; existsSync(join(outDir, 'releases', name)); n += 1) name = `${digest}-${n}`
   const digested = hash('sha256', JSON.stringify(inputs))
   return openFolder({ outDir, name, inputs: digested, hasCopies: onData === undefined })
-}
-
-/** All that is one view of many listings, for readers and for the pages. */
-function writeSite(
-  folder: Folder,
-  catalogue: Catalogue,
-  { dump, offers }: Awaited<ReturnType<typeof writeListingFiles>>,
-): CompiledSite {
-  const { ledger, trustPayees } = catalogue
-  const trust = writeTrustLedger(folder, ledger, trustPayees)
-  const site = toCompiledSite(catalogue, { dump, trust, offers })
-  writeSiteFiles(folder, site, catalogue)
-  writeNow(folder, SITE, JSON.stringify(site))
-  return site
 }
 
 /** Pages, their cards, their search in the browser and that of a function host: all at once. */

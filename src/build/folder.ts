@@ -17,6 +17,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import * as v from 'valibot'
+import { recall } from '../content/recall.ts'
 import { type ReleaseFile, ReleaseFileSchema } from '../domain/derived/tables.ts'
 import { parseJson } from '../domain/wire/json.ts'
 import { isHashed } from '../domain/wire/published-files.ts'
@@ -150,6 +151,7 @@ export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions) {
       const place = join(outDir, 'releases', name)
       rmSync(place, { recursive: true, force: true })
       renameSync(root, place)
+      recall(WHOLE, place, () => ({ isWhole: true }))
     },
   }
 }
@@ -277,9 +279,15 @@ export function readCurrent(outDir: string): string | null {
 function findBefore(outDir: string): string | null {
   const current = readCurrent(outDir)
   const folder = join(outDir, 'releases', current ?? '')
-  const release = current === null ? null : readRelease(folder)
-  return release !== null && isWhole(folder, release) ? folder : null
+  if (current === null) return null
+  const known = recall(WHOLE, folder, () => {
+    const release = readRelease(folder)
+    return { isWhole: release !== null && isWhole(folder, release) }
+  })
+  return known.isWhole ? folder : null
 }
+/** A process that remembers its builds does not look at the files of the last one again. */
+const WHOLE = 'whole release'
 
 /** The whole release that was made from these inputs; null without one. */
 export function findRelease(outDir: string, digest: string): string | null {

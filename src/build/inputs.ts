@@ -1,7 +1,8 @@
-import { createHash, type Hash } from 'node:crypto'
+import { createHash, type Hash, hash } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { recall } from '../content/recall.ts'
 import type { PrivateTargets } from '../domain/listing/target-url.ts'
 import type { LedgerFacts } from '../domain/trust/ledger-facts.ts'
 import { listFiles } from './folder.ts'
@@ -66,8 +67,10 @@ function addTree(digest: Hash, root: string, path: string): void {
     ? listFiles(full).map((file) => join(full, file))
     : [full]
   for (const file of files) {
-    const bytes = readFileSync(file)
-    digest.update(`${file.slice(root.length)}\0${bytes.length}\0`)
-    digest.update(bytes)
+    const { mtimeMs, size } = statSync(file)
+    const bytes = recall(`bytes ${file}`, `${mtimeMs} ${size}`, () => ({
+      digest: hash('sha256', readFileSync(file)),
+    }))
+    digest.update(`${file.slice(root.length)}\0${bytes.digest}\0`)
   }
 }

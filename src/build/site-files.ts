@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { type CompiledSite, OPENAPI } from '../compiled.ts'
+import { type CompiledSite, OPENAPI, SITE } from '../compiled.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { toCompareList, toCompareView } from '../domain/compare/compare-view.ts'
 import {
@@ -54,7 +54,7 @@ import { toInertMarkdown } from '../domain/wire/text.ts'
 import { KINDS } from '../domain/wire/vocabulary.ts'
 import type { Folder } from './folder.ts'
 import { createOpenApi } from './openapi/create-openapi.ts'
-import { writeNow } from './rows.ts'
+import { writeNow, writeTrustLedger } from './rows.ts'
 
 /** For the directory's own ARD entries, which take at most five queries. */
 const MOST_TOPICS = 4
@@ -90,6 +90,22 @@ const ENDPOINTS: Readonly<
   compare: (site) => new Map(site.compare.map((page) => [page.slug, page])),
 }
 
+/** All that is one view of many listings, for the pages. */
+export function writeSite(folder: Folder, catalogue: Catalogue, made: OfListings): CompiledSite {
+  const { ledger, trustPayees } = catalogue
+  const trust = writeTrustLedger(folder, ledger, trustPayees)
+  const site = toCompiledSite(catalogue, { ...made, trust })
+  writeNow(folder, SITE, JSON.stringify(site))
+  writeNow(folder, OPENAPI, `${JSON.stringify(createOpenApi(site.base_url, site.texts))}\n`)
+  return site
+}
+
+/** Made while the listings were written. */
+interface OfListings {
+  dump: DumpFacts
+  offers: OfferOfTask[]
+}
+
 /** Every file of `public` that is neither a page nor one listing's alone. */
 export function writeSiteFiles(folder: Folder, site: CompiledSite, catalogue: Catalogue): void {
   const { switches } = site.texts
@@ -105,10 +121,7 @@ export function writeSiteFiles(folder: Folder, site: CompiledSite, catalogue: Ca
   }
   // A function answers it, with a query: this is what it says without one.
   endpoint(ROUTES.compare_list.path, toCompareList(site.compare))
-  const openApi = `${JSON.stringify(createOpenApi(site.base_url, site.texts))}\n`
-  writeNow(folder, OPENAPI, openApi)
-  for (const path of ['openapi.json', 'api/v1/openapi.json'])
-    folder.write(`public/${path}`, openApi)
+  for (const path of ['openapi.json', 'api/v1/openapi.json']) folder.link(`public/${path}`, OPENAPI)
   folder.write('public/favicon.svg', site.mark ?? readFileSync(OWN_MARK, 'utf8'))
   const { colours } = site.texts
   if (colours !== undefined) folder.write('public/colours.css', toColours(colours))
@@ -333,9 +346,9 @@ type StaticRouteId = {
 }[RouteId]
 
 /** Every view of the site except those of single listings. */
-export function toCompiledSite(
+function toCompiledSite(
   catalogue: Catalogue,
-  { dump, trust, offers }: { dump: DumpFacts; trust: TrustLedgerFacts; offers: OfferOfTask[] },
+  { dump, trust, offers }: OfListings & { trust: TrustLedgerFacts },
 ): CompiledSite {
   const { baseUrl, listings, tables, sources, byId, ledger } = catalogue
   const compare = { baseUrl, site: tables.site, sources, listings: byId, demand: ledger.demand }

@@ -26,7 +26,15 @@ export function recall<Value extends object>(
   return value
 }
 
-/** For `from`: of values that are long. */
-export function digestOf(value: unknown): string {
-  return known === undefined ? '' : hash('sha256', JSON.stringify(value))
+const digests = new WeakMap<object, string>()
+
+/** For `from`: of tables, which are long, and mostly the same objects as in the build before. */
+export function digestOf(tables: object): string {
+  if (known === undefined) return ''
+  const each = Object.values(tables).map((table) => {
+    const digest = digests.get(Object(table)) ?? hash('sha256', JSON.stringify(table) ?? '')
+    if (typeof table === 'object' && table !== null) digests.set(table, digest)
+    return digest
+  })
+  return hash('sha256', each.join(' '))
 }

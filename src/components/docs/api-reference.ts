@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { readCompiled, readOpenApi } from '../../compiled.ts'
+import { type CompiledSite, readCompiled, readOpenApi } from '../../compiled.ts'
 import { toSchemaFields, toTypeText } from '../../domain/wire/shapes.ts'
 
 /**
@@ -56,12 +56,12 @@ let known: ReturnType<typeof makeReference> | undefined
 
 /** The published OpenAPI document for the pages, with an existing listing for the commands. */
 export function readReference() {
-  known ??= makeReference()
+  const { site } = readCompiled()
+  if (known?.site !== site) known = makeReference(site)
   return known
 }
 
-function makeReference() {
-  const { site } = readCompiled()
+function makeReference(site: CompiledSite) {
   const first = site.first_call
   const [compared] = site.compare
   const examples = {
@@ -70,6 +70,7 @@ function makeReference() {
     ...(compared !== undefined && { slug: compared.slug }),
   }
   return {
+    site,
     reference: toApiReference(readOpenApi(), { baseUrl: site.base_url, examples }),
     baseUrl: site.base_url,
     first,
