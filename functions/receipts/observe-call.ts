@@ -45,6 +45,9 @@ import { type NewReceipt, type Receipts, toReceiptId } from './receipts.ts'
  * much, the largest go and their calls are not judged: only who pads its answers loses by that, and
  * nobody is blamed for our limits. A caller that leaves or stops is not the seller's fault: then it
  * gets no verdict.
+ *
+ * Known limitations: a verdict is about the bytes that passed here. What was past a copy's limit, or
+ * came while copies had no room, is not judged, and a seller that answers well only here looks good.
  */
 interface ObserverParts {
   config: Pick<Config, 'BASE_URL' | 'RECEIPTS'>

@@ -42,7 +42,7 @@ export type Receipts = ReturnType<typeof openReceipts>
  * in memory until the meter finds what its payer had signed, so that leaving out the settlement
  * header does not avoid a verdict; payments that nobody made leave nothing behind.
  *
- * Known limits: what a killed server had not written is lost, and so is what waited; nobody could
+ * Known limitations: what a killed server had not written is lost, and so is what waited; nobody could
  * read it before.
  */
 export function openReceipts(parts: { store: Store; clock: Clock; log: Log }) {

@@ -46,6 +46,15 @@ const READ_BYTES = 64 * 1024
 /**
  * The non-custodial pass-through (spec: Endpoints). It adds no payment, keeps none and
  * reads none but the settlement header. Never rejects.
+ *
+ * Security model: a listing of the release says where a call goes, the guard says whether that may be
+ * reached, before a connection opens. Two payment headers, or one that `Connection`
+ * would drop, are refused: two readers could see two payments. What a client and its network hold at
+ * once is limited, in calls, bytes and time.
+ *
+ * Known limitations: TLS ends here on both sides, so who runs a directory could read what passes. The
+ * seller sees our address, not its caller's. A call that breaks after its payment was sent may have
+ * settled: nobody here can undo that.
  */
 export function createRelay(
   parts: RelayParts,

@@ -16,6 +16,19 @@ import { createHttpClient, type Fetcher } from '../net/http-client.ts'
 import { type Resolver, ResolversDisagreeError } from '../net/resolver.ts'
 import { within } from '../ports/clock.ts'
 
+/**
+ * Proofs that a seller has a listing's domain, mailbox or repository.
+ *
+ * Security model: what proves is a secret of this claim at a place that only the domain's owner can
+ * write: a file, a TXT record on which our resolvers agree, a mailbox, or a token that a code host
+ * signed for exactly this claim. Requests go through the guard, follow redirects only within the
+ * owner's domain, and read a few KiB. What is shown of an answer is cut, its control characters visible.
+ *
+ * Known limitations: who takes over a domain, its DNS or a repository can prove it too; claims are
+ * checked again regularly, so an old one ends. Which hosts strangers share is known from the Public Suffix
+ * List and a table of ours: a host in neither counts as its domain owner's.
+ */
+
 /** Longer than the resolver's own tries; a hanging resolver is cut off here (milliseconds). */
 const DEADLINE_MS = 10_000
 

@@ -35,6 +35,10 @@ interface Queue {
  * pages being rendered at once and held in memory for somebody who reads none of them. Work begins
  * when the previous answer has been sent, and never for a closed connection.
  *
+ * Security model: what a connection may hold is one request under way and a few that wait; who reads
+ * slowly, sends no HTTP or is idle is closed, his earlier answers first. Known limitation: how many
+ * connections there may be is the operator's system to say.
+ *
  * @throws OperatorError on a Node whose parser cannot be stopped
  */
 export function serializeRequests(

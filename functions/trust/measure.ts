@@ -263,6 +263,9 @@ async function readMeteredPayouts({ db }: Store, published: readonly PublishedPa
  * Security model: sellers and callers write hints as they like. So each listing has a fixed number
  * of slots, a client can use only a few of them, and the oldest goes first: writing one costs the
  * same however many there are. The meter reads only blocks, so invented ones cost it nothing.
+ *
+ * Known limitations: many clients together can drive a true hint out of its listing's slots; then its
+ * payment is found at the meter's regular time.
  */
 
 /** Slots of a listing: this many lanes, each shared by several clients. */

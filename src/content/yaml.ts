@@ -4,6 +4,8 @@ import { type Document, isMap, isNode, LineCounter, parseDocument } from 'yaml'
 /**
  * The YAML that content may use: core schema, unique keys, no aliases, no tags, no merge keys. It
  * is foreign text: each of those has been a way to run code, to exhaust memory or to be ambiguous.
+ *
+ * Known limitations: a text's size is limited where it is read, not here.
  */
 export interface YamlFault {
   /** 1-based line within the text. */

@@ -10,6 +10,8 @@ import { WaypostError } from './waypost-error.ts'
  * Security model: sellers and directories are strangers. A body is counted as it is unpacked, chunk
  * by chunk, and given up at its bound, since four megabytes of gzip may unpack to four gigabytes.
  * The time limit holds until the body is read: else an answer that never ends would never time out.
+ *
+ * Known limitations: which hosts are reached is not judged here, as a client of one's own may want any.
  */
 const KIB = 1024
 export const MAX_DIRECTORY_BYTES = 16 * KIB * KIB
