@@ -30,12 +30,6 @@ export async function auditPage(page: Page, rules?: readonly string[]): Promise<
   return page.evaluate(audit, rules)
 }
 
-/** The rules whose answer depends on colours, or on the width. */
-export const LAYOUT = [
-  ...['color-contrast', 'link-in-text-block'],
-  ...['target-size', 'scrollable-region-focusable', 'meta-viewport'],
-]
-
 /** Pixels the page is wider than its window. */
 export function readOverflow(page: Page): Promise<number> {
   return page.evaluate(

@@ -4,28 +4,27 @@ import { PAGE_CSP } from '../../src/domain/wire/published-files.ts'
 import { type Demo, readSignInPath, startDemo } from '../support/demo.ts'
 import { IS_LONG } from '../support/long.ts'
 import { DESKTOP, launchBrowser, openPage, PHONE, type WatchedPage } from './browser.ts'
-import { auditKeyboard, auditPage, FINE, keepAxe, LAYOUT, readOverflow } from './page-audit.ts'
+import { auditKeyboard, auditPage, FINE, keepAxe, readOverflow } from './page-audit.ts'
 import { PAGES } from './page-list.ts'
 import { findTextOverlaps } from './text-overlaps.ts'
 
 /** Further states of those pages: on a phone, in the dark. */
 const STATES: readonly [path: string, status?: number][] = [
-  ['/search?q=search&kind=http_api&sort=price'],
   ['/listing/x402.pneumonoultramicroscopic'],
-  ['/listing/a2a.mutarjim'],
-  ['/listing/kit.first-steps'],
   ['/docs/listings'],
-  ['/report?kind=dispute&about=x402.brightwell-search'],
   ['/search?q=zzzzzz'],
-  ['/listing/mcp.spreadsheets'],
-  ['/compare/thin-page'],
   ['/search?kind=banana', 400],
 ]
-/** And such as differ from those in words alone. */
 const MORE_STATES: typeof STATES = [
+  ['/search?q=search&kind=http_api&sort=price'],
   ['/search?offset=9999'],
+  ['/listing/a2a.mutarjim'],
+  ['/listing/kit.first-steps'],
+  ['/listing/mcp.spreadsheets'],
   ['/listing/x402.sable-search'],
   ['/listing/x402.glasspond-answers'],
+  ['/compare/thin-page'],
+  ['/report?kind=dispute&about=x402.brightwell-search'],
   ['/kind/kit'],
   ['/docs/protocols'],
   ['/problems/rate-limited'],
@@ -45,8 +44,7 @@ type State = Awaited<ReturnType<typeof look>>
 
 /**
  * Every page type of the demonstration, whose content has every state and hostile text: on a desktop in
- * the light by all of axe's rules, on a phone in the dark by those that depend on either; enlarged twice,
- * by keyboard, and without JavaScript. The pages are walked once, several at a time; each has a test.
+ * the light and on a phone in the dark; enlarged twice, by keyboard, and without JavaScript. The pages are walked once, several at a time; each has a test.
  */
 let demo: Demo
 const outcomes = new Map<string, Outcome>()
@@ -214,8 +212,8 @@ async function signIn() {
 }
 
 /**
- * One of both sizes is loaded, and the other what the window becomes, where a phone's colours and targets
- * are not looked at; in `npm run test:long` each is loaded, and looked at.
+ * One of both sizes is loaded, and looked at by all of axe's rules: every other page as a phone in the dark.
+ * The other is what its window becomes; in `npm run test:long` each is loaded, and looked at.
  */
 async function walk(
   { view, noScript }: Record<'view' | 'noScript', WatchedPage>,
@@ -225,10 +223,9 @@ async function walk(
   const lookAt = async (isPhone: boolean) => {
     await view.page.setViewportSize(isPhone ? PHONE : DESKTOP)
     const isLoaded = isPhone !== isPhoneFirst && !IS_LONG
-    const rules = isLoaded ? ['meta-viewport'] : LAYOUT
     return look(view, path, {
-      ...{ status, isLoaded },
-      ...(isPhone ? { rules } : { colorScheme: 'light' }),
+      ...{ status, isLoaded, colorScheme: isPhone ? 'dark' : 'light' },
+      ...(isLoaded && { rules: ['meta-viewport'] }),
     })
   }
   const first = await lookAt(isPhoneFirst)

@@ -9,7 +9,7 @@ import { tempFolder } from '../support/temp-folder.ts'
 
 function run(command: string, env: Record<string, string>) {
   const done = spawnSync(process.execPath, [`functions/commands/${command}.ts`], {
-    env: { ...process.env, ...FIXTURE_ENV, OUT_DIR: '.cache/never', ...env },
+    env: { ...process.env, ...FIXTURE_ENV, ...env },
     encoding: 'utf8',
     timeout: 60_000,
   })

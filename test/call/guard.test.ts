@@ -4,6 +4,7 @@ import { Agent, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createGuardedConnector, type GuardOptions } from '../../functions/net/guard.ts'
 import type { ResolvedAddress, Resolver } from '../../functions/net/resolver.ts'
+import { IS_LONG } from '../support/long.ts'
 
 /** The address a seller answers on, and one on the same port that nothing may ever reach. */
 const SELLER = '127.0.0.2'
@@ -167,7 +168,10 @@ describe('names', () => {
   })
 })
 
-test('a rebinding name never reaches the canary in 4,000 calls', { timeout: 240_000 }, async () => {
+const CALLS = IS_LONG ? 4_000 : 400
+test('a rebinding name never reaches the canary in hundreds of calls', {
+  timeout: 240_000,
+}, async () => {
   const before = sellerHits
   let requested = 0
   let calls = 0
@@ -184,7 +188,7 @@ test('a rebinding name never reaches the canary in 4,000 calls', { timeout: 240_
   })
   const outcomes = { seller: 0, refused: 0 }
   const caller = async () => {
-    while (calls < 4000) {
+    while (calls < CALLS) {
       calls += 1
       const body = await request(`http://rebind.example:${port}/`, { dispatcher })
         .then((answer) => answer.body.text())
@@ -197,7 +201,7 @@ test('a rebinding name never reaches the canary in 4,000 calls', { timeout: 240_
   await dispatcher.destroy()
   expect(canaryHits).toBe(0)
   expect(outcomes.seller + outcomes.refused).toBe(calls)
-  expect(outcomes.refused).toBeGreaterThan(1000)
+  expect(outcomes.refused).toBeGreaterThan(CALLS / 4)
   expect(sellerHits - before).toBe(outcomes.seller)
   expect(requested).toBe(calls)
 })

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { CallObserver } from '../../functions/relay/seller-call.ts'
+import { aListing, PAYMENT, startRelay, startSeller } from './relay-world.ts'
 import { isOwn, PAID, tell } from './tell-seller.ts'
 
 describe('malformed', () => {
@@ -68,4 +70,23 @@ describe('redirects are neither followed nor passed on', () => {
     )
     expect(reported.requests).toHaveLength(1)
   })
+})
+
+test.each([
+  ['in one piece', 'short'],
+  ['in many', 'x'.repeat(500_000)],
+])('who observes a call hears once that its answer ended: %s', async (_, body) => {
+  const heard: string[] = []
+  const hear = (what: string) => () => void heard.push(what)
+  const observer: CallObserver = {
+    observe: () => ({
+      ...{ headers: [], transaction: null, onRequestBody: () => {}, onData: () => {} },
+      ...{ onHead: hear('head'), onEnd: hear('end'), onFail: hear('failed') },
+    }),
+  }
+  await using seller = await startSeller((_req, res) => void res.end(body))
+  await using world = await startRelay({ listings: [aListing(seller.origin)], observer })
+  const answer = await fetch(`${world.url}/x402.seller`, { headers: { 'X-PAYMENT': PAYMENT } })
+  expect(await answer.text()).toBe(body)
+  expect(heard).toEqual(['head', 'end'])
 })

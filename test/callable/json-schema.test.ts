@@ -4,6 +4,7 @@ import {
   exampleOf,
   findSchemaFault,
   findValueFault,
+  mapSchema,
   toPlaceholder,
 } from '../../src/domain/listing/json-schema.ts'
 
@@ -126,6 +127,20 @@ describe('an example made of a schema', () => {
     ['', '<VALUE>'],
   ])('%j is left to the caller as %s', (name, placeholder) => {
     expect(toPlaceholder(name)).toBe(placeholder)
+  })
+})
+
+test('every schema in a schema is written anew, and no value that only looks like one', () => {
+  const schema = {
+    title: 'a',
+    items: { title: 'b', default: { title: 'a value' } },
+    anyOf: [{ not: { title: 'c' } }],
+    properties: { title: { title: 'd', type: 'string' } },
+  }
+  expect(mapSchema(schema, (keyword, value) => (keyword === 'title' ? undefined : value))).toEqual({
+    items: { default: { title: 'a value' } },
+    anyOf: [{ not: {} }],
+    properties: { title: { type: 'string' } },
   })
 })
 

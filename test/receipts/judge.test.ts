@@ -53,6 +53,8 @@ describe('what is odd but right', () => {
     ['lines of JSON', shape(hit), '{"id":"a"}\n{"id":"b"}\n'],
     ['false', shape({ type: 'boolean' }), false],
     ['zero', shape({ type: 'number' }), 0],
+    ['one of two types', shape({ type: ['string', 'array'] }), ['x']],
+    ['members of no type', shape({ properties: { a: {} } }), { a: 'x' }],
     [
       'a declaration that contradicts itself',
       { ...shape(hit), example: { name: 'x' } },
@@ -99,6 +101,7 @@ describe('what is surely wrong', () => {
     ['error_in_200', { content_type: 'text/plain' }, 'Rate limit exceeded'],
     ['other_shape', quote, { price: 'a lot', symbol: 'X' }],
     ['other_shape', quote, [1, 2]],
+    ['other_shape', shape({ type: ['string', 'array'] }), { price: 1 }],
     ['other_shape', { content_type: 'image/png' }, 'a picture of a cat'],
     ['other_shape', { content_type: 'text/csv' }, '<!doctype html><html></html>'],
     ['cut_off', quote, '{"price": 12.5, "symbol": "X'],

@@ -15,6 +15,7 @@ import type { Store } from '../../functions/store/store.ts'
 import { hashOfReceipt, isDaySigned, isReceiptSigned } from '../../packages/client/cli/verify.ts'
 import { type Receipt, toSignedReceipt } from '../../src/domain/relay/receipt.ts'
 import { toCanonicalJson } from '../../src/domain/wire/json.ts'
+import { IS_LONG } from '../support/long.ts'
 import { describeStores, silentLog } from '../support/stores.ts'
 import { aTransaction } from './observed-relay.ts'
 import { aReceipt, readKept } from './receipt-samples.ts'
@@ -204,7 +205,7 @@ describeStores('a call whose answer names no transaction', ({ newStore }) => {
       unnamed(n + 10, NOON),
       `rival ${n % 12}`,
     ])
-    const ofOthers = Array.from({ length: 9_000 }, (_, n): [NewReceipt, string] => [
+    const ofOthers = Array.from({ length: IS_LONG ? 9_000 : 900 }, (_, n): [NewReceipt, string] => [
       unnamed(n + 2_000, NOON, `x402.of-${n % 20}`),
       `many ${n % 100}`,
     ])

@@ -35,12 +35,28 @@ const index = indexOf([
     url: 'https://tern.co.uk/mcp',
     summary: 'One of a long row of words that all say something else.',
   }),
+  sampleDocument({
+    id: 'mcp.rook',
+    name: 'Rook',
+    url: 'https://rook.example/mcp',
+    summary: 'One of a long row of words that all say something else.',
+  }),
+  sampleDocument({
+    id: 'mcp.rook-files',
+    name: 'Rook files, by Rook',
+    url: 'https://rook.example/files',
+    summary: 'Rook.',
+    tags: ['rook'],
+    trustScore: 95,
+    liveTested: true,
+  }),
 ])
 
 test.each([
   ['the seller itself before others, whatever they write', 'Acme', 'mcp.acme-suite'],
   ['however it is said', 'acme mcp server', 'mcp.acme-suite'],
   ['its whole name before what else it has', 'tern', 'mcp.tern'],
+  ['of its own listings the one of its name', 'Rook', 'mcp.rook'],
   ['who has the product, where its seller has no listing', 'Borg', 'mcp.borg-kim'],
 ])('%s', (_, q, id) => {
   expect(findIn(index, q).ids[0]).toBe(id)

@@ -4,11 +4,12 @@ import { describe, expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
 import { readId } from '../../src/search/index/index-file.ts'
 import { asRanked, listingDatabase } from '../../src/search/query/search-index.ts'
+import { IS_LONG } from '../support/long.ts'
 import { createDraws } from '../support/random.ts'
 import { decode, indexOf, sampleDocument, textsOf } from './search-samples.ts'
 
-const LISTINGS = 15_000
-const QUERIES = 200
+const LISTINGS = IS_LONG ? 15_000 : 2_000
+const QUERIES = IS_LONG ? 200 : 60
 const random = createDraws(15_000)
 
 /** Words by rank as in any text: the first ones stand in many listings, the last in few. */

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { registrySlug } from '../../seeds/sources/mcp-registry.ts'
 import { isListingId } from '../../src/domain/listing/listing-text.ts'
+import { IS_LONG } from '../support/long.ts'
 
 describe('the slug of a registry name', () => {
   test.each([
@@ -30,7 +31,7 @@ describe('the slug of a registry name', () => {
         if (ownerless(one) !== ownerless(other))
           expect(registrySlug(one)).not.toBe(registrySlug(other))
       }),
-      { numRuns: 20_000 },
+      { numRuns: IS_LONG ? 20_000 : 1_000 },
     )
   })
 })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { MeasuredSchema } from '../../src/domain/trust/evidence.ts'
 import type { Transfer } from '../../src/domain/trust/payments.ts'
 import { judgeTrust, windowEnd } from '../../src/domain/trust/trust.ts'
+import { longTest } from '../support/long.ts'
 import {
   aSettlement,
   aTransfer,
@@ -326,7 +327,7 @@ describe('as evidence', () => {
     })
   })
 
-  test('a busy listing has as many payers as it has', () => {
+  longTest('a busy listing has as many payers as it has', () => {
     const crowd = Array.from({ length: 150_000 }, (_, n) =>
       aSettlement({ payer: wallet(n), at: NOON - n * 10_000, usd: 0.01 }),
     )

@@ -38,7 +38,7 @@ afterAll(() => server.close())
 const ask = (init?: RequestInit) => fetch(`http://127.0.0.1:${port}${PATH}`, init)
 
 test('many at once get every byte, with its length and the same strong tag', async () => {
-  const answers = await Promise.all(Array.from({ length: 10 }, () => ask()))
+  const answers = await Promise.all(Array.from({ length: 4 }, () => ask()))
   const tags = new Set(answers.map(({ headers }) => headers.get('etag')))
   expect([...tags].join()).toMatch(/^"[\w-]+"$/)
   for (const answer of answers) {
@@ -55,7 +55,7 @@ test('HEAD and a known tag send no body', async () => {
 })
 
 test('a client that leaves in the middle takes nobody with it', async () => {
-  for (let times = 0; times < 20; times += 1) {
+  for (let times = 0; times < 6; times += 1) {
     const socket = connect(port, '127.0.0.1')
     socket.write(`GET ${PATH} HTTP/1.1\r\nHost: waypost.example\r\n\r\n`)
     await new Promise((resolve) => socket.once('data', resolve))

@@ -32,6 +32,8 @@ export async function startMailServer(port = 0): Promise<MailServer> {
   }
   const server = new SMTPServer({
     authOptional: true,
+    // Else a connection that a pool keeps is waited for.
+    closeTimeout: 1,
     disabledCommands: ['STARTTLS', 'AUTH'],
     onRcptTo: (_address, _session, done) => {
       if (mailServer.mood === 'refusing') return done(reject(550, 'No such mailbox a@b.example'))

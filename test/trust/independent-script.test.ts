@@ -13,7 +13,7 @@ const SCRIPT = 'docs/recompute-trust.mjs'
 if (!existsSync(SCRIPT)) console.log(`not compared: ${SCRIPT} is not written yet`)
 
 test.runIf(existsSync(SCRIPT))(
-  'an independent script agrees on every buyer of a thousand listings',
+  'an independent script agrees on every buyer of every listing',
   () => {
     const { payments, ...about } = createThousand(1)
     const folder = tempFolder('ledger')
@@ -34,7 +34,7 @@ test.runIf(existsSync(SCRIPT))(
     const seeds = new Set(about.seeds)
     const { listings, measuredSeeds } = scoreListings({ ...about, payments, seeds })
     expect(measuredSeeds).toBe(4)
-    expect(listings.size).toBeGreaterThan(1_000)
+    expect(listings.size).toBeGreaterThan(about.payees.length)
     for (const [id, { measured, sharers, buyers }] of listings) {
       const verdict = judgeTrust(measured, sharers, measured.as_of)
       const score = verdict.evidence === 'verified_non_wash_payments' ? verdict.score : null

@@ -17,7 +17,7 @@ import { AS_OF, createThousand } from './thousand-listings.ts'
 const RULES = { allowPrivate: false }
 
 /** A score is what the published files say. */
-test('the files alone give every digit of a thousand listings', () => {
+test('the files alone give every digit of every listing', () => {
   const { seeds, payees, payments } = createThousand(7)
   const folder = createContentFolder({
     'tables/independent_operators.yaml': seeds
@@ -56,7 +56,7 @@ test('the files alone give every digit of a thousand listings', () => {
   const scored = catalogue.listings.filter(
     ({ trust }) => trust.evidence === 'verified_non_wash_payments',
   )
-  expect(scored.length).toBeGreaterThan(900)
+  expect(scored.length).toBeGreaterThan(catalogue.listings.length * 0.9)
   const scoreOf = scoreFiles(files)
   for (const { id, trust } of catalogue.listings) {
     const own = scoreOf(id)

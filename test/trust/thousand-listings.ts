@@ -1,15 +1,17 @@
 import type { LedgerPayee, LedgerPayment } from '../../src/domain/trust/ledger-facts.ts'
+import { IS_LONG } from '../support/long.ts'
 import { createRandom } from '../support/random.ts'
 
 const NETWORKS = ['eip155:8453', 'eip155:137']
 const SEEDS = ['one', 'two', 'three', 'four']
-const SELLERS = 990
+const SELLERS = IS_LONG ? 990 : 240
+const PAYMENTS = IS_LONG ? 24_000 : 6_000
 export const AS_OF = Date.UTC(2026, 10, 23) - 1
 const DAY_MS = 86_400_000
 const COIN = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
 
 /**
- * A published ledger of a thousand listings: buyers on two chains, sellers with several listings on one payee,
+ * A published ledger of a thousand listings, or of a quarter in `npm test`: buyers on two chains, sellers with several listings on one payee,
  * dust and large payments, payments that do not count, and some at the very ends of the window.
  */
 export function createThousand(seed: number) {
@@ -43,10 +45,10 @@ export function createThousand(seed: number) {
       verdict: below(12) === 0 ? 'round_trip' : 'counted',
     }
   }
-  const payments = Array.from({ length: 24_000 }, (_, n) => {
+  const payments = Array.from({ length: PAYMENTS }, (_, n) => {
     const place = below(4) === 0 ? below(SEEDS.length) : below(payees.length)
     const payee = payees[place] ?? payees[0]
-    return payee === undefined ? [] : [pay(below(1_500), payee, n)]
+    return payee === undefined ? [] : [pay(below(PAYMENTS / 16), payee, n)]
   }).flat()
   const seeds = SEEDS.map((name) => `${name}.example`)
   return { as_of: new Date(AS_OF).toISOString(), seeds, payees, payments }
