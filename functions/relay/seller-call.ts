@@ -46,7 +46,7 @@ const ANY_NUMBER = 0
  * looks complete to anyone; cut by a reset it is reported as a failure.
  */
 export class SellerCall {
-  #asked: SellerRequest
+  #requested: SellerRequest
   #limits: RelayLimits
   #clock: AnswerClock
   #listener: SellerListener
@@ -63,7 +63,7 @@ export class SellerCall {
     clock: AnswerClock,
     listener: SellerListener,
   ) {
-    this.#asked = requested
+    this.#requested = requested
     this.#limits = limits
     this.#clock = clock
     this.#listener = listener
@@ -96,7 +96,7 @@ export class SellerCall {
       return
     }
     this.#hangUp = () => void socket.destroy()
-    const { target, method, path, headers, body } = this.#asked
+    const { target, method, path, headers, body } = this.#requested
     try {
       this.#request = requestOver(socket, {
         host: target.hostname,
@@ -200,7 +200,7 @@ export class SellerCall {
     this.#clock.stop()
     this.#hangUp()
     // A seller that answers early leaves a body behind; the rest of it is discarded.
-    this.#asked.body?.destroy()
+    this.#requested.body?.destroy()
   }
 }
 

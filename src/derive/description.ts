@@ -6,7 +6,7 @@ import markdownIt from 'markdown-it'
  * Security model: they are foreign text. Raw HTML becomes text, links are https or mailto only and send
  * no referrer, images become links: nothing is fetched from elsewhere.
  *
- * Known limitations: where a link leads, and whether what is said is true, is for reviewers to see.
+ * Known limitations: where a link leads, and whether the text is true, is for reviewers to see.
  */
 const markdown = markdownIt({ html: false, linkify: false, typographer: false })
 markdown.disable('image')

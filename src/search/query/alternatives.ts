@@ -21,7 +21,7 @@ export interface Alternatives extends RankedRows {
  * The listings that do what a named one does, without it and what is named after it: first those
  * that are known for it too, and of each those that do the same besides and say it in more words. What somebody is known for stands
  * in the table of tasks (`like`), for names without a listing too; else the tasks of the listing
- * count. Null where the query is no such wish, or says more than that.
+ * count. Null where the query is not such a wish, or says more than that.
  */
 export function findAlternatives(
   index: SearchIndex,
@@ -40,7 +40,7 @@ export function findAlternatives(
       : excluded.flatMap((term) => rowsNamed(index, 'organic', term))
   const known = index.filters.tasks.map((id) => ({ id, doing: bitsFor(index, `task:${id}`) }))
   const likes = index.words.tasksLike(name)
-  // What else is said orders those that are alike, where the name is surely one.
+  // Other words order those that are alike, where the name is surely one.
   if (others !== '' && likes.length === 0 && exact.length === 0) return null
   const theirs = known.filter(({ id, doing }) =>
     likes.length > 0 ? likes.includes(id) : named.some((row) => passes(doing, row)),
@@ -96,7 +96,7 @@ function likenessTo(index: SearchIndex, rows: readonly number[]): (row: number) 
   }
 }
 
-/** Those that the table of tasks names beside whoever is to be replaced. */
+/** Those that the table of tasks names beside the one to be replaced. */
 function rowsKnownFor(index: SearchIndex, tasks: readonly { id: string }[]): ReadonlySet<number> {
   const names = tasks.flatMap(({ id }) => index.words.knownFor(id))
   const exact = names.flatMap((text) => exactRows(index, index.organic, { text, bits: null }))
