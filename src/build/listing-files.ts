@@ -226,11 +226,12 @@ function createLazyFinder(listings: readonly DerivedListing[]) {
  */
 function writeServed(folder: Folder, { compiled, catalogue, ...json }: Made): void {
   const { id, view } = compiled
-  const badge = toBadgeView(view, catalogue.tables.site.short_name)
+  const { short_name, mark } = catalogue.tables.site
+  const badge = toBadgeView(view, short_name)
   const [kitFile, viewFile, badgeFile, badgeDataFile] = toServedPaths(id)
   folder.write(kitFile, `${json.kit}\n`)
   folder.write(viewFile, `${json.view}\n`)
-  folder.write(badgeFile, renderBadgeSvg(badge, toKnownSentence(view.known)))
+  folder.write(badgeFile, renderBadgeSvg(badge, toKnownSentence(view.known), mark === undefined))
   folder.writeJson(badgeDataFile, toBadgeEndpoint(badge))
 }
 

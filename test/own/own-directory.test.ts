@@ -14,6 +14,7 @@ import type { RunningService } from '../support/running-service.ts'
 import { createOwnDirectory, type OwnDirectory } from './own-directory.ts'
 
 const SOFTWARE = /waypost/i
+const BADGE_SIGN = '#8fe0b8'
 const POLICY: Policy = { id: 'p', name: 'P', note: '', verified: false, no_notices: false }
 let own: OwnDirectory
 let acme: RunningService
@@ -39,6 +40,7 @@ test('no byte of a release names the software, and none of our rows are in it', 
     .map(({ path, bytes }) => ({ path, text: textOf(path, bytes) }))
   expect(files.length).toBeGreaterThan(100)
   expect(files.filter(({ text }) => SOFTWARE.test(text)).map(({ path }) => path)).toEqual([])
+  expect(files.filter(({ text }) => text.includes(BADGE_SIGN)).map(({ path }) => path)).toEqual([])
   const rows = /402index|x402scan|search-waypost/i
   const data = files.filter(({ path }) => path.startsWith('data/'))
   expect(data.filter(({ text }) => rows.test(text)).map(({ path }) => path)).toEqual([])

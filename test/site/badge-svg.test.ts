@@ -40,6 +40,13 @@ describe('the badge image', () => {
     expect(svg.isWellFormed()).toBe(true)
   })
 
+  test('of a directory with a mark of its own has no sign of ours, nor room for it', () => {
+    const badge = { label: 'Acme', message: 'listed', tone: 'neutral' } as const
+    const own = renderBadgeSvg(badge, '', false)
+    expect(own).not.toContain('#8fe0b8')
+    expect(widthOf(own)).toBeLessThan(widthOf(renderBadgeSvg(badge)))
+  })
+
   test('grows with its text and cuts what is too long', () => {
     const short = widthOf(renderBadgeSvg({ label: 'Waypost', message: 'listed', tone: 'neutral' }))
     const long = renderBadgeSvg({ label: 'Waypost', message: 'w'.repeat(120), tone: 'neutral' })

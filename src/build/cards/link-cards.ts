@@ -4,6 +4,7 @@ import { initWasm, Resvg } from '@resvg/resvg-wasm'
 import { create } from 'fontkitten'
 import { toXmlText } from '../../components/frame/html.ts'
 import { KIND_ORDER, KIND_TEXTS } from '../../components/rows/kind-texts.ts'
+import { toMonogram } from '../../components/rows/tile.ts'
 import {
   type DirectoryPart,
   type SiteNames,
@@ -25,15 +26,17 @@ interface Category {
  */
 export function toLinkCards(
   categories: readonly Category[],
-  { name, strapline }: SiteNames,
+  { name, strapline, mark }: SiteNames,
   switches: Partial<Switches>,
 ): { path: string; svg: string }[] {
   const missing = toMissingParts(switches)
   const facts = STATUS_FACTS.filter(({ part }) => !missing.includes(part))
+  const sign = mark === undefined ? MARK : ''
+  const face = sign === '' ? { kind: 'kit' as const, letters: toMonogram(name) } : null
   const draw = (title: string, words: string, arm: LinkCard['arm']) =>
-    renderCardSvg({ title, words, arm, facts, brand: name })
+    renderCardSvg({ title, words, arm, facts, brand: name, sign })
   return [
-    { path: '/og.png', svg: draw(name, strapline, null) },
+    { path: '/og.png', svg: draw(name, strapline, face) },
     ...KIND_ORDER.map((kind) => {
       const { plural, text } = KIND_TEXTS[kind]
       const [letters = ''] = plural.split(' ')
@@ -42,7 +45,7 @@ export function toLinkCards(
     }),
     ...categories.map(({ id, name, description }) => ({
       path: categoryCardPath(id),
-      svg: draw(name, description, null),
+      svg: draw(name, description, face),
     })),
   ]
 }
@@ -65,11 +68,13 @@ const FOOT = 'services for agents'
 interface LinkCard {
   title: string
   words: string
-  /** The arm beside the title; null draws our own mark. */
+  /** The arm beside the title; null draws the sign. */
   arm: { kind: Kind; letters: string } | null
   facts: readonly Fact[]
   /** Whose directory it is; also the title in place of one that the face has no letters for. */
   brand: string
+  /** Ours; empty for a directory with a mark of its own. */
+  sign: string
 }
 
 const PAPER = '#eef1ec'
@@ -103,7 +108,7 @@ const FACT_PLACES = [
  * Names of a directory's own are escaped, cut to fit and left out where the face has no glyphs for
  * them; nothing refers to external resources.
  */
-function renderCardSvg({ title, words, arm, facts, brand }: LinkCard): string {
+function renderCardSvg({ title, words, arm, facts, brand, sign }: LinkCard): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${CARD_WIDTH}" height="${CARD_HEIGHT}" font-family="Overpass" fill="#fff">`,
     `<path d="M0 0h${CARD_WIDTH}v${CARD_HEIGHT}H0z" fill="${PAPER}"/><path d="M178 540h34v90h-34zM988 540h34v90h-34z" fill="${POST}"/>`,
@@ -111,16 +116,16 @@ function renderCardSvg({ title, words, arm, facts, brand }: LinkCard): string {
     `<rect x="60" y="112" width="1080" height="440" rx="34" fill="${SIGN}"/><rect x="69" y="121" width="1062" height="422" rx="27" fill="none" stroke="#fff" stroke-width="6"/>`,
     `<g text-anchor="middle">${text(TAB, { x: 960, y: 97, size: 38, weight: 800 })}</g>`,
     ...renderWords(toWritable(title) ?? brand, words),
-    renderArm(arm),
+    renderArm(arm, sign),
     facts.length === 0 ? '' : `<path d="M112 384h976" stroke="${RULE}" stroke-width="2"/>`,
     ...renderFacts(facts),
-    `<g fill="${DARK}"><g transform="translate(236 566) scale(1.5)">${MARK}</g>${text(cutToWidth(brand, 800, 36, 400), { x: 284, y: 600, size: 36, weight: 800 })}`,
+    `<g fill="${DARK}"><g transform="translate(236 566) scale(1.5)">${sign}</g>${text(cutToWidth(brand, 800, 36, 400), { x: 284, y: 600, size: 36, weight: 800 })}`,
     `<g text-anchor="end">${text(FOOT, { x: 966, y: 600, size: 27, weight: 500 })}</g></g></svg>`,
   ].join('')
 }
 
-function renderArm(arm: LinkCard['arm']): string {
-  if (arm === null) return `<g transform="translate(136 178) scale(5.4)">${MARK}</g>`
+function renderArm(arm: LinkCard['arm'], sign: string): string {
+  if (arm === null) return `<g transform="translate(136 178) scale(5.4)">${sign}</g>`
   const { path, middle } = ARMS[arm.kind]
   return [
     `<path d="${path}"/>`,

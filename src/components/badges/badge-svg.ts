@@ -18,39 +18,42 @@ const MAX_CHARACTERS = 48
  * font the viewer has.
  *
  * @param known a sentence for its title
+ * @param hasSign a directory with a mark of its own does not show ours
  */
-export function renderBadgeSvg({ label, message, tone }: BadgeView, known = ''): string {
-  const { left, right, leftText, rightText, leftWidth, width } = layOut(label, message)
+export function renderBadgeSvg(badge: BadgeView, known = '', hasSign = true): string {
+  const { left, right, leftText, rightText, start, leftWidth, width } = layOut(badge, hasSign)
   const title = toXmlText(`${left}: ${right}${known && `. ${known}`}`)
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT}" viewBox="0 0 ${width} ${HEIGHT}" role="img" aria-label="${title}">`,
     `<title>${title}</title>`,
     `<rect width="${width}" height="${HEIGHT}" rx="3" fill="#17221d"/>`,
-    `<path d="M${leftWidth + POINT} 0H${width - 3}a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3H${leftWidth + POINT}l-${POINT}-10z" fill="#${BADGE_COLORS[tone]}"/>`,
-    MARK,
+    `<path d="M${leftWidth + POINT} 0H${width - 3}a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3H${leftWidth + POINT}l-${POINT}-10z" fill="#${BADGE_COLORS[badge.tone]}"/>`,
+    hasSign ? MARK : '',
     '<g fill="#fff" font-family="Verdana,DejaVu Sans,Geneva,sans-serif" font-size="11">',
-    toTextNode(left, PADDING + MARK_WIDTH, leftText),
+    toTextNode(left, start, leftText),
     toTextNode(right, leftWidth + POINT + PADDING, rightText),
     '</g></svg>\n',
   ].join('')
 }
 
 /** Width of a badge in pixels; a page that declares it does not shift when the image loads. */
-export function badgeWidthOf({ label, message }: BadgeView): number {
-  return layOut(label, message).width
+export function badgeWidthOf(badge: BadgeView, hasSign: boolean): number {
+  return layOut(badge, hasSign).width
 }
 
-function layOut(label: string, message: string) {
+function layOut({ label, message }: BadgeView, hasSign: boolean) {
   const left = cutText(label, MAX_CHARACTERS)
   const right = cutText(message, MAX_CHARACTERS)
   const leftText = estimateWidth(left)
   const rightText = estimateWidth(right)
-  const leftWidth = PADDING + MARK_WIDTH + leftText + PADDING
+  const start = PADDING + (hasSign ? MARK_WIDTH : 0)
+  const leftWidth = start + leftText + PADDING
   return {
     left,
     right,
     leftText,
     rightText,
+    start,
     leftWidth,
     width: leftWidth + POINT + PADDING + rightText + PADDING,
   }
