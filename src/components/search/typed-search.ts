@@ -1,6 +1,6 @@
 /** Names of what an answer changes on the search page (`data-<name>`), and under the box of the home page. */
 const PARTS = [
-  ...['status', 'filter-count', 'facets', 'filter-end', 'chips', 'sorts'],
+  ...['heading', 'status', 'filter-count', 'facets', 'filter-end', 'chips', 'sorts'],
   ...['notes', 'results', 'empty', 'pager', 'own'],
 ]
 
