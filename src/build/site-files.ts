@@ -354,12 +354,8 @@ function toCompiledSite(
   const compare = { baseUrl, site: tables.site, sources, listings: byId, demand: ledger.demand }
   const task_pages = toTaskPages(tables.tasks, offers)
   const not_listed = withoutListed(tables.notListed, listings)
-  const empty = [
-    ...KINDS.filter((kind) => !listings.some(({ facts }) => facts.kind === kind)).map(kindPath),
-    ...(not_listed.some(({ hosts }) => hosts.length > 0) ? [] : ['/not-listed']),
-    ...(task_pages.some(({ sellers }) => sellers > 0) ? [] : ['/tasks']),
-    ...(catalogue.pages.length > 0 ? [] : ['/compare']),
-  ]
+  const market_reports = toMarketReportsView(listings, tables.market)
+  const empty = toEmptyPages(catalogue, { task_pages, not_listed, market_reports })
   const worn = [...new Set(listings.flatMap(({ mark }) => mark ?? []))].sort()
   return {
     base_url: baseUrl,
@@ -368,7 +364,7 @@ function toCompiledSite(
     sources: toSourcesView(tables.sources, listings),
     roadmap: toRoadmapView(tables.roadmap),
     business_model: toBusinessModelView(tables.site),
-    market_reports: toMarketReportsView(listings, tables.market),
+    market_reports,
     trust_method: toTrustMethodView(tables, catalogue.measuredOperators),
     compare: catalogue.pages.map(({ slug, facts }) => toCompareView(slug, facts, compare)),
     gone: catalogue.gone,
@@ -382,6 +378,22 @@ function toCompiledSite(
     task_pages,
     first_call: toFirstCall(listings, baseUrl),
   }
+}
+
+/** Pages with nothing on them: nothing leads there. */
+function toEmptyPages(
+  { listings, pages }: Catalogue,
+  site: Pick<CompiledSite, 'task_pages' | 'not_listed' | 'market_reports'>,
+): string[] {
+  const { prices, measurements } = site.market_reports.preview
+  const hasMedian = prices.some(({ median_min_usd }) => median_min_usd !== undefined)
+  return [
+    ...KINDS.filter((kind) => !listings.some(({ facts }) => facts.kind === kind)).map(kindPath),
+    ...(site.not_listed.some(({ hosts }) => hosts.length > 0) ? [] : ['/not-listed']),
+    ...(site.task_pages.some(({ sellers }) => sellers > 0) ? [] : ['/tasks']),
+    ...(pages.length > 0 ? [] : ['/compare']),
+    ...(measurements.length > 0 || hasMedian ? [] : ['/market']),
+  ]
 }
 
 /** Facts about the release itself. */

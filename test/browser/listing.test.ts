@@ -74,8 +74,7 @@ test('a list of a kind is offered in other orders, all of it, without JavaScript
   const { page, close } = await openPage(waypost.url, { javaScriptEnabled: false })
   await page.goto('/kind/http_api')
   const orders = page.getByRole('navigation', { name: 'Sort and filter' }).getByRole('link')
-  // Nobody counted use of a listing here: no order goes by it.
-  expect(await orders.allTextContents()).toEqual(['Price', 'Newest', 'Filter'])
+  expect(await orders.allTextContents()).toEqual(['Price', 'Most paid', 'Newest', 'Filter'])
   await orders.filter({ hasText: 'Newest' }).click()
   await page.waitForURL('**/search?kind=http_api&sort=newest')
   expect(await page.locator('[data-sorts] [aria-current]').textContent()).toBe('Newest')

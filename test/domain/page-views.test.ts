@@ -10,6 +10,7 @@ import { compareRows, toCompareRow } from '../../src/domain/compare/compare-view
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
 import { toListingBrief, toListingView } from '../../src/domain/views/listing-view.ts'
 import { toTrustExamples, toTrustView } from '../../src/domain/views/trust-view.ts'
+import { present } from '../../src/domain/wire/json.ts'
 import {
   BASE_URL,
   SAMPLE_FACTS,
@@ -86,13 +87,11 @@ describe('lists of listings', () => {
   })
 
   test('by use is offered only where somebody counted use', () => {
-    const added = toAdded(toSold('x402.counted', 1))
-    const textsOf = (rank: number) =>
-      toOrders([{ ...added, home: { ...added.home, used: [rank, 7] } }], true).map(
-        ([, text]) => text,
-      )
-    expect(textsOf(0)).toEqual(['Price', 'Newest'])
-    expect(textsOf(1)).toEqual(['Price', 'Most used, as others counted', 'Newest'])
+    const { paid: _, ...brief } = toAdded(toSold('x402.sold', 1)).brief
+    const textsOf = (paid: string | undefined) =>
+      toOrders([{ brief: { ...brief, ...present({ paid }) } }], true).map(([, text]) => text)
+    expect(textsOf(undefined)).toEqual(['Price', 'Newest'])
+    expect(textsOf('4–20 Jul 2026: 7 settlements')).toEqual(['Price', 'Most paid', 'Newest'])
   })
 
   const toAdded = (listing: ReturnType<typeof toListing>) => {
@@ -117,7 +116,7 @@ describe('lists of listings', () => {
 
 test('filters of the index in the browser are in words', () => {
   expect(toIndexFacets(toView(toListing({ facts: UNPRICED })))).toEqual({
-    ...{ kind: ['HTTP API'], category: ['data weather'], runs: ['remote'], auth: ['unknown'] },
+    ...{ kind: ['HTTP API'], category: ['data weather'], runs: ['hosted'], auth: ['not declared'] },
   })
   expect(toIndexFacets(toView(toListing({ facts: priced(0.05, 0.4) }))).price).toEqual([
     'up to $0.10',

@@ -62,7 +62,7 @@ test('every price of a task’s page stands on the page of its listing', () => {
     .matchAll(/href="(\/tasks\/[^"]+)"/g))
     for (const row of read(task)
       .toString()
-      .match(/<li class="item offer".*?<\/p>/gs) ?? []) {
+      .match(/<li class="item offer".*?class="facts"/gs) ?? []) {
       const [, page = ''] = /<a href="([^"]+)"/.exec(row) ?? []
       const price = /\$[\d.]+/.exec(textOf(row))?.[0]
       if (price === undefined) continue

@@ -242,6 +242,11 @@ function toShort(text: string): string {
   return text.length > 14 ? `${text.slice(0, 6)}…${text.slice(-4)}` : text
 }
 
+/** @example shortenPayees('It is eip155:8453:0x1234567890abcdef1234.') → 'It is 0x1234…1234.' */
+export function shortenPayees(sentence: string): string {
+  return sentence.replace(/\b(?:eip155|solana):\w+:(\w+)/g, (_, address) => toShort(address))
+}
+
 function toMinute(at: string): string {
   return at.slice(0, 16).replace('T', ' ')
 }
@@ -279,19 +284,14 @@ function isAbove(requested: number | undefined, price: Requested['price']): bool
   return requested !== undefined && price?.per === 'call' && requested > price.max_usd
 }
 
-const LABELS: Readonly<Record<string, string>> = {
-  uptime_24h: 'Uptime, 24 hours',
-  uptime_30d: 'Uptime, 30 days',
-  p95_ms: '95 % answered within',
-  compliance_grade: 'Compliance grade',
-  risk_level: 'Risk level',
-  endpoint_count: 'Endpoints',
-  openapi_paid_ops: 'Paid operations in OpenAPI',
-}
-const UNITS: Readonly<Record<string, string>> = {
-  uptime_24h: ' %',
-  uptime_30d: ' %',
-  p95_ms: ' ms',
+const LABELS: Readonly<Record<string, readonly [label: string, unit?: string]>> = {
+  uptime_24h: ['Uptime, 24 hours', ' %'],
+  uptime_30d: ['Uptime, 30 days', ' %'],
+  p95_ms: ['95 % answered within', ' ms'],
+  compliance_grade: ['Compliance grade'],
+  risk_level: ['Risk level'],
+  endpoint_count: ['Endpoints'],
+  openapi_paid_ops: ['Paid operations in OpenAPI'],
 }
 
 /**
@@ -300,10 +300,9 @@ const UNITS: Readonly<Record<string, string>> = {
  * @example toSignalWords({ p95_ms: 310 }) → [['95 % answered within', '310 ms']]
  */
 export function toSignalWords(signals: ListingView['signals']): [label: string, value: string][] {
-  const known = Object.keys(LABELS).flatMap((key): [string, string][] => {
-    const value = signals[key]
-    return value === undefined ? [] : [[LABELS[key] ?? key, `${value}${UNITS[key] ?? ''}`]]
-  })
+  const known = Object.entries(LABELS).flatMap(([key, [label, unit = '']]): [string, string][] =>
+    signals[key] === undefined ? [] : [[label, `${signals[key]}${unit}`]],
+  )
   const judged = Object.entries(signals).flatMap(([key, value]): [string, string][] =>
     Object.hasOwn(LABELS, key) || key.endsWith('_as_of') ? [] : [[toLabel(key), toWord(value)]],
   )

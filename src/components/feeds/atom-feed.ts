@@ -1,4 +1,5 @@
 import type { Compiled } from '../../compiled.ts'
+import { compareText } from '../../domain/wire/json.ts'
 import { KIND_LABELS } from '../../domain/wire/vocabulary.ts'
 import { toXmlText } from '../frame/html.ts'
 
@@ -29,21 +30,13 @@ export function toListingFeed(
   }
 }
 
-/** Newest first; of one day in a shuffled but fixed order, so that no name or kind comes first. */
+/** Newest first; of one day by their ids from the end, so that no name or kind comes first. */
 function newestOf(listings: Compiled['listings']) {
   return listings
     .filter(({ brief }) => !brief.first_party)
-    .map(({ brief, added }) => ({ brief, added, shuffled: digestOf(brief.id) }))
-    .sort((a, b) => (a.added === b.added ? a.shuffled - b.shuffled : a.added < b.added ? 1 : -1))
+    .map(({ brief, added }) => ({ brief, added, shuffled: [...brief.id].reverse().join('') }))
+    .sort((a, b) => compareText(b.added, a.added) || compareText(a.shuffled, b.shuffled))
     .slice(0, FEED_LENGTH)
-}
-
-/** FNV-1a, 32 bits. */
-function digestOf(text: string): number {
-  let digest = 0x811c9dc5
-  for (let index = 0; index < text.length; index++)
-    digest = Math.imul(digest ^ text.charCodeAt(index), 0x01000193)
-  return digest >>> 0
 }
 
 export type Feed = ReturnType<typeof toListingFeed>

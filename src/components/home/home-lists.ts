@@ -5,6 +5,7 @@ import { toDriftSentence } from '../../domain/probe/merge.ts'
 import { mostReported } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { compareText } from '../../domain/wire/json.ts'
+import { shortenPayees } from '../evidence/evidence-words.ts'
 import { compareListings } from '../rows/listing-row.ts'
 
 type Listed = Pick<CompiledListing, 'brief' | 'home'>
@@ -14,16 +15,21 @@ export function toHomeFacts(
   { reported_use, known: { answers } }: ListingView,
   { drift }: CompiledListing['history'],
 ): HomeFacts {
-  const counts = USES.map((what) => mostReported(what, reported_use) ?? 0)
-  const first = counts.findIndex((value) => value > 0)
+  const own = reported_use?.filter(({ shared_with }) => shared_with === undefined)
+  const counts = [
+    // What its row says: payments of the listing itself.
+    mostReported('settlements', own) ?? mostReported('calls', own),
+    ...USES.map((what) => mostReported(what, reported_use)),
+  ]
+  const first = counts.findIndex((value = 0) => value > 0)
   return {
-    used: first < 0 ? [0, 0] : [USES.length - first, counts[first] ?? 0],
+    used: first < 0 ? [0, 0] : [counts.length - first, counts[first] ?? 0],
     answered: answers?.known === true ? (answers.as_of ?? '') : null,
     drift: drift[0] ?? null,
   }
 }
 
-const USES = ['calls', 'settlements', 'payers', 'downloads', 'stars'] as const
+const USES = ['settlements', 'payers', 'downloads', 'stars'] as const
 
 /** The lists of the home page: of outside listings only; our own kits have a separate row. */
 export function toHomeLists(listings: readonly Listed[], length: number) {
@@ -37,7 +43,7 @@ export function toHomeLists(listings: readonly Listed[], length: number) {
       .slice(0, length),
     /** The first of all lists, for a directory of which nobody counts anything. */
     first: briefs.toSorted(compareListings).slice(0, length),
-    /** Those that others count most calls of; then by payments, downloads and stars. */
+    /** Those that others count most payments of; then by downloads and stars. */
     known: outside
       .filter(({ home }) => home.used[0] > 0)
       .sort(
@@ -60,11 +66,11 @@ export function toHomeLists(listings: readonly Listed[], length: number) {
 /** Changes between two of our probes, the newest first; only the last of each listing. */
 function toChanged(outside: readonly Listed[]) {
   return outside
-    .flatMap(({ brief: { name, page }, home: { drift } }) =>
-      drift === null
-        ? []
-        : [{ name, page: `${page}#changed`, at: drift.at, text: toDriftSentence(drift) }],
-    )
+    .flatMap(({ brief: { name, page }, home: { drift } }) => {
+      if (drift === null) return []
+      const text = shortenPayees(toDriftSentence(drift))
+      return [{ name, page: `${page}#changed`, at: drift.at, text }]
+    })
     .sort((a, b) => compareText(b.at, a.at) || compareText(a.page, b.page))
 }
 

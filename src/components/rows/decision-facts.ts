@@ -10,9 +10,9 @@ import { hasRemoteEndpoint, isUp } from '../../domain/wire/vocabulary.ts'
 /** One cell of the strip under a listing's name: a fact to decide by. */
 export interface DecisionFact {
   label: string
-  value: string
+  value: string | number
   note: string
-  tone: 'plain' | 'money' | 'missing'
+  tone: 'plain' | 'number' | 'money' | 'missing'
   /** Where the page says more, `#calls` for instance. */
   href?: string
 }
@@ -122,7 +122,7 @@ export const ACCESS_TEXTS = {
   api_key: ['API key', 'from the service'],
   bearer: ['Token', 'from the service'],
   oauth: ['OAuth', 'you sign in once'],
-  other: ['Its own way', 'see its documentation'],
+  other: ['Credentials', 'see its documentation'],
   unknown: ['Not declared', 'ask or try it'],
 } as const
 

@@ -58,7 +58,7 @@ export const ACCESS = {
   api_key: 'key',
   bearer: 'token',
   oauth: 'sign-in',
-  other: 'its own way',
+  other: 'credentials',
   unknown: null,
 } as const
 

@@ -15,20 +15,12 @@ export interface ListingTable {
 }
 
 /** Its key covers all inputs of the row. */
-type KeyedRow = Pick<CompiledListing, 'key' | 'brief' | 'home'>
+type KeyedRow = Pick<CompiledListing, 'key' | 'brief'>
 
-const sorted = new WeakMap<readonly CompiledListing[], KeyedRow[]>()
-
-/** Every listing as a row, in the order of lists; made once for all pages of a build. */
+/** Every listing as a row, in the order of lists. */
 export function toSortedRows(listings: readonly CompiledListing[]): KeyedRow[] {
-  const known = sorted.get(listings)
-  if (known !== undefined) return known
-  const rows = listings.map(({ key, brief, home }) => ({ key, brief, home }))
-  sorted.set(
-    listings,
-    rows.sort((a, b) => compareListings(a.brief, b.brief)),
-  )
-  return rows
+  const rows = listings.map(({ key, brief }) => ({ key, brief }))
+  return rows.sort((a, b) => compareListings(a.brief, b.brief))
 }
 
 /**
@@ -56,10 +48,10 @@ export function toTablePages<Props extends Record<string, unknown>>(
 }
 
 /** Other orders of the same listings, all of them: those that some have a value for. */
-export function toOrders(rows: readonly Pick<KeyedRow, 'brief' | 'home'>[], payments: boolean) {
+export function toOrders(rows: readonly Pick<KeyedRow, 'brief'>[], payments: boolean) {
   const orders = [
     ['price', 'Price', payments && rows.some(({ brief }) => listedPriceOf(brief) !== null)],
-    ['calls', 'Most used, as others counted', rows.some(({ home }) => home.used[0] > 0)],
+    ['paid', 'Most paid', payments && rows.some(({ brief }) => brief.paid !== undefined)],
     ['newest', 'Newest', true],
   ] as const
   return orders.filter(([, , isKnown]) => isKnown)

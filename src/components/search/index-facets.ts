@@ -1,32 +1,16 @@
-import { toFilterWords } from '../../domain/search/search-filters.ts'
-import { KIND_LABELS, KINDS } from '../../domain/wire/vocabulary.ts'
+import { filterOf, toFilterWords } from '../../domain/search/search-filters.ts'
 
-/**
- * The filters of the index next to the pages, in words: its interface shows them as they are. Each with
- * its parameter of a search.
- */
-const FACETS = {
-  kind: ['kind', (id: string) => KIND_LABELS[KINDS.find((kind) => kind === id) ?? 'http_api']],
-  category: ['category', toWords],
-  price: ['max_price_usd', (id: string) => toFilterWords('max_price_usd', id)],
-  rail: ['rail', toWords],
-  runs: ['runs', toWords],
-  auth: ['auth', toWords],
-} as const
-type IndexFacet = keyof typeof FACETS
-
-function toWords(id: string): string {
-  return id.replaceAll('_', ' ')
-}
+/** The filters of the index next to the pages: its interface shows their values as they are. */
+const FACETS = ['kind', 'category', 'price', 'rail', 'runs', 'auth'] as const
 
 /** @example toFacetWords({ kind: 'http_api', q: 'weather' }) → { kind: ['HTTP API'] } */
 export function toFacetWords(
   values: Readonly<Record<string, string | readonly string[]>>,
-): Partial<Record<IndexFacet, string[]>> {
-  return Object.fromEntries(
-    Object.entries(FACETS).flatMap(([name, [parameter, words]]) => {
-      const ids = [values[parameter] ?? []].flat()
-      return ids.length === 0 ? [] : [[name, ids.map(words)]]
-    }),
-  )
+): Partial<Record<(typeof FACETS)[number], string[]>> {
+  const found = FACETS.map((facet) => {
+    const name = filterOf(facet)
+    const ids = [values[name] ?? []].flat()
+    return [facet, ids.map((id) => toFilterWords(name, id).replaceAll('_', ' '))] as const
+  })
+  return Object.fromEntries(found.filter(([, words]) => words.length > 0))
 }

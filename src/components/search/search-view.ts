@@ -36,7 +36,7 @@ type Names = ReadonlyMap<string, string>
 /**
  * Everything the search page shows of an answer.
  *
- * @param without parts that the directory lacks
+ * @param without parts that the directory lacks; `counts` where nobody counted payments
  */
 export function toSearchView(
   form: SearchForm,
@@ -113,7 +113,7 @@ function toNoteViews(form: SearchForm, answer: Found, names: Names): NotePiece[]
     ? [NOTE_PHRASES.tooCommon, NOTE_PHRASES.nearestCategory]
     : [NOTE_PHRASES.tooCommon]
   const notes = answer.notes.filter((note) => !idle.some((phrase) => note.includes(phrase)))
-  return notes.map((note) => {
+  return [...notes, ...(form.sort === 'paid' ? [PAID_ORDER] : [])].map((note) => {
     if (note.startsWith(NOTE_PHRASES.closestWords)) return toWordLinks(note)
     const found = links.find(({ written }) => note.includes(written))
     if (found === undefined) return [note]
@@ -122,6 +122,10 @@ function toNoteViews(form: SearchForm, answer: Found, names: Names): NotePiece[]
     return [note.slice(0, at), { text, path }, note.slice(at + written.length)]
   })
 }
+
+/** A row's own line may be of other payments than the order goes by. */
+const PAID_ORDER =
+  'By the settlements that anybody counted in 180 days, an equal part where services share an address; then by calls.'
 
 /** Each of the words is a search. */
 function toWordLinks(note: string): NotePiece[] {
@@ -194,7 +198,10 @@ function toSorts(
     newest: true,
     // Rows do not show others' call counts.
     calls: false,
-    paid: rows.some(({ paid }) => paid !== undefined) && !without.includes('payments'),
+    paid:
+      !without.includes('payments') &&
+      (rows.some(({ paid }) => paid !== undefined) ||
+        ((facets.rail ?? []).length > 0 && !without.includes('counts'))),
   }
   return SORTS.filter(([id]) => isFilled[id] || form.sort === id)
 }

@@ -411,7 +411,7 @@ const MAX_NAMED = 4
 function toNotice(id: Notice['id'], rows: readonly Drift[]): Notice[] {
   const [first] = rows
   if (first === undefined) return []
-  const how = first.of === 'look' ? 'changed' : 'differ'
+  const how = first.of === 'look' ? 'changed' : rows.length === 2 ? 'differs' : 'differ'
   const more = rows.length > 1 ? ` ${rows.length - 1} more ${how}.` : ''
   const note = id === 'tools_changed' ? toToolsSentence(rows) : `${toDriftSentence(first)}${more}`
   return [{ id, note: toInertLine(note, MAX_NOTE), at: first.at }]

@@ -171,7 +171,7 @@ export const FILTERS = {
       api_key: 'API key',
       bearer: 'token',
       oauth: 'OAuth',
-      other: 'its own way',
+      other: 'other credentials',
       unknown: 'not declared',
       no_account: 'no account needed',
     },
