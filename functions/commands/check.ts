@@ -1,4 +1,4 @@
-import { findStale, readMoves } from '../../src/content/check.ts'
+import { findFuture, readMoves } from '../../src/content/check.ts'
 import { type Fault, faultOf, formatFault } from '../../src/content/faults.ts'
 import { readContent, readTombstones } from '../../src/content/read.ts'
 import { type Config, parseConfig } from '../ports/config.ts'
@@ -21,8 +21,8 @@ export async function check(args: readonly string[]): Promise<boolean> {
   const root = config.CONTENT_DIR
   const start = performance.now()
   const read = readContent(root, { allowPrivate: config.PRIVATE_TARGETS }, config.AS_OF)
-  const stale = findStale(read.seen.listings, read.seen.evidence, config.AS_OF)
-  const faults = [...read.faults, ...(await findOptedOutMoves(config)), ...stale]
+  const future = findFuture(read.seen, config.AS_OF)
+  const faults = [...read.faults, ...(await findOptedOutMoves(config)), ...future]
   for (const fault of faults) console.log(formatFault(fault, root))
   const errors = faults.filter(({ severity }) => severity === 'error').length
   const seconds = ((performance.now() - start) / 1000).toFixed(1)

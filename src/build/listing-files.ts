@@ -14,7 +14,7 @@ import { toHomeFacts } from '../components/home/home-lists.ts'
 import { recall } from '../content/recall.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { renderDescription } from '../derive/description.ts'
-import { createSimilarFinder, digestSimilarity } from '../derive/similar.ts'
+import { createSimilarFinder } from '../derive/similar.ts'
 import { toCompareRow } from '../domain/compare/compare-view.ts'
 import { type DerivedListing, toDeclaredRows } from '../domain/derived/derived-listing.ts'
 import { toOperationEntries } from '../domain/kit/found-operations.ts'
@@ -96,7 +96,6 @@ export async function writeListingFiles(
     ...{ path, toRows, file: beginRows(folder, path, lengthsOf(path)) },
   }))
   const dump = beginLines(folder, DUMP, { lengths: lengthsOf(DUMP_FILE), parts: memory?.parts })
-  const similarity = digestSimilarity(catalogue.listings)
   const listed: RowMemory['listings'] = []
   const operations = beginOperations(catalogue, indexes)
   const write = (made: Made) => {
@@ -109,7 +108,7 @@ export async function writeListingFiles(
     for (const { file } of rows) file.keep(place)
     dump.keep(place)
   }
-  for (const { listing, place, names, make } of planListings(catalogue, memory, similarity)) {
+  for (const { listing, place, names, make } of planListings(catalogue, memory)) {
     listed.push(names)
     operations.add(listing)
     const compiled = place === null ? make() : null
@@ -125,7 +124,6 @@ export async function writeListingFiles(
   const { files, lengths, parts } = dump.finish()
   const ended = rows.map(({ path, file }) => [path, file.finish().lengths] as const)
   writeRowMemory(folder, {
-    similar: similarity,
     listings: listed,
     lengths: { ...Object.fromEntries(ended), [DUMP_FILE]: lengths },
     parts,
@@ -163,26 +161,21 @@ interface Planned {
   make(): CompiledListing
 }
 
-function* planListings(
-  catalogue: Catalogue,
-  memory: RowMemory | null,
-  similarity: string,
-): Generator<Planned> {
+function* planListings(catalogue: Catalogue, memory: RowMemory | null): Generator<Planned> {
   const places = new Map(memory?.listings.map(([id], place) => [id, place]))
-  const isAlike = memory?.similar === similarity
-  const findSimilar = createLazyFinder(catalogue.listings)
+  const findSimilar = createSimilarFinder(catalogue.listings)
   for (const [at, listing] of catalogue.listings.entries()) {
     const { id } = listing
     const key = catalogue.keys[at] ?? ''
     const place = places.get(id) ?? -1
     const [, keyBefore, similarBefore] = memory?.listings[place] ?? []
-    const known = isAlike ? similarBefore : undefined
-    const similar = known ?? hash('sha256', findSimilar(listing).join(' ')).slice(0, SIMILAR)
+    const similar = findSimilar(listing)
+    const digest = hash('sha256', similar.join(' ')).slice(0, SIMILAR)
     yield {
       listing,
-      place: keyBefore === key && similarBefore === similar ? place : null,
-      names: [id, key, similar],
-      make: () => toCompiled(listing, catalogue, { key, similar: findSimilar(listing) }),
+      place: keyBefore === key && similarBefore === digest ? place : null,
+      names: [id, key, digest],
+      make: () => toCompiled(listing, catalogue, { key, similar }),
     }
   }
 }
@@ -209,15 +202,6 @@ const DUMP_FILE = `public${DUMP.ndjson}`
 /** Every 64th, by the id: a part of the dump stays the same whatever listings come before it. */
 function endsPart(id: string): boolean {
   return hash('sha256', id) < '04'
-}
-
-/** Making one looks at all listings. */
-function createLazyFinder(listings: readonly DerivedListing[]) {
-  let find: ReturnType<typeof createSimilarFinder> | undefined
-  return (listing: DerivedListing): string[] => {
-    find ??= createSimilarFinder(listings)
-    return find(listing)
-  }
 }
 
 /**

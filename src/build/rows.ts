@@ -24,8 +24,6 @@ const DEFLATE = { level: 6, finishFlush: constants.Z_FULL_FLUSH }
 
 /** What the rows of a release are made from, by listing: the next build copies those of the same. */
 export interface RowMemory extends RowLengths {
-  /** Digest of what makes listings similar. */
-  similar: string
   /** In the order of rows: id, digest of its inputs, digest of the listings similar to it. */
   listings: [id: string, key: string, similar: string][]
   /** Bytes of the parts of the dump, and compressed. */

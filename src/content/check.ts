@@ -19,10 +19,7 @@ import {
 import { marksOf } from '../domain/sources/place-rows.ts'
 import { findMapFaults } from '../domain/tasks/map-faults.ts'
 import { toTask } from '../domain/tasks/task.ts'
-import type { Evidence } from '../domain/trust/evidence.ts'
-import { AGE_LIMITS, ageOf } from '../domain/trust/trust.ts'
 import { isKnownEndpoint } from '../domain/views/reference-views.ts'
-import { DAY_MS } from '../domain/wire/shapes.ts'
 import { findNearestName } from '../domain/wire/text.ts'
 import { type Fault, faultOf, toField } from './faults.ts'
 import { type PartialFacts, type PartialListing, parseFrontMatter } from './listing-file.ts'
@@ -291,33 +288,13 @@ function toPlain(url: string): string {
   return url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/+(?=$|[?#])/, '')
 }
 
-/** Listings dated in the future, and measures that count no longer, or soon. @param today `AS_OF` */
-export function findStale(
-  listings: readonly PartialListing[],
-  evidence: ReadonlyMap<string, Evidence>,
-  today: string,
-): Fault[] {
+/** Listings dated in the future. @param today `AS_OF` */
+export function findFuture(listings: readonly PartialListing[], today: string): Fault[] {
   const toWarning = createWarner()
-  return listings.flatMap((listing) => {
-    const { added = today } = listing.facts
-    const measure = toOldMeasure(evidence.get(listing.id)?.measured, today)
-    const coming = `a day to come; expected ${today} or earlier`
-    return [
-      ...(measure === null ? [] : [toWarning(listing, [], measure)]),
-      ...(added > today ? [toWarning(listing, ['added'], coming)] : []),
-    ]
-  })
-}
-
-/** Days after which a measure should be read again. */
-const MEASURE_DAYS = 7
-
-function toOldMeasure(measured: Evidence['measured'], today: string): string | null {
-  if (measured === undefined || ageOf(measured.as_of, today) < MEASURE_DAYS) return null
-  const end = measured.as_of.slice(0, 10)
-  const last = new Date(Date.parse(end) + AGE_LIMITS.measured * DAY_MS).toISOString().slice(0, 10)
-  const counts = last < today ? `counts no longer since ${last}` : `counts until ${last}`
-  return `the window that ${measured.source} measured ended on ${end} and ${counts}; expected a newer measure`
+  const message = `a day to come; expected ${today} or earlier`
+  return listings
+    .filter(({ facts: { added = today } }) => added > today)
+    .map((listing) => toWarning(listing, ['added'], message))
 }
 
 /** A listing may be warned of thousands of times: its text is read once. */

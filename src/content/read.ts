@@ -44,9 +44,8 @@ export function readContent(contentDir: string, rules: UrlRules, asOf?: string) 
     waiting,
     ...joined
   } = joinContent({ ...parts, order, asOf })
-  const { evidence, tombstones } = joined
   const all = [...listings, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
-  const across = checkAcross(all, pages, partial, tombstones)
+  const across = checkAcross(all, pages, partial, joined.tombstones)
   const faults = [
     ...findUnreadFolders(contentDir),
     ...parts.faults,
@@ -61,8 +60,8 @@ export function readContent(contentDir: string, rules: UrlRules, asOf?: string) 
     /** Null when anything has an error: a build from half a catalogue would delist the rest. */
     content,
     faults: faults.sort(byPlace),
-    /** The valid fields of listings, and their evidence, errors or not. */
-    seen: { listings: all, evidence },
+    /** The valid fields of listings, errors or not. */
+    seen: all,
     waiting,
     counts: { listings: listings.length, evidence: parts.measured.size, pages: pages.length },
   }

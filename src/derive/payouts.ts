@@ -35,27 +35,21 @@ export function isOptedOut(
   return isProvedAt(urlAt(file, baseUrl), optedOut.get(file.id))
 }
 
+type Known = Parameters<typeof readPayoutFacts>
+
 /** Which payouts count for which listing of the directory. */
-export function readPayoutStates(
-  content: Parameters<typeof readPayoutFacts>[0],
-  ledger: Parameters<typeof readPayoutFacts>[1],
-  baseUrl: string,
-): Map<string, PayoutState> {
-  return judgePayouts(readPayoutFacts(content, ledger, baseUrl))
+export function readPayoutStates(...known: Known): Map<string, PayoutState> {
+  return judgePayouts(readPayoutFacts(...known))
 }
 
 /** The owner of each payee that was proved or published. */
-export function readPayees(
-  content: Parameters<typeof readPayoutFacts>[0],
-  ledger: Parameters<typeof readPayoutFacts>[1],
-  baseUrl: string,
-): LedgerPayee[] {
-  const facts = readPayoutFacts(content, ledger, baseUrl)
+export function readPayees(...known: Known): LedgerPayee[] {
+  const facts = readPayoutFacts(...known)
   return listPayees(facts, judgePayouts(facts))
 }
 
 /** Facts about the payouts of each listing that was not removed. */
-export function readPayoutFacts(
+function readPayoutFacts(
   { listings, tables }: Pick<Content, 'listings' | 'tables'>,
   ledger: Pick<LedgerFacts, 'claimed' | 'optedOut' | 'provenPayouts'>,
   baseUrl: string,

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { type DerivedListing, trustScoreOf } from '../domain/derived/derived-listing.ts'
 import { KINDS } from '../domain/wire/vocabulary.ts'
 
@@ -54,17 +53,6 @@ export function createSimilarFinder(
     for (const place of touched) scores[place] = 0
     return ids
   }
-}
-
-/** Of everything that decides which listings are similar to which. */
-export function digestSimilarity(listings: readonly DerivedListing[]): string {
-  const digest = createHash('sha256')
-  for (const listing of listings) {
-    const { id, facts, trust } = listing
-    const shared = SHARED.map(([, keysOf]) => keysOf(listing))
-    digest.update(JSON.stringify([id, facts.kind, facts.first_party, trustScoreOf(trust), shared]))
-  }
-  return digest.digest('hex')
 }
 
 /** Reads only arrays of numbers while searching: the listings are scattered over memory. */

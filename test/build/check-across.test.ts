@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { findStale } from '../../src/content/check.ts'
+import { findFuture } from '../../src/content/check.ts'
 import { formatFault } from '../../src/content/faults.ts'
 import { readContent } from '../../src/content/read.ts'
-import { toMeasured } from '../domain/listing-samples.ts'
 import { createContentFolder, listingText, OWN_TASKS } from '../support/content-folder.ts'
 import { checkHere } from '../support/run-here.ts'
 
@@ -113,37 +112,16 @@ describe('independent faults of one run', () => {
   })
 })
 
-describe('what is of another time', () => {
-  const stale = (added: string, evidence: string | null = null) => {
-    const folder = createContentFolder({
-      'listings/x402/a.md': listingText({ added, url: 'https://api.seller.dev/' }),
-      ...(evidence !== null && { 'evidence/x402/a.json': evidence }),
-    })
-    const { content } = readContent(folder.dir, { allowPrivate: false })
-    if (content === null) throw new Error('the content is sound')
-    return findStale(content.listings, content.evidence, '2026-11-22').map(({ message }) => message)
-  }
-  test.each([
-    ['2026-11-22', []],
-    ['2024-01-01', []],
-    ['2026-11-23', ['a day to come; expected 2026-11-22 or earlier']],
-  ])('added %s', (added, messages) => {
-    expect(stale(added)).toEqual(messages)
+test.each([
+  ['2026-11-22', []],
+  ['2024-01-01', []],
+  ['2026-11-23', ['a day to come; expected 2026-11-22 or earlier']],
+])('a listing added %s', (added, messages) => {
+  const folder = createContentFolder({
+    'listings/x402/a.md': listingText({ added, url: 'https://api.seller.dev/' }),
   })
-
-  test.each([
-    ['2026-11-16', []],
-    ['2026-11-15', ['ended on 2026-11-15 and counts until 2026-12-15; expected a newer measure']],
-    ['2026-10-23', ['ended on 2026-10-23 and counts until 2026-11-22; expected a newer measure']],
-    ['2026-10-22', ['ended on 2026-10-22 and counts no longer since 2026-11-21; expected a newer']],
-  ])('a measure whose window ended on %s', (day, messages) => {
-    const at = `${day}T00:00:00Z`
-    const measured = toMeasured({ as_of: at, last_settlement_at: at })
-    const warned = stale('2026-11-22', JSON.stringify({ measured }))
-    expect(warned).toHaveLength(messages.length)
-    for (const message of messages)
-      expect(warned[0]).toContain(`the window that x402-list measured ${message}`)
-  })
+  const { seen } = readContent(folder.dir, { allowPrivate: false })
+  expect(findFuture(seen, '2026-11-22').map(({ message }) => message)).toEqual(messages)
 })
 
 test('a wrong command says how it is used', async () => {

@@ -96,13 +96,8 @@ const MARK =
 
 const NAME = { width: 758, sizes: [80, 72, 64], size: 56, weight: 800, lines: 2 } as const
 const WORDS = { size: 33, weight: 500, width: 758, lines: 2 } as const
-const FACT_SIZES = [56, 48, 42, 36, 30]
-/** Left edges of the facts, and the width of each. */
-const FACT_PLACES = [
-  { x: 112, width: 275 },
-  { x: 412, width: 410 },
-  { x: 850, width: 240 },
-] as const
+/** Left edges of the facts. */
+const FACT_PLACES = [112, 412, 850]
 
 /**
  * Names of a directory's own are escaped, cut to fit and left out where the face has no glyphs for
@@ -151,15 +146,10 @@ function renderWords(name: string, words: string): string[] {
   ]
 }
 
-/** All in one size, so that they read as one line. */
 function renderFacts(facts: LinkCard['facts']): string[] {
-  const roomOf = (place: number) => FACT_PLACES[place]?.width ?? 0
-  const fits = (size: number) =>
-    facts.every(({ value }, place) => widthOf(value, 800, size) <= roomOf(place))
-  const size = FACT_SIZES.find(fits) ?? 30
   return facts.map(({ label, value }, place) => {
-    const { x } = FACT_PLACES[place] ?? FACT_PLACES[0]
-    return `<g fill="${SOFT}">${text(label, { x, y: 432, size: 29, weight: 500 })}</g>${text(value, { x, y: 494, size, weight: 800 })}`
+    const x = FACT_PLACES[place] ?? 0
+    return `<g fill="${SOFT}">${text(label, { x, y: 432, size: 29, weight: 500 })}</g>${text(value, { x, y: 494, size: 48, weight: 800 })}`
   })
 }
 
