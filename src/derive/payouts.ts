@@ -35,25 +35,24 @@ export function isOptedOut(
   return isProvedAt(urlAt(file, baseUrl), optedOut.get(file.id))
 }
 
-type Known = Parameters<typeof readPayoutFacts>
+type Read<Value> = (
+  content: Pick<Content, 'listings' | 'tables'>,
+  ledger: Pick<LedgerFacts, 'claimed' | 'optedOut' | 'provenPayouts'>,
+  baseUrl: string,
+) => Value
 
 /** Which payouts count for which listing of the directory. */
-export function readPayoutStates(...known: Known): Map<string, PayoutState> {
-  return judgePayouts(readPayoutFacts(...known))
-}
+export const readPayoutStates: Read<Map<string, PayoutState>> = (content, ledger, baseUrl) =>
+  judgePayouts(readPayoutFacts(content, ledger, baseUrl))
 
 /** The owner of each payee that was proved or published. */
-export function readPayees(...known: Known): LedgerPayee[] {
-  const facts = readPayoutFacts(...known)
+export const readPayees: Read<LedgerPayee[]> = (content, ledger, baseUrl) => {
+  const facts = readPayoutFacts(content, ledger, baseUrl)
   return listPayees(facts, judgePayouts(facts))
 }
 
 /** Facts about the payouts of each listing that was not removed. */
-function readPayoutFacts(
-  { listings, tables }: Pick<Content, 'listings' | 'tables'>,
-  ledger: Pick<LedgerFacts, 'claimed' | 'optedOut' | 'provenPayouts'>,
-  baseUrl: string,
-): PayoutFacts[] {
+const readPayoutFacts: Read<PayoutFacts[]> = ({ listings, tables }, ledger, baseUrl) => {
   const seeds = new Set(tables.independentOperators.map(({ domain }) => domain))
   return listings
     .filter((file) => !isOptedOut(file, ledger, baseUrl))
