@@ -34,8 +34,8 @@ export function toListingFeed(
 function newestOf(listings: Compiled['listings']) {
   return listings
     .filter(({ brief }) => !brief.first_party)
-    .map(({ brief, added }) => ({ brief, added, shuffled: [...brief.id].reverse().join('') }))
-    .sort((a, b) => compareText(b.added, a.added) || compareText(a.shuffled, b.shuffled))
+    .map(({ brief, added }) => ({ brief, added, fromEnd: [...brief.id].reverse().join('') }))
+    .sort((a, b) => compareText(b.added, a.added) || compareText(a.fromEnd, b.fromEnd))
     .slice(0, FEED_LENGTH)
 }
 
