@@ -218,8 +218,8 @@ describe('npm run refresh', () => {
       let left = n
       return (line: string) => pattern.test(line) && --left === 0
     }
-    const others = IS_LONG ? [nth(1, /servers/), nth(1, /eth_/)] : []
-    const moments = [nth(2, /now/), nth(4, /eth_/), ...others]
+    const others = IS_LONG ? [nth(1, /servers/), nth(2, /now/), nth(1, /eth_/)] : []
+    const moments = [...others, nth(4, /eth_/)]
     for (const moment of moments) await kill(root, moment)
     const { text } = await refresh(root)
     expect(text).toBe(whole.run.text)
