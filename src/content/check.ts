@@ -81,30 +81,22 @@ function checkPage(
 function checkTables(tables: PartialTables, ids: ReadonlySet<string>): Fault[] {
   const { roadmap = [], site } = tables
   const faults: Fault[] = []
-  const report = (table: string, message: string, severity: Fault['severity']) =>
+  const report = (table: string, message: string, severity: Fault['severity'] = 'error') =>
     faults.push(faultOf(`tables/${table}.yaml`, message, { severity }))
   for (const { id, endpoint } of roadmap)
     if (endpoint !== null && !isKnownEndpoint(endpoint))
-      report(
-        'roadmap',
-        `${id}: no route answers ${endpoint}; planned features have endpoint null`,
-        'error',
-      )
+      report('roadmap', `${id}: no route answers ${endpoint}; planned features have endpoint null`)
   for (const id of site?.showcase ?? [])
     if (!ids.has(id))
       report('site', `showcase: ${id} is not in the content and is skipped`, 'warning')
   for (const message of findTakenFrom(tables)) report('also_search', message, 'warning')
   for (const { id, allow = [] } of tables.policies ?? [])
     for (const listing of allow.filter((each) => !ids.has(each)))
-      report(
-        'policies',
-        `${id}.allow: expected ids of listings that exist, got ${listing}`,
-        'error',
-      )
+      report('policies', `${id}.allow: expected ids of listings that exist, got ${listing}`)
   for (const [table, id] of findUnknownTasks(tables))
-    report(table, `expected an id of tables/tasks.yaml, got ${id}`, 'error')
+    report(table, `expected an id of tables/tasks.yaml, got ${id}`)
   for (const [table, key] of findRepeatedKeys(tables))
-    report(table, `expected each once, got ${key} again`, 'error')
+    report(table, `expected each once, got ${key} again`)
   return faults
 }
 

@@ -118,10 +118,9 @@ function createWrittenParser(rules: UrlRules) {
         : fault,
     )
     const lineOf = createLineFinder(yaml)
-    const faults = found.map(({ path, field, message, isUnknownKey }) => {
-      const line = lineOf(path, isUnknownKey)
-      return toFault(entry.file, { line, message }, field)
-    })
+    const faults = found.map(({ path, field, message, isUnknownKey }) =>
+      faultOf(entry.file, message, { line: lineOf(path, isUnknownKey), field }),
+    )
     const lacks = REQUIRED_FACTS.filter((field) => !Object.hasOwn(Object(data), field))
     const partial = { ...entry, facts: parseSound(schema, data, found), yaml, lacks }
     return { listing: null, partial, faults: [...inBody, ...faults] }
