@@ -137,6 +137,12 @@ describe('a probe run', () => {
     const plans = silent.map(({ url }, at) => planPaid(`x402.s${at}`, url))
     const alone = await run(content.dir, plans, {}, { answerMs: 300 })
     expect(alone.summary).toMatchObject({ is_offline: true, outcomes: { unknown: 4 } })
+    // Who was not called was not silent either.
+    const none = { kind: 'none', protocol: 'http', reason: 'no address' } as const
+    const uncalled = ['x402.a', 'x402.b'].map((id) => ({ ...planPaid(id, ''), handshake: none }))
+    const few = [...uncalled, ...plans.slice(0, 2)]
+    const two = await run(createContentFolder().dir, few, {}, { answerMs: 300 })
+    expect(two.summary).toMatchObject({ is_offline: false, outcomes: { dead: 2, unprobeable: 2 } })
     const { url } = await openSite(pay)
     // Here the others' time is over once the one that answers was heard, not when a clock says so.
     const over = new AbortController()
