@@ -139,6 +139,7 @@ describeBothStores('signing in', ({ newPlace }) => {
     const out = await visitor.send('DELETE', '/session')
     expect(out.status).toBe(204)
     expect(out.headers.get('set-cookie')).toContain('Max-Age=0')
+    expect(out.headers.get('cache-control')).toBe('no-store')
     expect((await visitor.get('/me', { Cookie: cookiePair(cookie) })).status).toBe(401)
   })
 
