@@ -133,8 +133,8 @@ describe.skipIf(missing !== null)('ten sellers, three of whom take the money', (
         ...['--wallet', wallet, '--max-usd', '1'],
       )
       expect(code, stated).toBe(0)
-      const [, id = '', secret = ''] = /waypost verify (\S+) --secret (\S+)/.exec(stated) ?? []
-      bought.set(slug, [id, '--secret', secret])
+      const [, id = '', secret = ''] = /waypost verify (\S+) --secret=(\S+)/.exec(stated) ?? []
+      bought.set(slug, [id, `--secret=${secret}`])
     }
   })
 
