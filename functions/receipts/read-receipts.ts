@@ -33,8 +33,8 @@ const MAX_OF_BUYER = 1_000
  * Security model: how much is kept of a listing depends only on its own receipts and payments, so
  * that no flood hides another's calls.
  *
- * Known limitations: of a payment's calls the first few count; of a buyer's whose payment nobody
- * knows, the newest thousand.
+ * Known limitations: of a payment's calls only the first ten count, and of a buyer's calls whose
+ * payment the meter has not found only the newest thousand.
  */
 export async function readJudgedCalls(
   store: Store,

@@ -16,15 +16,15 @@ import type { Tables } from '../store/store.ts'
 /**
  * Signing in by a mailed link, and out.
  *
- * Security model: who reads a mailbox is its seller. Links and sessions are 256 random bits of
- * which the store has a hash; a link works once, by a button, so that no scanner of mails uses it up.
+ * Security model: anybody who can read a mailbox is its seller. Links and sessions are 256 random bits
+ * of which the store has a hash; a link works once, by a button, so that no mail scanner uses it up.
  * Known and unknown addresses get the same answer after the same steps. Browsers' writes come from
  * our own pages only (`createStoreRoute`), and the cookie is read by no script and sent to no other
  * host.
  *
  * Known limitations: a stolen cookie is its seller until its days are over or it signs out. A
- * forwarded link signs in who presses first. On plain http, as in development, the cookie is not
- * bound to the host.
+ * forwarded link signs in the first person who uses it. On plain http, as in development, the cookie
+ * is not bound to the host.
  */
 export function createSignInRoutes(parts: Parts) {
   return {

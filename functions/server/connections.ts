@@ -35,9 +35,9 @@ interface Queue {
  * pages being rendered at once and held in memory for somebody who reads none of them. Work begins
  * when the previous answer has been sent, and never for a closed connection.
  *
- * Security model: what a connection may hold is one request under way and a few that wait; who reads
- * slowly, sends no HTTP or is idle is closed, his earlier answers first. Known limitation: how many
- * connections there may be is the operator's system to say.
+ * Security model: a connection holds one request under way and a few that wait; one that reads too
+ * slowly, is idle or sends what is not HTTP is closed. Known limitation: how many connections there
+ * may be is left to the operating system.
  *
  * @throws OperatorError on a Node whose parser cannot be stopped
  */

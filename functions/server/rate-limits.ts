@@ -10,9 +10,9 @@ import { type Config, type RateLimit, USUAL_LIMITS } from '../ports/config.ts'
  * `RateLimit` and `RateLimit-Policy` fields of draft-ietf-httpapi-ratelimit-headers. The clients of one
  * IPv6 /48 share a second budget (`NETWORK_CLIENTS`).
  *
- * Known limitations: the client is whom as many proxies as `TRUST_PROXY` say name. Somebody with many
- * networks has many budgets. Around the end of a window a client may use two in a row; counters of
- * several processes are shared only where the store keeps them.
+ * Known limitations: behind proxies, the client is the address that they report, `TRUST_PROXY` of them
+ * believed. Somebody with many networks has many budgets. Around the end of a window a client may use
+ * two budgets in a row. Counters of several processes are shared only where the store keeps them.
  */
 export type RateLimits = ReturnType<typeof createRateLimits>
 

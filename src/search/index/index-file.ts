@@ -171,7 +171,7 @@ const SEED = 0x811c9dc5
 export function checksum(bytes: Uint8Array): number {
   // Bodies start at any byte, where a typed array of words cannot.
   const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const whole = bytes.length & ~7
+  const whole = bytes.length - (bytes.length % 8)
   let a = SEED
   let b = bytes.length
   for (let at = 0; at < whole; at += 8) {

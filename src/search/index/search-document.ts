@@ -174,7 +174,7 @@ export interface ReadDocument {
 export interface TermCounts {
   /** How often the document has the term so far, see `frequencyIn`. */
   packedOf(term: number): number
-  /** @param amount see `addedTo` */
+  /** @param amount one in the bits of a field, see `frequencyIn` */
   add(term: number, amount: number): void
 }
 

@@ -4,7 +4,7 @@ import { splitText } from '../words/split-text.ts'
 import { bitsFor, bitsOf, countRows, passes } from './filter-rows.ts'
 import { rowsNamed } from './long-and-excluded.ts'
 import { planQuery } from './plan-query.ts'
-import { exactRows, type RankedRow, type RankedRows, rankRows } from './rank-rows.ts'
+import { exactRows, type RankedRows, rankRows } from './rank-rows.ts'
 
 /** Ways to ask for what does the same as somebody: the name stands behind, or before. */
 const WISHES = [
@@ -19,9 +19,9 @@ export interface Alternatives extends RankedRows {
 
 /**
  * The listings that do what a named one does, without it and what is named after it: first those
- * that are known for it too, and of each those that do the same besides and say it in more words. What somebody is known for stands
- * in the table of tasks (`like`), for names without a listing too; else the tasks of the listing
- * count. Null where the query is not such a wish, or says more than that.
+ * that are known for it too; of both, who does most of the rest that it does, and says it in more
+ * words. What somebody is known for is in the table of tasks (`like`), for names without a listing
+ * too; else the tasks of the listing count. Null where the query is not such a wish, or says more.
  */
 export function findAlternatives(
   index: SearchIndex,
@@ -60,17 +60,17 @@ export function findAlternatives(
     ...{ text, plan, bits: wanted, sort: 'relevance', most: all.length },
   })
   const likeness = likenessTo(index, named)
-  const isFirst = ({ row }: RankedRow) => isKnown.has(row)
   const scored = ranked.rows.map((each) => ({
     each,
+    known: Number(isKnown.has(each.row)),
     score: each.relevance * (1 + ALIKE * likeness(each.row)),
   }))
-  const sorted = scored.sort((a, b) => b.score - a.score).map(({ each }) => each)
-  const rows = [...sorted.filter(isFirst), ...sorted.filter((row) => !isFirst(row))]
+  scored.sort((a, b) => b.known - a.known || b.score - a.score)
+  const rows = scored.map(({ each }) => each)
   return { name, tasks: shared.map(({ id }) => id), total: rows.length, rows }
 }
 
-/** How often the text's score counts again for who does all that the named one does, and nothing else. */
+/** How many times the text's score is added for a listing that does exactly what the named one does. */
 const ALIKE = 3
 const IS_LIKENESS = /^(?:task|category):/
 
