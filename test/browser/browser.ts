@@ -8,8 +8,22 @@ import {
 import { sharedTmp } from '../support/shared-tmp.ts'
 import { ensureBrowser } from './ensure-browser.ts'
 
+/**
+ * Of two such lists a browser reads the last alone. Chromium 156 draws two pages of suggestions beneath
+ * the address bar of every window, which took more than all else it did; the others are those that
+ * Playwright switches off.
+ */
+const SWITCHED_OFF = [
+  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup'],
+  ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades'],
+  ...['HttpsFirstBalancedModeAutoEnable', 'LensOverlay', 'MediaRouter', 'PaintHolding'],
+  ...['ThirdPartyStoragePartitioning', 'AvoidCorsURLLoaderRestartOnRedirect', 'AimEnabled'],
+  ...['OptimizationHints', 'NetworkTimeServiceQuerying', 'PreconnectToSearch'],
+]
+
 /** Without these a browser talks to its maker, which a test of ours must not cause. */
 const FLAGS = [
+  `--disable-features=${SWITCHED_OFF.join()}`,
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
