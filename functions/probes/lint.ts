@@ -113,7 +113,7 @@ export function createCheckPage(
       as: PROBE_PROTOCOLS.find((protocol) => protocol === query.get('as')),
       caller: toPageCaller(req, res, parts.config),
     }
-    return orRefused(parts, () => check(wanted), {})
+    return orRefused(parts, () => check(wanted), { url: 'Address' })
   }
 }
 

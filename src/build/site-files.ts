@@ -351,8 +351,11 @@ function toCompiledSite(
   { dump, trust, offers }: OfListings & { trust: TrustLedgerFacts },
 ): CompiledSite {
   const { baseUrl, listings, tables, sources, byId, ledger } = catalogue
-  const compare = { baseUrl, site: tables.site, sources, listings: byId, demand: ledger.demand }
   const task_pages = toTaskPages(tables.tasks, offers)
+  const compare = {
+    ...{ baseUrl, site: tables.site, sources, listings: byId },
+    ...{ tasks: task_pages, demand: ledger.demand },
+  }
   const not_listed = withoutListed(tables.notListed, listings)
   const market_reports = toMarketReportsView(listings, tables.market)
   const empty = toEmptyPages(catalogue, { task_pages, not_listed, market_reports })

@@ -36,9 +36,21 @@ const LISTINGS = new Map<string, DerivedListing>(
     toSold('x402.a', 5),
     toSold('x402.b', 50),
     toListing({ id: 'x402.c' }),
+    toListing({ id: 'x402.d' }),
+    toListing({ id: 'x402.e' }),
     toSold('kit.search', 99, { kind: 'kit', first_party: true, pricing: { model: 'unknown' } }),
   ].map((listing) => [listing.id, listing]),
 )
+const TASKS = [
+  {
+    id: 'weather',
+    offers: [
+      { listing: { id: 'x402.d' }, usd: 0.001 },
+      { listing: { id: 'x402.c' }, usd: 0.02 },
+      { listing: { id: 'x402.d' }, usd: 0.03 },
+    ],
+  },
+]
 const DEMAND = new Map([
   ['x402.a', { all: 5, outside: 2 }],
   ['x402.b', { all: 2, outside: 1 }],
@@ -145,6 +157,16 @@ describe('a comparison page', () => {
     ])
   })
 
+  test('about one task ranks by the price of that task', () => {
+    const rows = ['c', 'd', 'e'].map((id) => ({ id: `x402.${id}`, focus: 'broad' as const }))
+    const [section] = toPage({ sections: [{ ...SECTION, task: 'weather', rows }] }).sections
+    expect(section?.rows.map(({ id, min_usd }) => [id, min_usd])).toEqual([
+      ['x402.d', 0.001],
+      ['x402.c', 0.02],
+      ['x402.e', null],
+    ])
+  })
+
   test('does not rank first-party rows, wherever the file names them', () => {
     const rows = [...SECTION.rows, { id: 'kit.search', focus: 'dedicated' as const }]
     const view = toPage({
@@ -216,6 +238,7 @@ function toPage(changes: Partial<CompareFacts> = {}) {
       site: SITE_TEXTS,
       sources: SOURCES,
       listings: LISTINGS,
+      tasks: TASKS,
       demand: DEMAND,
     },
   )

@@ -4,7 +4,10 @@ import { catalogue } from '../support/own-catalogue.ts'
 import { listings, tables } from './own-catalogue.ts'
 
 const { sources, byId, ledger, baseUrl } = catalogue
-const context = { baseUrl, site: tables.site, sources, listings: byId, demand: ledger.demand }
+const context = {
+  ...{ baseUrl, site: tables.site, sources, listings: byId },
+  ...{ tasks: [], demand: ledger.demand },
+}
 
 test('a section with a task has every listing that does it without an account', () => {
   const page = catalogue.pages.find(({ slug }) => slug === 'paid-web-search')

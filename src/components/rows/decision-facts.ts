@@ -130,7 +130,9 @@ function toAccess({ auth, pricing }: ListingView): DecisionFact[] {
   if (auth.type === 'unknown' || (auth.type === 'payment' && pricing.model === 'per_call'))
     return []
   const [value, general] = ACCESS_TEXTS[auth.type]
-  const note = auth.name === undefined ? general : `${auth.name}, ${auth.in ?? 'header'}`
+  // It may do some of its work without them.
+  const own = auth.type === 'other' ? auth.note : undefined
+  const note = auth.name === undefined ? (own ?? general) : `${auth.name}, ${auth.in ?? 'header'}`
   return [factOf('Access', value, note)]
 }
 

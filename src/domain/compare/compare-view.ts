@@ -156,10 +156,18 @@ interface CompareContext {
   site: SiteTexts
   sources: ReadonlyMap<string, SourceRow>
   listings: ReadonlyMap<string, DerivedListing>
+  /** Who does which task at what price, the best offer first. */
+  tasks: readonly {
+    id: string
+    offers: readonly { listing: { id: string }; usd: number | null }[]
+  }[]
   demand: ReadonlyMap<string, Demand>
 }
 
-/** Unknown ids are left out; `check` reports them. First-party listings are separate, unranked. */
+/**
+ * Unknown ids are left out; `check` reports them. First-party listings are separate, unranked. Where a
+ * section is about one task, the price of a row is that of the task, not of any other call.
+ */
 export function toCompareView(
   slug: string,
   facts: CompareFacts,
@@ -174,8 +182,11 @@ export function toCompareView(
   const sections = facts.sections.map(({ id, title, note, task, rows }) => {
     const doing = task === undefined ? [] : rowsOfTask(task, context.listings.values())
     const focus = new Map([...doing, ...rows].map((row) => [row.id, row.focus]))
+    const { offers = [] } = context.tasks.find((each) => each.id === task) ?? {}
+    const usd = new Map(offers.toReversed().map((offer) => [offer.listing.id, offer.usd]))
     const placed = rowsOf([...focus.keys()], false).map((row) => ({
       ...row,
+      ...(task !== undefined && { min_usd: usd.get(row.id) ?? null }),
       focus: focus.get(row.id) ?? ('broad' as const),
     }))
     const sorted = placed.sort(compareRows)

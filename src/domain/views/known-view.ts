@@ -180,17 +180,22 @@ const MAX_SHORT_BYTES = 60
 const encoder = new TextEncoder()
 const isShort = (text: string) => encoder.encode(text).length <= MAX_SHORT_BYTES
 
-/** Whether anybody paid, for a row of an agent: at most 60 bytes; null where nothing is known. */
+/**
+ * Whether anybody paid, for a row of an agent: at most 60 bytes; null where nothing is known. Of several
+ * counts the one with the most settlements, by which rows are sorted.
+ */
 export function toPaidWords(listing: DerivedListing, sources: Sources): string | null {
   const { trust, evidence } = listing
+  const [most] = toUseSentences(evidence.reported_use ?? [], nameIn(sources))
+    .filter(({ isPayment, short }) => isPayment && isShort(short))
+    .sort((a, b) => b.settlements - a.settlements)
   if (trust.evidence === 'verified_non_wash_payments') {
     const { as_of, settlements_30d } = trust.measured
     const day = as_of.slice(0, 10)
-    return `30 days to ${toSpan(day, day, 'short')}: ${settlements_30d.toLocaleString('en-US')} settlements`
+    if (most === undefined || most.settlements <= settlements_30d)
+      return `30 days to ${toSpan(day, day, 'short')}: ${settlements_30d.toLocaleString('en-US')} settlements`
   }
-  const used = toUseSentences(evidence.reported_use ?? [], nameIn(sources))
-  const text = used.find(({ isPayment }) => isPayment)?.short ?? null
-  return text !== null && isShort(text) ? text : null
+  return most?.short ?? null
 }
 
 /** The newest days of a good answer and of a counted payment, for filters. */
@@ -266,6 +271,8 @@ interface Words {
   words: string
   /** What fits a row. */
   few: string
+  /** This listing's own, where they are counted. */
+  settlements?: number
 }
 
 const WORDINGS: readonly ((figures: Figures) => Words | null)[] = [
@@ -279,8 +286,8 @@ const WORDINGS: readonly ((figures: Figures) => Words | null)[] = [
 function toSettlementWords(figures: Figures): Words | null {
   const { settlements, volume_usd, payers, name, about, place } = figures
   if (settlements === undefined) return null
-  const { value, outcome } = settlements
-  const few = `${about}${toNumberText(value, 'settlement')}`
+  const { value, outcome, shared_with } = settlements
+  const count = `${about}${toNumberText(value, 'settlement')}`
   const worth =
     volume_usd === undefined || volume_usd.value === 0
       ? ''
@@ -289,8 +296,9 @@ function toSettlementWords(figures: Figures): Words | null {
   return {
     weight: flag !== '' ? 5 : place !== '' ? 2 : 0,
     isPayment: value > 0 && flag === '',
-    words: `${few}${worth}${atLeast(payers, 'wallet')}${place}, counted by ${name}${flag}`,
-    few: flag === '' ? few : `${few}, flagged`,
+    words: `${count}${worth}${atLeast(payers, 'wallet')}${place}, counted by ${name}${flag}`,
+    few: `${count}${shared_with === undefined ? '' : ` of ${shared_with} hosts`}${flag === '' ? '' : ', flagged'}`,
+    settlements: Math.round(value / (shared_with ?? 1)),
   }
 }
 
@@ -354,7 +362,7 @@ function toSum(usd: number): string {
 
 /** One source's figures of one time, as a sentence: the day comes before the number. */
 function toSentence(
-  { weight, isPayment, words, few }: Words,
+  { weight, isPayment, words, few, settlements = -1 }: Words,
   { source, name, from, day }: Figures,
 ) {
   const when = toSpan(from, day, 'short')
@@ -365,6 +373,8 @@ function toSentence(
     source,
     /** The last day that was counted. */
     day,
+    /** Its share of those that were counted; -1 where none were. */
+    settlements,
     /** Whether somebody paid for the service. */
     isPayment,
     /** Whether that was a test by one. */
