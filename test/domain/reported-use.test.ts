@@ -138,10 +138,24 @@ describe('what is known of a listing', () => {
   test.each<[ReportedUse[], string | null]>([
     [settled, '4–20 Jul 2026: 22,436 settlements, merona'],
     [called, '21 Aug – 20 Sep 2026: 1,500 calls, 9 payers, CDP Bazaar'],
+    [[...called, ...settled], '4–20 Jul 2026: 22,436 settlements, merona'],
+    [
+      [...called, ...settled.map((each) => ({ ...each, shared_with: 4 }))],
+      '4–20 Jul 2026: about 22,436 settlements of 4 hosts, merona',
+    ],
     [[use('doctor', DAY, 'transfers', 7)], null],
   ])('a row has it in at most 60 bytes %#', (reported_use, words) => {
     const text = toPaidWords(toListing({ evidence: { reported_use } }), NAMES)
     expect(text).toBe(words)
     expect(Buffer.byteLength(text ?? '')).toBeLessThanOrEqual(60)
+  })
+
+  test.each<[number, string]>([
+    [12, '30 days to 1 Nov 2026: 340 settlements'],
+    [900, '4–20 Jul 2026: 900 settlements, merona'],
+  ])('of those we read ourselves and %i of others a row says the larger', (count, words) => {
+    const reported_use = [use('merona', JULY, 'settlements', count)]
+    const listing = toListing({ evidence: { measured: toMeasured(), reported_use } })
+    expect(toPaidWords(listing, NAMES)).toBe(words)
   })
 })

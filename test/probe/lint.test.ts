@@ -128,7 +128,7 @@ describe('/sellers/check', () => {
     const refused = await get('?url=http://169.254.169.254/')
     expect(refused).toMatchObject({
       status: 400,
-      text: expect.stringContaining('expected an https URL'),
+      text: expect.stringContaining('Address: expected an https URL'),
     })
     // A name that cannot exist: asked, and not reached.
     const requested = await get('?url=https://nobody.waypost-check.example/mcp')
