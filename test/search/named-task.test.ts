@@ -121,12 +121,14 @@ describe('a wish for what does the same as somebody', () => {
     'like acme but cheaper',
     'what can I use instead of Acme',
     'acme alternative in a small team',
+    'acme alternative for a small team',
     'something simpler than Acme',
     'more private than acme',
   ])('%s: who shares its tasks, without it', (q) => {
     const { ids, notes } = ask(q)
     expect(ids).toEqual(['api.both', 'api.geo', 'api.one'])
     expect(notes[0]).toContain('geocoding')
+    expect(notes.join()).not.toContain('No listing matches “alternative”')
   })
 
   test.each([
@@ -165,7 +167,16 @@ describe('a wish for what does the same as somebody', () => {
     expect(findIn(index, 'instead of acme').ids).toEqual(['api.fair', 'api.part', 'api.sun'])
   })
 
-  test('who says more than that is searched for by words', () => {
-    expect(ask('acme alternative for geese').notes.join()).not.toContain('does the same')
+  test('what is said beside the name orders them, and no listing need have it', () => {
+    const { ids, notes } = ask('acme alternative for geese')
+    expect(ids).toEqual(['api.both', 'api.geo', 'api.one'])
+    expect(notes).toEqual([
+      expect.stringContaining('without it'),
+      expect.stringContaining('“geese”'),
+    ])
+  })
+
+  test('who names nobody, and says more than that, is searched for by words', () => {
+    expect(ask('swan alternative for geese').notes.join()).not.toContain('does the same')
   })
 })

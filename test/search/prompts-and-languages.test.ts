@@ -77,6 +77,21 @@ describe('a question in another language is read by the table', () => {
       expect(findIn(airs, q, 1).ids[0], q).toMatch(/^x402\.air/)
   })
 
+  test.each([
+    ['a place in the question', 'trains in Zurich', 'switzerland', 'api.swiss'],
+    ['a country by its name there', 'treni in Svizzera', 'switzerland', 'api.swiss'],
+    ['where its language is spoken', 'भारतीय ट्रेन', 'india', 'api.indian'],
+  ])('%s says which country it is about: %s', (_, q, country, id) => {
+    const trains = indexOf([
+      sampleDocument({ id: 'api.first', name: 'Trains', summary: 'Trains.' }),
+      sampleDocument({ id: 'api.swiss', name: 'Swiss', summary: 'Trains.', tags: ['switzerland'] }),
+      sampleDocument({ id: 'api.indian', name: 'Indian', summary: 'Trains.', tags: ['india'] }),
+    ])
+    expect(findIn(trains, q, 1).ids[0]).toBe(id)
+    expect(findIn(trains, q, 1).notes.join(' ')).toContain(country)
+    expect(findIn(trains, 'trains', 1).ids[0]).toBe('api.first')
+  })
+
   test('its words are not slips of English ones', () => {
     for (const q of ['enviar una imagem', 'ein Bild von meinem Hund', 'une notice sur la page'])
       expect(notes(q), q).not.toContain('Showing results')

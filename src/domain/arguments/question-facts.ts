@@ -243,6 +243,11 @@ const LANGUAGE_BY_WORD = byWord(LANGUAGES)
 const COIN_BY_WORD = byWord(COINS)
 const COUNTRY_BY_WORD = byWord(COUNTRIES)
 
+/** What each is called in English, by its code of ISO 3166-1: one word a name, `zealand`. */
+export const COUNTRY_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries(COUNTRIES),
+)
+
 /** The name of a coin as price services write it: its first word. @example COIN_IDS.get('ETH') → 'ethereum' */
 export const COIN_IDS: ReadonlyMap<string, string> = new Map(
   Object.entries(COINS).flatMap(([symbol, [id]]) => (id === undefined ? [] : [[symbol, id]])),

@@ -15,6 +15,8 @@ const WISHES = [
 export interface Alternatives extends RankedRows {
   name: string
   tasks: readonly string[]
+  /** Which of the words beside the name no listing has, as a note. */
+  missing: readonly string[]
 }
 
 /**
@@ -28,9 +30,19 @@ export function findAlternatives(
   query: string,
   bits: Uint32Array | null,
 ): Alternatives | null {
-  const wish = index.noun === 'listing' ? findWish(index, query.trim()) : null
-  if (wish === null) return null
-  const { name, task, others } = wish
+  if (index.noun !== 'listing') return null
+  for (const wish of readWishes(index, query.trim())) {
+    const found = rankAlternatives(index, wish, bits)
+    if (found !== null) return found
+  }
+  return null
+}
+
+function rankAlternatives(
+  index: SearchIndex,
+  { name, task, others }: Wish,
+  bits: Uint32Array | null,
+): Alternatives | null {
   const { excluded } = planQuery(index, `instead of ${name}`)
   const exact = exactRows(index, index.organic, { text: name, bits: null })
   // `openai` alone is nobody's whole name: then those named after it.
@@ -41,7 +53,7 @@ export function findAlternatives(
   const known = index.filters.tasks.map((id) => ({ id, doing: bitsFor(index, `task:${id}`) }))
   const likes = index.words.tasksLike(name)
   // Other words order those that are alike, where the name is surely one.
-  if (others !== '' && likes.length === 0 && exact.length === 0) return null
+  if (others !== '' && task === null && likes.length === 0 && exact.length === 0) return null
   const theirs = known.filter(({ id, doing }) =>
     likes.length > 0 ? likes.includes(id) : named.some((row) => passes(doing, row)),
   )
@@ -67,7 +79,8 @@ export function findAlternatives(
   }))
   scored.sort((a, b) => b.known - a.known || b.score - a.score)
   const rows = scored.map(({ each }) => each)
-  return { name, tasks: shared.map(({ id }) => id), total: rows.length, rows }
+  const { missing } = plan
+  return { name, tasks: shared.map(({ id }) => id), missing, total: rows.length, rows }
 }
 
 /** How many times the text's score is added for a listing that does exactly what the named one does. */
@@ -103,17 +116,22 @@ function rowsKnownFor(index: SearchIndex, tasks: readonly { id: string }[]): Rea
   return new Set(exact.flatMap(({ rows }) => rows))
 }
 
-/** The name, one of its tasks that the words around it name (`Twilio alternative for SMS`), or else those words. */
-function findWish({ words }: SearchIndex, query: string) {
-  let wordy: { name: string; task: null; others: string } | null = null
-  for (const wish of WISHES) {
+interface Wish {
+  name: string
+  /** Which of its tasks the words around it name: `Twilio alternative for SMS`. */
+  task: string | null
+  /** Those words. */
+  others: string
+}
+
+/** Ways to read a query as a wish: `X alternative for Y` may be one for X or for Y. */
+function readWishes({ words }: SearchIndex, query: string): Wish[] {
+  return WISHES.flatMap((wish) => {
     const { name, before = '', after = '' } = wish.exec(query)?.groups ?? {}
-    if (name === undefined) continue
+    if (name === undefined) return []
     const around = splitText(`${before} ${after}`)
     const stated = around.filter(({ whole }) => !words.isOpening(whole))
-    const task = words.taskOf(stated)
-    if (stated.length === 0 || task !== null) return { name, task, others: '' }
-    wordy ??= { name, task, others: stated.map(({ whole }) => whole).join(' ') }
-  }
-  return wordy
+    const others = stated.map(({ whole }) => whole).join(' ')
+    return [{ name, task: words.taskOf(stated), others }]
+  })
 }

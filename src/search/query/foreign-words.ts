@@ -1,17 +1,22 @@
-import { MAX_WORDS_OF_A_PLACE, PLACES_BY_NAME } from '../../domain/arguments/question-facts.ts'
+import {
+  COUNTRY_NAMES,
+  MAX_WORDS_OF_A_PLACE,
+  PLACES_BY_NAME,
+  type Place,
+} from '../../domain/arguments/question-facts.ts'
 import type { ForeignWords } from '../../domain/derived/tables.ts'
 import type { SearchIndex } from '../index/index-file.ts'
 import { splitText, type Word } from '../words/split-text.ts'
 import { lookUpWord, rememberWords } from './known-terms.ts'
 
 /** A query with the everyday words of its language translated to the English words of listings. */
-interface ReadQuery {
+export interface ReadQuery {
   words: readonly Word[]
   /** Words that were translated although some listing has them. */
   originals: readonly Word[]
   notes: readonly string[]
-  /** Words of another language are not typos of English ones. */
-  isForeign: boolean
+  /** Words of another language are not typos of English ones. Null for English. */
+  language: Language | null
 }
 
 /** A token of a query: a word, or what the platform takes for one in an unspaced script. */
@@ -45,7 +50,7 @@ const KNOWN_ROWS = 3
 /** A query is in a language when more of its words are that language's than are English. */
 export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQuery {
   const { foreign } = index.words
-  const asWritten = { words, originals: [], notes: [], isForeign: false }
+  const asWritten = { words, originals: [], notes: [], language: null }
   if (foreign.languages.length === 0 || words.length === 0) return asWritten
   const text = words.map(({ whole }) => whole).join(' ')
   const scripted = SCRIPTS.find(([script]) => script.test(text))?.[1]
@@ -58,12 +63,17 @@ export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQue
       lexicon,
     )
     const votes = votesFor(index, stretches)
-    return { stretches, votes, read: UNSPACED.has(language) ? lettersOf(stretches) : votes.own }
+    return {
+      language,
+      stretches,
+      votes,
+      read: UNSPACED.has(language) ? lettersOf(stretches) : votes.own,
+    }
   })
   // Of two languages that match equally much, the one with fewer words has the longer matches.
   const [best] = tried.sort((a, b) => b.read - a.read || a.stretches.length - b.stretches.length)
   if (best === undefined || (scripted === undefined && !isMostly(best.votes))) return asWritten
-  return { ...replace(index, best.stretches), isForeign: true }
+  return { ...replace(index, best.stretches), language: best.language }
 }
 
 function tokensOf(word: Word, { language }: Lexicon): Token[] {
@@ -96,8 +106,26 @@ function readStretch(tokens: readonly Token[], lexicon: Lexicon): Stretch {
 
 /** How many of the tokens name a place. */
 function wordsOfPlace(tokens: readonly Token[]): number {
-  const texts = tokens.slice(0, MAX_WORDS_OF_A_PLACE).map(({ text }) => text)
-  return texts.findLastIndex((_, at) => PLACES_BY_NAME.has(texts.slice(0, at + 1).join(' '))) + 1
+  return placesFrom(tokens.map(({ text }) => text)).length
+}
+
+/** What the first word, the first two and so on name, as far as the longest name of a place. */
+function placesFrom(texts: readonly string[]): (Place | undefined)[] {
+  const first = texts.slice(0, MAX_WORDS_OF_A_PLACE)
+  const places = first.map((_, at) => PLACES_BY_NAME.get(first.slice(0, at + 1).join(' ')))
+  return places.slice(0, places.findLastIndex((place) => place !== undefined) + 1)
+}
+
+/**
+ * The countries of the places that words name, then the one where most people speak their language,
+ * as English words: a listing that is for a country rarely names its cities, and what is in Hindi is
+ * more often about India.
+ */
+export function countriesOf(words: readonly Word[], language: Language | null): string[] {
+  const texts = words.map(({ whole }) => whole)
+  const places = texts.map((_, at) => placesFrom(texts.slice(at)).at(-1)?.country)
+  const home = language === null ? undefined : new Intl.Locale(language).maximize().region
+  return [...new Set([...places, home])].flatMap((code) => COUNTRY_NAMES.get(code ?? '') ?? [])
 }
 
 function readPart(token: Token | undefined, lexicon: Lexicon): Meaning | null {
@@ -163,7 +191,7 @@ function isEnglishStop({ words: { stop, generic, filler } }: SearchIndex, text: 
   return stop.has(text) || generic.has(text) || filler.has(text)
 }
 
-function replace(index: SearchIndex, stretches: readonly Stretch[]): Omit<ReadQuery, 'isForeign'> {
+function replace(index: SearchIndex, stretches: readonly Stretch[]): Omit<ReadQuery, 'language'> {
   const reported = stretches.filter(({ meaning }) => meaning !== null && meaning.english !== null)
   // The rest of a partly translated unspaced run is an ending.
   const touched = new Set(reported.flatMap(({ tokens }) => wordsOf(tokens)))
@@ -253,7 +281,17 @@ function createLexicon({ languages, stop, words }: ForeignWords, language: Langu
       if ((languages[at] ?? 'zh') !== language) return
       for (const text of texts.split(',')) addMeaning(lexicon, keyOf(text, lexicon), english)
     })
+  addCountries(lexicon)
   return lexicon
+}
+
+/** Countries by their names in a language: the platform knows them. */
+function addCountries(lexicon: Lexicon): void {
+  const names = new Intl.DisplayNames(lexicon.language, { type: 'region' })
+  for (const [code, [english = '']] of COUNTRY_NAMES) {
+    const key = keyOf(names.of(code) ?? '', lexicon)
+    if (key !== english && !lexicon.meanings.has(key)) addMeaning(lexicon, key, english)
+  }
 }
 
 function addMeaning({ meanings, phrases }: Lexicon, key: string, english: string): void {

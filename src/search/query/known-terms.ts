@@ -29,6 +29,10 @@ export interface QueryTerm {
 
 const MAX_COMPLETIONS = 8
 const MIN_COMPLETED_CHARACTERS = 2
+/** An ending of another form of a word, and the letters before it. */
+const LONGEST_ENDING = 4
+const LEAST_STEM = 5
+const MAX_FORMS = 3
 
 const { requested: REQUESTED } = TERM_WEIGHTS
 
@@ -87,7 +91,16 @@ function plainTerms(index: SearchIndex, word: string, guess: Guess): QueryTerm[]
   const right = guess.maySlip ? repairWord(index, word) : null
   if (right !== null)
     return [{ requested: word, term: right, terms: weigh(REQUESTED, [right]), repaired: right }]
+  const longer = formsOf(index, word)
+  if (longer.length > 0) return [{ requested: word, terms: weigh(REQUESTED, longer) }]
   return [{ ...unitOf(word, term), unknown: true }]
+}
+
+/** Words of listings that are one with an ending: of `complex`, `complexity`. */
+function formsOf(index: SearchIndex, word: string): KnownTerm[] {
+  if (word.length < LEAST_STEM) return []
+  const isForm = ({ written }: KnownTerm) => written.length <= word.length + LONGEST_ENDING
+  return completions(index, word, MAX_FORMS).filter(isForm)
 }
 
 /** A single character of an unspaced script matches the start of its pairs. */
@@ -195,7 +208,9 @@ function spellingsNear({ spellings, words }: SearchIndex, word: string): string[
   const { length } = word
   if (length < MIN_CHARACTERS || length > MAX_NEAR_CHARACTERS || !PLAIN.test(word)) return []
   const rows = (text: string) => spellings.rows[findWord(spellings.words, text)] ?? 0
-  return nearWords(spellings.words, word)
+  // Listings may only have the plural of what was meant: `astroid`.
+  return [word, `${word}s`]
+    .flatMap((text) => nearWords(spellings.words, text))
     .filter((text) => rows(text) > 0 && !words.stop.has(text))
     .sort((a, b) => rows(b) - rows(a))
 }

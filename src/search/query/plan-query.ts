@@ -12,7 +12,7 @@ import {
   type WordSets,
   writeOutPrices,
 } from '../words/word-sets.ts'
-import { readForeign } from './foreign-words.ts'
+import { countriesOf, type ReadQuery, readForeign } from './foreign-words.ts'
 import {
   closestWords,
   lookUpPair,
@@ -39,8 +39,8 @@ export interface QueryPlan {
   phrases: readonly FilterPhrase[]
   /** Names of excluded sellers. */
   excluded: readonly KnownTerm[]
-  /** Whether no listing has one of the words. */
-  isMissing: boolean
+  /** Those notes that say which words no listing has; none where each is in one. */
+  missing: readonly string[]
   /** For a note where nothing is found. */
   closest: () => readonly string[]
 }
@@ -77,23 +77,26 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const taskWords = withoutAside(index, taken)
   const kept = belongingWords(index, taskWords, words)
   const isStory = kept.length < taskWords.length
-  const queryTerms = readTaskWords(index, kept, !read.isForeign)
+  const isForeign = read.language !== null
+  const queryTerms = readTaskWords(index, kept, !isForeign)
   // A translated word is already the listings' own.
-  const related = queryTerms.map((term) => (read.isForeign ? [] : relatedTerms(index, term)))
+  const related = queryTerms.map((term) => (isForeign ? [] : relatedTerms(index, term)))
   const originals = readQueryTerms(index, read.originals, false)
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
   const near = index.words.tasksNear(read.words)
+  const countries = countryTerms(index, read)
   const terms = [
     ...termsOf(index, queryTerms, related, isLong(kept)),
     ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
     ...storyTerms(story),
     ...nearTerms(index, nearest(near)),
+    ...countries,
   ]
   const { missing, notes: found } = queryTermNotes(queryTerms, related, index.noun)
   return {
     terms: withoutRepeats(terms).slice(0, MAX_TERMS),
     notes: [
-      ...[...missing, ...excludedNotes(index, excluded), ...read.notes],
+      ...[...missing, ...excludedNotes(index, excluded), ...read.notes, ...countryNotes(countries)],
       ...(isStory ? [storyNote(kept, index.noun)] : notes),
       ...unreadNotes(named.length - taken.length),
       ...[...joinNotes(read.words, kept), ...found],
@@ -101,7 +104,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
     task: chooseTask(index.words.taskOf(written), near),
     phrases,
     excluded,
-    isMissing: missing.length > 0,
+    missing,
     closest: () => closestTo(index, queryTerms),
   }
 }
@@ -116,6 +119,19 @@ function nearTerms(index: SearchIndex, near: readonly NearTask[]): PlanTerm[] {
     const term = { text, written: name, requested: name, number, rows }
     return rows === 0 ? [] : [{ ...term, weight: TERM_WEIGHTS.requested }]
   })
+}
+
+function countryTerms(index: SearchIndex, { words, originals, language }: ReadQuery): PlanTerm[] {
+  const countries = countriesOf([...words, ...originals], language)
+  return countries.flatMap((country) => asRelated(index, country, [country]))
+}
+
+function countryNotes(terms: readonly PlanTerm[]): string[] {
+  if (terms.length === 0) return []
+  const names = listOf(terms.map(({ written }) => written))
+  return [
+    `What is for ${names} comes a little earlier: the question names a place there, or is in its language.`,
+  ]
 }
 
 /** What is said beside the task counts less. */
@@ -245,8 +261,11 @@ function pairTerms(
 /** Words listings may use where the query has this one. */
 function relatedTerms(index: SearchIndex, { requested, term, repaired }: QueryTerm): PlanTerm[] {
   if (term === undefined) return []
-  return index.words
-    .relatedTo(repaired?.written ?? requested)
+  return asRelated(index, requested, index.words.relatedTo(repaired?.written ?? requested))
+}
+
+function asRelated(index: SearchIndex, requested: string, words: readonly string[]): PlanTerm[] {
+  return words
     .map((word) => ({ ...lookUpWord(index, word), requested, weight: TERM_WEIGHTS.related }))
     .filter(({ rows }) => rows > 0)
 }

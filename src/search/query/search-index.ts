@@ -73,7 +73,7 @@ const NO_PLAN = {
   task: null,
   phrases: [],
   excluded: [],
-  isMissing: false,
+  missing: [],
   closest: () => [],
 }
 const NO_ADVICE: Advice = { suggested: [], notes: [] }
@@ -93,7 +93,8 @@ export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutco
   const { start, end } = index.firstParty
   const firstParty =
     start === end ? NONE : rankIndex(index, { ...query, ...FIRST_PARTY_PAGE }, 'firstParty')
-  const plan = text === undefined ? NO_PLAN : listingDatabase(index).plan(text)
+  const read = text === undefined ? NO_PLAN : listingDatabase(index).plan(text)
+  const plan = others === null ? read : toWishPlan(read, others)
   const advice =
     text === undefined ? NO_ADVICE : adviceFor(index, query, { text, plan, rows: organic.rows })
   const explain = (range: RowRange, { rows }: RankedRows) =>
@@ -137,6 +138,12 @@ function taskNotes(index: SearchIndex, { task }: QueryPlan): string[] {
   return [`No listing is known to do “${index.words.taskName(task)}”.`]
 }
 
+/** No listing needs the words that only say the wish: `alternative`. */
+function toWishPlan(plan: QueryPlan, { missing }: Alternatives): QueryPlan {
+  const others = plan.notes.filter((note) => !plan.missing.includes(note))
+  return { ...plan, missing, notes: [...missing, ...others] }
+}
+
 function alternativesNote({ name, tasks }: Alternatives): string {
   const done = tasks.map((id) => id.replaceAll('_', ' '))
   return `Read as a wish for what does the same as “${name}” (${listOf(done)}), without it.`
@@ -175,8 +182,8 @@ function adviceFor(
   query: SearchQuery,
   { text, plan, rows }: { text: string; plan: QueryPlan; rows: RankedRows['rows'] },
 ): Advice {
-  const { phrases, isMissing } = plan
-  const isNear = isMissing && query.category === undefined && query.offset === 0
+  const { phrases, missing } = plan
+  const isNear = missing.length > 0 && query.category === undefined && query.offset === 0
   const nearest = isNear ? suggestCategory(index, rows) : NO_ADVICE
   if (phrases.length === 0) return nearest
   const matched = matchesOf(index, text, plan)
