@@ -38,6 +38,11 @@ const corpus = [
   sampleDocument({ id: 'a2a.five', name: 'jast' }),
 ]
 
+/** With them an index is longer than what is first set apart for its postings. */
+const OTHERS = Array.from({ length: 300 }, (_, at) =>
+  sampleDocument({ id: `mcp.other-${at}`, summary: 'grup knol smet trab' }),
+)
+
 const words = (text: string) => text.split(' ').filter((word) => word !== '')
 
 /** Name, labels and summary of a listing as texts of words. */
@@ -109,11 +114,13 @@ test.each([
   ['a word repeated in a field', 'dorv'],
   ['many words, each counted once', 'plin vlim plin murp fenk jast'],
 ])('relevance is the BM25F computed by hand: %s', (_name, q) => {
-  const found = served(corpus, q)
-  for (const [at, { id }] of corpus.entries()) {
-    const expected = scoreByHand(corpus, words(q), at)
-    if (expected === 0) expect(found.has(id)).toBe(false)
-    else expect(found.get(id)).toBeCloseTo(expected, 5)
+  for (const documents of [corpus, [...corpus, ...OTHERS]]) {
+    const found = served(documents, q)
+    for (const [at, { id }] of corpus.entries()) {
+      const expected = scoreByHand(documents, words(q), at)
+      if (expected === 0) expect(found.has(id)).toBe(false)
+      else expect(found.get(id)).toBeCloseTo(expected, 5)
+    }
   }
 })
 

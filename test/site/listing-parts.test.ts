@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
+  shortenPayees,
   toProbeCounts,
   toScoreParts,
   toSettlementBars,
@@ -56,6 +57,17 @@ describe('what is not known of a listing', () => {
     expect(price?.value).toBe('Free to run')
   })
 })
+
+test.each([
+  ['0x1234567890abcdef1234', '0x1234…1234'],
+  ['0x1234567890ab', '0x1234567890ab'],
+  ['0x1234567890abc', '0x1234…0abc'],
+])(
+  'in a sentence a payee is its address, the middle left out of a long one: %s',
+  (payee, short) => {
+    expect(shortenPayees(`From solana:x:a to eip155:1:${payee}.`)).toBe(`From a to ${short}.`)
+  },
+)
 
 describe('days as bars', () => {
   test('a day without settlements is a gap, and the sentence counts them all', () => {

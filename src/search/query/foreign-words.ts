@@ -315,7 +315,7 @@ function addMeaning({ meanings, phrases }: Lexicon, key: string, english: string
 /** A text, and what is left of it without its last letters. */
 function startsOf(text: string, letters = ENDING_LETTERS.requested): string[] {
   const most = Math.min(letters, text.length - LEAST_STEM)
-  return [text, ...Array.from({ length: Math.max(0, most) }, (_, at) => text.slice(0, -at - 1))]
+  return [text, ...Array.from({ length: most }, (_, at) => text.slice(0, -at - 1))]
 }
 
 /** As a query's words are folded. */
