@@ -28,6 +28,7 @@ import {
 import { IS_LONG, longTest } from '../support/long.ts'
 import { createDraws } from '../support/random.ts'
 import { EDITS } from '../support/random-edits.ts'
+import { runHere } from '../support/run-here.ts'
 import { startService } from '../support/running-service.ts'
 
 let root: string
@@ -189,10 +190,11 @@ test(
     const before = readlinkSync(join(outDirOf('one'), 'current'))
     const bad = join(content, 'listings/api/bad.md')
     writeFileSync(bad, '---js\n---\n')
-    const failed = await build('one')
+    const failed = await runHere(() => buildData(envOf('one'), console.log))
     rmSync(bad)
     expect(failed.status).toBe(1)
     expect(failed.stdout).toContain('listings/api/bad.md:1')
+    expect(failed.stderr).toContain('The content has errors, so nothing was built')
     expect(readlinkSync(join(outDirOf('one'), 'current'))).toBe(before)
   },
 )

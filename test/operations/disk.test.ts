@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,9 +14,11 @@ import { createReadyz } from '../../functions/service/app.ts'
 import { StateError } from '../../functions/store/lock.ts'
 import type { Click } from '../../functions/store/store.ts'
 import { SqliteError } from '../../functions/store/store.ts'
+import { buildData } from '../support/data-build.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { copyRelease, currentOf, switchRelease } from '../support/fixture-release.ts'
 import { liveListing } from '../support/live-listing.ts'
+import { runHere } from '../support/run-here.ts'
 import { silentLog } from '../support/stores.ts'
 import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
 
@@ -61,17 +63,14 @@ test.skipIf(forBuild === null)(
   {
     timeout: 120_000,
   },
-  () => {
+  async () => {
     const outDir = join(forBuild ?? '', 'dist')
     copyRelease(outDir, 'served')
     switchRelease(outDir, 'served')
     const { bavail, bsize } = statfsSync(outDir)
     // Room for some of its files, not for all.
     writeFileSync(join(forBuild ?? '', 'filler'), Buffer.alloc(bavail * bsize - 2 ** 21))
-    const built = spawnSync(process.execPath, ['functions/commands/build.ts'], {
-      env: { ...process.env, ...FIXTURE_ENV, OUT_DIR: outDir },
-      encoding: 'utf8',
-    })
+    const built = await runHere(() => buildData({ ...FIXTURE_ENV, OUT_DIR: outDir }))
     expect(built.stderr).toMatch(/^The disk is full .*Existing files are unchanged\. Make room/s)
     expect(built.status).toBe(1)
     expect(currentOf(outDir)).toBe('served')

@@ -12,7 +12,10 @@ import { silentLog } from './stores.ts'
  * A release with everything but pages, made in this process: they take four fifths of a build, and what
  * most tests look at after one is in its data, in JSON and in searches.
  */
-export async function buildData(env: Readonly<Record<string, string>>): Promise<void> {
+export async function buildData(
+  env: Readonly<Record<string, string>>,
+  log: (line: string) => void = () => {},
+): Promise<void> {
   const config: Config = parseConfig(env)
   const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
   await build({
@@ -25,6 +28,6 @@ export async function buildData(env: Readonly<Record<string, string>>): Promise<
     readLedger: async (payeesOf) =>
       hasLedger(config) ? readFactsForBuild(config, silentLog, moves, payeesOf) : NO_LEDGER_FACTS,
     onData: () => {},
-    log: () => {},
+    log,
   })
 }
