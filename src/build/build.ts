@@ -20,15 +20,12 @@ import {
   WORK,
 } from './folder.ts'
 import { toHeaderRules, toNginxRules, toRedirectRules } from './hosts.ts'
-import { beginIndexes, writeIndexes, writeSearchFunction } from './indexes.ts'
+import { beginIndexes, writeSearchFunction } from './indexes.ts'
 import { digestCode, digestInputs, type Settings } from './inputs.ts'
 import { writeListingFiles } from './listing-files.ts'
 import { beginPageSearch } from './page-search.ts'
 import { type Pages, startPages } from './pages.ts'
 import { drawCards, toReleaseFile, writeSite, writeSiteFiles } from './site-files.ts'
-
-/** Listings whose documents are sent to the thread of the indexes at once. */
-const A_BATCH = 64
 
 export interface BuildSettings extends Settings {
   outDir: string
@@ -100,10 +97,10 @@ async function writeData(settings: BuildSettings, { digest, content, ledger, end
   ends.defer(folder.end)
   // Where pages wait for it, the search is made behind them.
   const hasPages = settings.onData === undefined
-  const indexes = beginIndexes(catalogue.tables, hasPages ? A_BATCH : Number.POSITIVE_INFINITY)
+  const indexes = beginIndexes(folder, catalogue.tables, !hasPages)
   let written: Promise<void> | undefined
   ends.defer(async () => {
-    indexes.end()
+    await indexes.end()
     // Nothing may be written into the folder that is removed next; whoever waits for them reports it.
     await written?.catch(() => undefined)
   })
@@ -114,8 +111,7 @@ async function writeData(settings: BuildSettings, { digest, content, ledger, end
   await settings.onData?.(folder.root)
   writeSiteFiles(folder, site, catalogue)
   stage('files of the site')
-  // Written at once: in memory they would lie beside the pages.
-  written = indexes.finish().then((files) => writeIndexes(folder, files))
+  written = indexes.finish()
   written.catch(() => undefined)
   const release = toReleaseFile(catalogue, site, digest)
   return { folder, pageSearch, site, release, indexes: written }

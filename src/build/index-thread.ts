@@ -1,10 +1,9 @@
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
+import type { Tables } from '../domain/derived/tables.ts'
 import { createIndexBuilder, toIndexTables } from '../search/index/build-index.ts'
-import {
-  type OperationPart,
-  type SearchDocument,
-  toOperationDocument,
-} from '../search/index/search-document.ts'
+import type { BodyStore, IndexNoun } from '../search/index/index-file.ts'
+import type { OperationPart, SearchDocument } from '../search/index/search-document.ts'
 
 /** Documents of operations repeat their listing's: they are put together here. */
 export interface IndexedListing {
@@ -12,21 +11,100 @@ export interface IndexedListing {
   operations: OperationPart[]
 }
 
-// A thread's data is typed `any`; `beginIndexes` passes the tables.
-const tables = toIndexTables(workerData)
-const listings = createIndexBuilder({ noun: 'listing', ...tables })
-const operations = createIndexBuilder({ noun: 'operation', ...tables })
+export interface IndexWork {
+  tables: Tables
+  /** Of the file with a line for each listing. */
+  listings: string
+  /** Of the indexes. */
+  files: Record<IndexNoun, string>
+}
 
-/** After null no more come: the indexes are posted back. */
-parentPort?.on('message', (message: IndexedListing[] | null) => {
-  if (message === null) {
-    const made = { listings: listings.finish(), operations: operations.finish() }
-    parentPort?.postMessage(made, [made.listings.buffer, made.operations.buffer])
+/** What is written and read at once (bytes), and the most that Node writes: it refuses 2 GiB. */
+const [A_PIECE, MAX_PIECE] = [1 << 20, 2 ** 30]
+
+// A thread's data is typed `any`; `beginIndexes` passes this.
+const { tables, listings, files }: IndexWork = workerData
+const source = openSync(listings, 'r')
+const indexes = {
+  listing: beginIndex('listing'),
+  operation: beginIndex('operation'),
+}
+let at = 0
+
+/** How much of the listings' file may be read now, whole lines of it; after null no more comes. */
+parentPort?.on('message', (end: number | null) => {
+  if (end === null) {
+    for (const index of Object.values(indexes)) index.finish()
     return parentPort?.close()
   }
-  // Read at once: of a document its terms are kept, which take less room.
-  for (const { document, operations: parts } of message) {
-    listings.add(document)
-    for (const part of parts) operations.add(toOperationDocument(document, part))
+  const lines = Buffer.allocUnsafe(end - at)
+  readSync(source, lines, 0, lines.length, at)
+  at = end
+  for (const line of lines.toString().trimEnd().split('\n')) {
+    // JSON.parse is typed `any`: the build wrote this line from this very type.
+    const { document, operations }: IndexedListing = JSON.parse(line)
+    indexes.listing.add(document)
+    for (const part of operations) indexes.operation.add({ ...document, ...part })
   }
 })
+
+/** Bodies are in the order in which they come, in a file without a name, and then copied to their rows. */
+function beginIndex(noun: IndexNoun) {
+  const path = files[noun]
+  const builder = createIndexBuilder({ noun, ...toIndexTables(tables) })
+  const bodies = beginFile(`${path}.bodies`)
+  unlinkSync(`${path}.bodies`)
+  return {
+    add: (document: SearchDocument) => bodies.write(builder.add(document)),
+    finish(): void {
+      bodies.flush()
+      const index = beginFile(path)
+      for (const part of builder.finish(createBodyReader(bodies.file))) index.write(part)
+      index.flush()
+      closeSync(index.file)
+      closeSync(bodies.file)
+    },
+  }
+}
+
+function beginFile(path: string) {
+  const file = openSync(path, 'w+')
+  const piece = Buffer.allocUnsafe(A_PIECE)
+  let size = 0
+  const writeNow = (bytes: Uint8Array) => {
+    for (let from = 0; from < bytes.length; )
+      from += writeSync(file, bytes, from, Math.min(MAX_PIECE, bytes.length - from))
+  }
+  const flush = () => {
+    writeNow(piece.subarray(0, size))
+    size = 0
+  }
+  return {
+    file,
+    flush,
+    write(bytes: Uint8Array): void {
+      if (size + bytes.length > A_PIECE) flush()
+      if (bytes.length > A_PIECE) writeNow(bytes)
+      else {
+        piece.set(bytes, size)
+        size += bytes.length
+      }
+    },
+  }
+}
+
+/** Most rows are in the order of their ids, as they came: the next one is mostly in the last piece. */
+function createBodyReader(file: number): BodyStore {
+  let piece = Buffer.allocUnsafe(A_PIECE)
+  let [start, end] = [0, 0]
+  return {
+    read(at, length) {
+      if (length > piece.length) piece = Buffer.allocUnsafe(length)
+      if (at < start || at + length > end) {
+        start = at
+        end = at + readSync(file, piece, 0, piece.length, at)
+      }
+      return piece.subarray(at - start, at - start + length)
+    },
+  }
+}

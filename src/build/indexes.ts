@@ -22,62 +22,79 @@ import { largestOf } from '../domain/wire/json.ts'
 import { DISCOVERY_FILES, hasRemoteEndpoint, runsOf } from '../domain/wire/vocabulary.ts'
 import { type OperationPart, type SearchDocument, toBody } from '../search/index/search-document.ts'
 import type { Folder } from './folder.ts'
-import type { IndexedListing } from './index-thread.ts'
+import type { IndexedListing, IndexWork } from './index-thread.ts'
 import { digestCode, PROJECT } from './inputs.ts'
 
-/** The index of the listings and that of their operations, as files. */
-type SearchIndexes = Record<'listings' | 'operations', Uint8Array>
+/** A line for each listing, with what is found of it: the indexes are made from them. */
+export const INDEXED = 'data/indexed.ndjson'
+
+/** The server's own indexes, which a function host has too. */
+const INDEXES = { listing: 'search.index', operation: 'operations.index' }
 
 export type Indexes = ReturnType<typeof beginIndexes>
 
 /**
- * Both indexes are made in a thread, while other parts of a release are.
+ * Both indexes are made in a thread, while other parts of a release are: it reads the listings' lines
+ * from the disk, where they do not wait in memory, and writes the indexes there.
  *
- * @param batch listings whose documents are sent at once; the thread starts with the first of them
+ * @param isLate whether it begins when all lines are written
  */
-export function beginIndexes(tables: Tables, batch: number) {
+export function beginIndexes(
+  folder: Pick<Folder, 'root' | 'names' | 'link'>,
+  tables: Tables,
+  isLate: boolean,
+) {
   let thread: ReturnType<typeof startThread> | undefined
-  let listings: IndexedListing[] = []
+  let ends: number[] = []
+  let end = 0
   const flush = () => {
-    thread ??= startThread(tables)
-    thread.post(listings)
-    listings = []
+    thread ??= startThread(folder.root, tables)
+    for (const each of ends) thread.post(each)
+    ends = []
     return thread
   }
   return {
-    /** Sends a listing's documents to the thread. */
-    add(listing: IndexedListing): void {
-      listings.push(listing)
-      if (listings.length >= batch) flush()
+    /** Hands it the next lines, which are written. */
+    add(lines: Uint8Array): void {
+      end += lines.length
+      ends.push(end)
+      if (!isLate) flush()
     },
     /** @throws Error naming the listing that cannot be indexed */
-    async finish(): Promise<SearchIndexes> {
-      const { post, made } = flush()
+    async finish(): Promise<void> {
+      const { post, ended } = flush()
       post(null)
-      const [indexes] = await made
-      // What a thread posts is typed `any`; `index-thread.ts` posts this.
-      return indexes
+      await ended
+      for (const file of Object.values(INDEXES)) {
+        folder.names.add(`data/${file}`)
+        folder.link(`functions/search/${file}`, `data/${file}`)
+      }
     },
     /** Ends the thread, whatever it was doing. */
-    end: () => thread?.end(),
+    end: async () => void (await thread?.end()),
   }
 }
 
-function startThread(workerData: Tables) {
+function startThread(root: string, tables: Tables) {
+  const workerData: IndexWork = {
+    tables,
+    listings: join(root, INDEXED),
+    files: {
+      listing: join(root, 'data', INDEXES.listing),
+      operation: join(root, 'data', INDEXES.operation),
+    },
+  }
   const worker = new Worker(new URL('./index-thread.ts', import.meta.url), {
     workerData,
     // What is young in a thread is soon garbage: by default it would reserve three times as much.
     resourceLimits: { maxYoungGenerationSizeMb: 16 },
   })
-  const made = Promise.race([
-    once(worker, 'message'),
-    once(worker, 'exit').then(() => {
-      throw new Error('the thread of the search index ended before its work')
-    }),
-  ])
-  made.catch(() => undefined)
-  const post = (message: IndexedListing[] | null) => worker.postMessage(message)
-  return { post, made, end: () => void worker.terminate() }
+  const ended = once(worker, 'exit').then(([code]) => {
+    if (code !== 0) throw new Error('the thread of the search index ended before its work')
+  })
+  ended.catch(() => undefined)
+  const post = (end: number | null) => worker.postMessage(end)
+  return { post, ended, end: () => worker.terminate() }
 }
 
 /** What is found of a listing, and of each of its operations. */
@@ -199,19 +216,6 @@ export async function writeSearchFunction(
     folder.write(file, await bundleSearch(input))
   // Without it Node takes an ES module for CommonJS, wherever the folder is copied to.
   folder.write('functions/search/package.json', PACKAGE)
-}
-
-/** The server's own indexes, which a function host has too. */
-export function writeIndexes(folder: Folder, { listings, operations }: SearchIndexes): void {
-  for (const [file, bytes] of Object.entries({
-    'search.index': listings,
-    'operations.index': operations,
-  })) {
-    const data = folder.begin(`data/${file}`)
-    data.write(bytes)
-    data.finish()
-    folder.link(`functions/search/${file}`, `data/${file}`)
-  }
 }
 
 /** The parts of the release file that answers repeat. */

@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import {
   type CompiledHead,
@@ -11,13 +13,12 @@ import {
 import { renderBadgeSvg } from '../components/badges/badge-svg.ts'
 import { toScoreParts } from '../components/evidence/evidence-words.ts'
 import { toHomeFacts } from '../components/home/home-lists.ts'
-import { recall } from '../content/recall.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { renderDescription } from '../derive/description.ts'
 import { createSimilarFinder } from '../derive/similar.ts'
 import { toCompareRow } from '../domain/compare/compare-view.ts'
 import { type DerivedListing, toDeclaredRows } from '../domain/derived/derived-listing.ts'
-import { toOperationEntries } from '../domain/kit/found-operations.ts'
+import { type OperationEntry, toOperationEntries } from '../domain/kit/found-operations.ts'
 import { toKitView } from '../domain/kit/kit-view.ts'
 import type { LiveListing } from '../domain/listing/listing-states.ts'
 import { toPriceText } from '../domain/listing/price-text.ts'
@@ -39,7 +40,7 @@ import type { DumpFacts } from '../domain/views/reference-views.ts'
 import { badgeDataPath, badgePath, kitPath, listingPath, markPath } from '../domain/wire/links.ts'
 import { ROUTES } from '../domain/wire/routes.ts'
 import type { Folder } from './folder.ts'
-import { type Indexes, toIndexedListing } from './indexes.ts'
+import { INDEXED, type Indexes, toIndexedListing } from './indexes.ts'
 import { type PageSearch, toSearchPage } from './page-search.ts'
 import { beginLines, beginRows, type RowMemory, readRowMemory, writeRowMemory } from './rows.ts'
 
@@ -52,7 +53,11 @@ interface Made {
   members: readonly (readonly [name: string, json: string])[]
   view: string
   kit: string
+  entries: readonly OperationEntry[]
 }
+
+/** For the pages of tasks. */
+const OFFERS = 'data/task-offers.ndjson'
 
 /** A listing's rows in each file of `data` that holds all listings. */
 const ROWS: Readonly<Record<string, (made: Made) => string>> = {
@@ -70,6 +75,10 @@ const ROWS: Readonly<Record<string, (made: Made) => string>> = {
   'data/content-hashes.ndjson': (made) => toLines([toContentHash(made)]),
   [HEADS]: ({ compiled }) => toLines([toHead(compiled)]),
   [RESTS]: toRestLine,
+  [OFFERS]: ({ listing, entries, catalogue: { tables, baseUrl } }) =>
+    toLines(toTaskOffers(listing, entries, { tasks: tables.tasks, baseUrl })),
+  [INDEXED]: ({ listing, entries, catalogue }) =>
+    toLines([toIndexedListing(listing, entries, catalogue)]),
 }
 
 interface ListingTargets {
@@ -79,7 +88,7 @@ interface ListingTargets {
   pageSearch: PageSearch | null
 }
 
-/** Listings whose documents are sent to the index thread at once. */
+/** Listings between two looks whether what writes is behind. */
 const A_BATCH = 64
 
 /**
@@ -93,11 +102,11 @@ export async function writeListingFiles(
   const memory = readRowMemory(folder)
   const lengthsOf = (path: string) => memory?.lengths[path]
   const rows = Object.entries(ROWS).map(([path, toRows]) => ({
-    ...{ path, toRows, file: beginRows(folder, path, lengthsOf(path)) },
+    ...{ path, toRows },
+    file: beginRows(folder, path, lengthsOf(path), path === INDEXED ? indexes.add : undefined),
   }))
   const dump = beginLines(folder, DUMP, { lengths: lengthsOf(DUMP_FILE), parts: memory?.parts })
   const listed: RowMemory['listings'] = []
-  const operations = beginOperations(catalogue, indexes)
   const write = (made: Made) => {
     writeServed(folder, made)
     for (const { toRows, file } of rows) file.add(toRows(made))
@@ -110,7 +119,6 @@ export async function writeListingFiles(
   }
   for (const { listing, place, names, make } of planListings(catalogue, memory)) {
     listed.push(names)
-    operations.add(listing)
     const compiled = place === null ? make() : null
     if (pageSearch?.needs(listing) === true) {
       pageSearch.add(listing.id, toSearchPage(compiled ?? toShown(listing, catalogue)))
@@ -129,27 +137,13 @@ export async function writeListingFiles(
     parts,
   })
   writeOtherRows(folder, catalogue)
-  return { dump: files, offers: operations.offers }
+  return { dump: files, offers: readOffers(folder) }
 }
 
-/** The operations of each listing, for the indexes and for the pages of tasks. */
-function beginOperations(catalogue: Catalogue, indexes: Indexes) {
-  const { baseUrl, tables } = catalogue
-  const offers: OfferOfTask[] = []
-  return {
-    offers,
-    add(listing: DerivedListing): void {
-      const made = recall(`operations ${listing.id}`, listing, () => {
-        const entries = toOperationEntries(listing, baseUrl)
-        return {
-          indexed: toIndexedListing(listing, entries, catalogue),
-          offers: toTaskOffers(listing, entries, { tasks: tables.tasks, baseUrl }),
-        }
-      })
-      indexes.add(made.indexed)
-      for (const offer of made.offers) offers.push(offer)
-    },
-  }
+function readOffers({ root }: Folder): OfferOfTask[] {
+  const rows = readFileSync(join(root, OFFERS), 'utf8').split('\n').slice(0, -1)
+  // JSON.parse is typed `any`: the rows were written from this very type.
+  return rows.map((row) => JSON.parse(row))
 }
 
 interface Planned {
@@ -192,8 +186,12 @@ function toMade(listing: DerivedListing, catalogue: Catalogue, compiled: Compile
   const members = Object.entries(compiled.view).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, JSON.stringify(value)] as const],
   )
-  const view = `{${members.map(([name, json]) => `"${name}":${json}`).join(',')}}`
-  return { listing, catalogue, compiled, members, view, kit: JSON.stringify(compiled.kit) }
+  return {
+    ...{ listing, catalogue, compiled, members },
+    view: `{${members.map(([name, json]) => `"${name}":${json}`).join(',')}}`,
+    kit: JSON.stringify(compiled.kit),
+    entries: toOperationEntries(listing, catalogue.baseUrl),
+  }
 }
 
 const DUMP = { ndjson: ROUTES.listings_dump.path, gz: ROUTES.listings_dump_gz.path }

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { writeIndexFile } from '../../src/search/index/index-file.ts'
+import { toIndexFile } from '../../src/search/index/index-file.ts'
 import { copyRelease, releasedPath, switchRelease } from '../support/fixture-release.ts'
 import { askRaw } from '../support/raw-answer.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
@@ -62,7 +62,9 @@ test.each(['data/listings.ndjson', 'data/search.index', 'release.json'])(
 )
 
 /** Whole by its checksums, without what this version reads. */
-const otherIndex = writeIndexFile(JSON.parse('{"noun":"listing","filters":{}}'), [])
+const otherIndex = Buffer.concat([
+  ...toIndexFile(JSON.parse('{"noun":"listing","filters":{},"bodyStarts":[]}'), []),
+])
 
 test.each([
   ['rows', 'data/listings.ndjson', '{"id":"x402.weather","of":"another version"}\n'],

@@ -24,11 +24,10 @@ export function* syntheticListings(
     const shape = random.pick(real)
     const name = rewriteText(shape.name, nameWords, random)
     const id = `${shape.id.split('.')[0]}.${toSlug(name) || 'listing'}-s${at}`
-    const body = new TextDecoder().decode(shape.body).replace(shape.id, id)
     yield {
       ...shape,
       id,
-      body: new TextEncoder().encode(body),
+      body: shape.body.replace(shape.id, id),
       name,
       summary: rewriteText(shape.summary, summaryWords, random),
       tags: shape.tags.map((tag) =>
@@ -55,7 +54,7 @@ export function* syntheticOperations(
   for (let at = 0; at < count; at += 1) {
     const { texts = { name: [], labels: [], summary: [] }, ...shape } = random.pick(real)
     const id = `api.synthetic-${at}~0`
-    const body = new TextEncoder().encode(`{"id":"${id}","operation":{"name":"${at}"}}`)
+    const body = `{"id":"${id}","operation":{"name":"${at}"}}`
     const { name, labels, summary } = texts
     const made = { name: again(name), labels: again(labels), summary: again(summary) }
     yield { ...shape, id, texts: made, body }

@@ -274,9 +274,7 @@ test('rows of the search page say whose domain a listing has and which operation
     sampleDocument({
       id: 'x402.rain~0',
       texts: { name: ['rain radar'], labels: [], summary: [] },
-      body: new TextEncoder().encode(
-        '{"id":"x402.rain~0","operation":{"name":"rain_radar"},"listing":{"id":"x402.rain"}}',
-      ),
+      body: '{"id":"x402.rain~0","operation":{"name":"rain_radar"},"listing":{"id":"x402.rain"}}',
     }),
   ])
   const search = createSearch({

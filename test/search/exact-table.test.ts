@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
-  buildExactTable,
+  createExactKeys,
   type ExactKind,
   exactKeysOf,
   findExact,
@@ -8,9 +8,9 @@ import {
 import { domainFact } from '../support/shared-hosts.ts'
 
 const isFoundBy = (url: string, name: string) => {
-  const table = buildExactTable([
-    { exact: exactKeysOf({ id: 'api.a', url, name, ...domainFact(url) }) },
-  ])
+  const keys = createExactKeys()
+  keys.add(exactKeysOf({ id: 'api.a', url, name, ...domainFact(url) }))
+  const table = keys.finish(Uint32Array.of(0))
   return (kind: ExactKind, text: string) => [...findExact(table, kind, text)].length > 0
 }
 

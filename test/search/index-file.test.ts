@@ -9,7 +9,7 @@ import {
   readIndexHead,
   readIndexHeader,
   SearchIndexError,
-  writeIndexFile,
+  toIndexFile,
 } from '../../src/search/index/index-file.ts'
 import { toBody } from '../../src/search/index/search-document.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
@@ -70,7 +70,7 @@ test('bit sets are read by their names, wherever they are in the file', () => {
   const payers = (['api_key', 'none', 'payment'] as const).map((auth) =>
     sampleDocument({ id: `x402.${auth.replace('_', '-')}`, auth, kind: 'http_api' }),
   )
-  const bodies = payers.map(({ body }) => body)
+  const bodies = payers.map(({ body }) => Buffer.from(body))
   const data = dataOf(buildSearchIndex(payers))
   const words = data.filterBits.length / data.filterValues.length
   const sets = data.filterValues.map((_, at) =>
@@ -81,7 +81,7 @@ test('bit sets are read by their names, wherever they are in the file', () => {
     filterValues: data.filterValues.toReversed(),
     filterBits: Uint32Array.from(sets.toReversed().flatMap((set) => [...set])),
   }
-  const index = loadSearchIndex(writeIndexFile(turned, bodies))
+  const index = loadSearchIndex(Buffer.concat([...toIndexFile(turned, bodies)]))
   const { rows } = searchIndex(index, { auth: 'none', limit: 5, offset: 0 }).organic
   expect(rows.map(({ row }) => readId(index, row))).toEqual(['x402.none'])
 })
@@ -90,10 +90,12 @@ test('a program and an index that know different filters refuse each other', () 
   const data = dataOf(file)
   const write = (filterValues: readonly string[]) => () =>
     loadSearchIndex(
-      writeIndexFile(
-        { ...data, filterValues },
-        documents.map(({ body }) => body),
-      ),
+      Buffer.concat([
+        ...toIndexFile(
+          { ...data, filterValues },
+          documents.map(({ body }) => Buffer.from(body)),
+        ),
+      ]),
     )
   expect(write(data.filterValues)).not.toThrow()
   expect(write(data.filterValues.filter((value) => value !== 'auth:none'))).toThrow(
@@ -111,9 +113,7 @@ test('a body is completed whatever the order of its members', () => {
   const members = { id: 'mcp.x', name: 'X', kind: 'kit', summary: ',"links":{', status: 'live' }
   const { id, ...others } = members
   const view = { links, more: [1], ...others, id }
-  expect(new TextDecoder().decode(toBody(view))).toBe(
-    JSON.stringify({ ...members, more: [1], links }),
-  )
+  expect(toBody(view)).toBe(JSON.stringify({ ...members, more: [1], links }))
 })
 
 function dataOf(bytes: Uint8Array): IndexData {

@@ -14,7 +14,6 @@ import { indexOf, sampleDocument } from './search-samples.ts'
 
 const operations = readOperationIndex()
 const [BASE, TEMPO] = ['eip155:8453', 'eip155:4217']
-const decoder = new TextDecoder()
 const whole = new Map<string, FoundOperation['operation']>()
 const find = createFindOperations({ release: () => ({ operations }) })
 
@@ -210,7 +209,7 @@ describe('what to call for a task', () => {
   })
 
   test('every row of a short answer keeps what its call needs', () => {
-    for (const { id, body } of documents) whole.set(id, JSON.parse(decoder.decode(body)).operation)
+    for (const { id, body } of documents) whole.set(id, JSON.parse(body).operation)
     const requested =
       'search the web;generate an image;send an email;weather forecast;scrape a page'
     for (const q of requested.split(';'))

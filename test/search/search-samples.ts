@@ -46,7 +46,7 @@ export function sampleDocument(given: Partial<SearchDocument> & { id: string }):
     liveTested: false,
     remote: true,
     firstParty: false,
-    body: new TextEncoder().encode(JSON.stringify(summary)),
+    body: JSON.stringify(summary),
     ...given,
   }
 }

@@ -73,7 +73,7 @@ describe('what is done', () => {
       name,
       effect,
       texts: { name: [name], labels: [], summary: [] },
-      body: new TextEncoder().encode(JSON.stringify({ id, ...shown })),
+      body: JSON.stringify({ id, ...shown }),
     })
   }
   const operations = indexOf(

@@ -5,7 +5,6 @@ import { toOperationEntries } from '../../src/domain/kit/found-operations.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { buildSearchIndex, toIndexTables } from '../../src/search/index/build-index.ts'
 import { loadSearchIndex, type SearchIndex } from '../../src/search/index/index-file.ts'
-import { toOperationDocument } from '../../src/search/index/search-document.ts'
 import { FIXTURE_ENV } from './fixture-env.ts'
 
 /**
@@ -30,9 +29,8 @@ export const catalogue = createCatalogue(content, {
 /** Of every listing. */
 export const operationDocuments = catalogue.listings.flatMap((listing) => {
   const document = toSearchDocument(listing, catalogue)
-  return toOperationParts(listing, document, toOperationEntries(listing, BASE_URL)).map((part) =>
-    toOperationDocument(document, part),
-  )
+  const parts = toOperationParts(listing, document, toOperationEntries(listing, BASE_URL))
+  return parts.map((part) => ({ ...document, ...part }))
 })
 
 let operations: SearchIndex | undefined

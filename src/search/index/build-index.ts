@@ -1,6 +1,5 @@
 import { NO_SEARCH_WORDS, type SearchWords, type Tables } from '../../domain/derived/tables.ts'
 import {
-  compareTies,
   fieldShare,
   SEARCH_FIELDS,
   type SearchField,
@@ -8,13 +7,13 @@ import {
 } from '../../domain/search/search-rank.ts'
 import { weighTaskWords } from '../words/task-words.ts'
 import { createWordSets } from '../words/word-sets.ts'
-import { buildColumns, type FilterVocabulary, filterValues } from './columns.ts'
-import { buildExactTable } from './exact-table.ts'
-import { checksum, type IndexNoun, writeIndexFile } from './index-file.ts'
+import { createColumns, type FilterVocabulary } from './columns.ts'
+import { createExactKeys } from './exact-table.ts'
+import { type BodyStore, checksum, type IndexNoun, toIndexFile } from './index-file.ts'
+import { createNumberList } from './number-list.ts'
 import {
   createListingReader,
   frequencyIn,
-  type ReadDocument,
   readDocument,
   type SearchDocument,
   type TermNumbers,
@@ -35,8 +34,6 @@ const DEFAULTS: IndexOptions = {
   tasks: [],
   words: NO_SEARCH_WORDS,
 }
-/** What is kept of a document beside its postings. */
-type KeptDocument = Pick<ReadDocument, 'facts' | 'exact' | 'body'>
 
 const MAX_BODY_BYTES = 2 ** 32 - 1
 
@@ -52,83 +49,76 @@ const MAX_BODY_BYTES = 2 ** 32 - 1
 export function buildSearchIndex(
   documents: Iterable<SearchDocument>,
   options: Partial<IndexOptions> = {},
-): Uint8Array {
+): Uint8Array<ArrayBuffer> {
   const builder = createIndexBuilder(options)
-  for (const document of documents) builder.add(document)
-  return builder.finish()
+  const bodies = Array.from(documents, builder.add)
+  const all = joinParts(bodies)
+  const read = (at: number, length: number) => all.subarray(at, at + length)
+  return joinParts([...builder.finish({ read })])
 }
 
-/** As `buildSearchIndex`, of documents that come one by one: each is read at once, and forgotten. */
+function joinParts(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    joined.set(part, at)
+    at += part.length
+  }
+  return joined
+}
+
+/**
+ * As `buildSearchIndex`, of documents that come one by one: each is read at once, and forgotten.
+ * What it shows is most of it, and is the caller's to keep.
+ */
 export function createIndexBuilder(options: Partial<IndexOptions> = {}) {
   const { noun, words: searchWords, ...known } = { ...DEFAULTS, ...options }
   const read = createListingReader(createWordSets(searchWords))
   const collector = createCollector()
-  const documents: KeptDocument[] = []
+  const columns = createColumns()
+  const exactKeys = createExactKeys()
+  /** By document: where its body ends, and the body's checksum. */
+  const [bodyEnds, checksums] = [createNumberList(), createNumberList()]
+  const bodyEndOf = (document: number) => (document < 0 ? 0 : bodyEnds.get(document))
   return {
-    add(document: SearchDocument): void {
-      const { facts, exact, body, lengths } = readDocument(document, read, collector)
-      documents.push({ facts, exact, body })
+    /** @returns its body: those of all documents, one behind the other, are read back at the end */
+    add(document: SearchDocument): Uint8Array {
+      const body = encoder.encode(document.body)
+      const end = bodyEndOf(bodyEnds.length() - 1) + body.length
+      if (end > MAX_BODY_BYTES) throw new Error('The listing bodies take more than 4 GiB in total.')
+      bodyEnds.push(end)
+      checksums.push(checksum(body))
+      const { facts, exact, lengths } = readDocument(document, read, collector)
+      if (!exactKeys.add(exact))
+        throw new Error(`${facts.id} comes twice: every listing has an id of its own`)
+      columns.add(facts)
       collector.endDocument(lengths, facts.firstParty)
+      return body
     },
-    finish(): Uint8Array<ArrayBuffer> {
-      const { order, sorted, organicRows } = sortDocuments(documents)
-      const facts = sorted.map((document) => document.facts)
-      checkIds(facts)
-      const filters = withValuesOf(facts, known)
-      const values = filterValues(filters)
-      const bodies = sorted.map(({ body }) => body)
-      if (bodies.reduce((sum, { length }) => sum + length, 0) > MAX_BODY_BYTES)
-        throw new Error('The listing bodies take more than 4 GiB in total.')
+    /** @returns the parts of the file in order; one is valid until the next is requested */
+    finish(bodies: BodyStore): Iterable<Uint8Array> {
+      const { order, organicRows, filters, filterValues, ...rest } = columns.finish(known)
+      const lengthOf = (document: number) => bodyEndOf(document) - bodyEndOf(document - 1)
       const index = {
-        noun,
-        filters,
-        filterValues: values,
+        ...{ noun, filters, filterValues },
         searchWords: JSON.stringify(searchWords),
         spellings: buildSpellings(read.spellings(organicRows)),
         organicRows,
         terms: buildTermIndex(collector.finish(order, organicRows), read.terms),
-        exact: buildExactTable(sorted),
-        ...buildColumns(facts, organicRows, values),
-        bodyStarts: startsOf(bodies),
-        bodyChecksums: Uint32Array.from(bodies, checksum),
+        exact: exactKeys.finish(order),
+        ...rest.columns,
+        bodyStarts: startsOf(Uint32Array.from(order, lengthOf)),
+        bodyChecksums: Uint32Array.from(order, checksums.get),
       }
-      return writeIndexFile(index, bodies)
+      const inOrder = function* () {
+        for (const document of order) yield bodies.read(bodyEndOf(document - 1), lengthOf(document))
+      }
+      return toIndexFile(index, inOrder())
     },
   }
 }
 
-function withValuesOf(
-  facts: readonly ReadDocument['facts'][],
-  known: FilterVocabulary,
-): FilterVocabulary {
-  return {
-    categories: sorted([...known.categories, ...facts.flatMap(({ categories }) => categories)]),
-    sources: sorted([...known.sources, ...facts.flatMap(({ sources }) => sources)]),
-    networks: sorted([...known.networks, ...facts.flatMap(({ networks }) => networks)]),
-    tasks: sorted([...known.tasks, ...facts.flatMap(({ tasks = [] }) => tasks)]),
-  }
-}
-
-/** Organic documents in the order of ties, then our own in the same. */
-function sortDocuments(documents: readonly KeptDocument[]) {
-  const order = Uint32Array.from(documents.keys()).sort((a, b) => {
-    const [left, right] = [documents[a], documents[b]]
-    if (left === undefined || right === undefined) return 0
-    const isOurs = Number(left.facts.firstParty) - Number(right.facts.firstParty)
-    return isOurs || compareTies(left.facts, right.facts)
-  })
-  const sorted = Array.from(order).flatMap((place) => documents[place] ?? [])
-  const organicRows = sorted.filter(({ facts }) => !facts.firstParty).length
-  return { order, sorted, organicRows }
-}
-
-function checkIds(facts: readonly { id: string }[]): void {
-  const seen = new Set<string>()
-  for (const { id } of facts) {
-    if (seen.has(id)) throw new Error(`${id} comes twice: every listing has an id of its own`)
-    seen.add(id)
-  }
-}
+const encoder = new TextEncoder()
 
 function buildSpellings(spellings: { text: string; rows: number }[]) {
   spellings.sort((a, b) => (a.text < b.text ? -1 : 1))
@@ -136,10 +126,6 @@ function buildSpellings(spellings: { text: string; rows: number }[]) {
     words: buildWordTable(spellings.map(({ text }) => text)),
     rows: Uint32Array.from(spellings, ({ rows }) => rows),
   }
-}
-
-function sorted(values: readonly string[]): string[] {
-  return [...new Set(values)].sort()
 }
 
 const MAX_PALETTE = 2 ** 16
@@ -294,16 +280,21 @@ function createCollector() {
   const [terms, frequencies] = [createNumberList(), createNumberList()]
   /** By document: where its postings end. */
   const ends = createNumberList()
-  const added: Record<SearchField, number>[] = []
+  /** By document: counted terms of each field. */
+  const lengths = {
+    name: createNumberList(),
+    labels: createNumberList(),
+    summary: createNumberList(),
+  }
   const startOf = (document: number) => (document === 0 ? 0 : ends.get(document - 1))
   return {
     packedOf(term: number): number {
       const posting = last.get(term) - 1
-      return posting >= startOf(added.length) ? frequencies.get(posting) : 0
+      return posting >= startOf(ends.length()) ? frequencies.get(posting) : 0
     },
     add(term: number, amount: number): void {
       const posting = last.get(term) - 1
-      if (posting >= startOf(added.length)) {
+      if (posting >= startOf(ends.length())) {
         frequencies.set(posting, frequencies.get(posting) + amount)
         return
       }
@@ -311,39 +302,29 @@ function createCollector() {
       frequencies.push(amount)
       last.set(term, terms.length())
     },
-    endDocument(lengths: Record<SearchField, number>, isOurs: boolean): void {
+    endDocument(counted: Record<SearchField, number>, isOurs: boolean): void {
       const holders = isOurs ? firstParty : organic
-      for (let posting = startOf(added.length); posting < terms.length(); posting += 1) {
+      for (const field of SEARCH_FIELDS) lengths[field].push(counted[field])
+      for (let posting = startOf(ends.length()); posting < terms.length(); posting += 1) {
         const term = terms.get(posting)
         holders.set(term, holders.get(term) + 1)
       }
       ends.push(terms.length())
-      added.push(lengths)
     },
     /**
      * @param order the positions of the documents among the rows
      * @param organicRows how many of them are not first-party: average lengths are of those
      */
     finish(order: Uint32Array, organicRows: number) {
-      const lengthsOf = (field: SearchField) =>
-        Array.from(order, (place) => added[place]?.[field] ?? 0)
-      const lengths = {
-        name: lengthsOf('name'),
-        labels: lengthsOf('labels'),
-        summary: lengthsOf('summary'),
-      }
-      const mean = (all: readonly number[]) =>
-        all.slice(0, organicRows).reduce((sum, length) => sum + length, 0) /
+      const ofRows = (field: SearchField) => Uint32Array.from(order, lengths[field].get)
+      const mean = (all: Uint32Array) =>
+        all.subarray(0, organicRows).reduce((sum, length) => sum + length, 0) /
         Math.max(organicRows, 1)
-      const averageLength = {
-        name: mean(lengths.name),
-        labels: mean(lengths.labels),
-        summary: mean(lengths.summary),
-      }
+      const [name, labels, summary] = [ofRows('name'), ofRows('labels'), ofRows('summary')]
       return {
         rows: order.length,
-        averageLength,
-        lengths,
+        averageLength: { name: mean(name), labels: mean(labels), summary: mean(summary) },
+        lengths: { name, labels, summary },
         /** How many organic rows hold a term. */
         organicOf: organic.get,
         /** How many rows hold it, our own among them. */
@@ -357,38 +338,6 @@ function createCollector() {
       }
     },
   }
-}
-
-/** A growing list of whole numbers below 2^32. */
-function createNumberList() {
-  let numbers = allocate(1024)
-  let length = 0
-  const set = (at: number, number: number) => {
-    if (at >= numbers.length) {
-      const larger = allocate(Math.max(at + 1, numbers.length * 2))
-      larger.set(numbers)
-      numbers = larger
-    }
-    length = Math.max(length, at + 1)
-    numbers[at] = number
-  }
-  return {
-    push: (number: number): void => set(length, number),
-    /** Sets a number at any position; the list is extended with zeros. */
-    set,
-    /** The number at a position; 0 where none was set. */
-    get: (at: number): number => numbers[at] ?? 0,
-    length: (): number => length,
-  }
-}
-
-/**
- * Zeros for a list that may grow large. The memory is a SharedArrayBuffer although nothing shares
- * it: V8 marks its whole heap again for every 64 MB of other buffers it allocates, and with a
- * million documents on the heap that took a third of the build.
- */
-function allocate(length: number): Uint32Array {
-  return new Uint32Array(new SharedArrayBuffer(length * Uint32Array.BYTES_PER_ELEMENT))
 }
 
 /** The content tables that an index is made with. */

@@ -1,7 +1,13 @@
 import { FILTER_ROWS } from '../../domain/search/search-filters.ts'
-import { compareBrowsing, rankMultiplier } from '../../domain/search/search-rank.ts'
+import {
+  compareBrowsing,
+  compareTies,
+  type RankFacts,
+  rankMultiplier,
+} from '../../domain/search/search-rank.ts'
 import { largestOf } from '../../domain/wire/json.ts'
-import type { ReadDocument, SearchDocument } from './search-document.ts'
+import { createNumberList } from './number-list.ts'
+import type { ReadDocument } from './search-document.ts'
 
 type Facts = ReadDocument['facts']
 
@@ -16,21 +22,92 @@ export interface FilterVocabulary {
 const MILLISECONDS_A_DAY = 86_400_000
 
 /**
- * The values of a row that a search reads besides its text, one typed array for each.
- * @param documents in the order of ties: a document's place is its row number
- * @param values filter values in the order of their bit sets
+ * The values that a search reads of a row besides its text, one typed array for each. Of documents that
+ * come one by one is kept what they are ordered by, and of any other value the number that it has among
+ * the different ones, which are few.
  */
-export function buildColumns(
-  documents: readonly Facts[],
-  organicRows: number,
-  values: readonly string[],
-) {
-  const column = (numberOf: (document: Facts) => number | null) =>
-    buildCodedColumn(documents.map((document) => numberOf(document) ?? Number.NaN))
-  const browseOrder = Uint32Array.from(documents.keys())
+export function createColumns() {
+  const documents: Ordered[] = []
+  const numbers = () => createCodes<number>()
+  const [minUsd, maxUsd, added, reportedCalls] = [numbers(), numbers(), numbers(), numbers()]
+  const [settlements, answered, lastPaid] = [numbers(), numbers(), numbers()]
+  const [paid, values] = [createCodes<string>(), createCodes<string>()]
+  const vocabulary = createVocabulary()
+  const offers: DocumentOffers[] = []
+  return {
+    add(facts: Facts): void {
+      if ((facts.offers?.length ?? 0) > 1)
+        offers.push({ document: documents.length, offers: facts.offers ?? [] })
+      documents.push(toOrdered(facts))
+      minUsd.add(facts.minUsd ?? Number.NaN)
+      maxUsd.add(facts.maxUsd ?? facts.minUsd ?? Number.NaN)
+      added.add(toDayOrNaN(facts.added))
+      reportedCalls.add(facts.reportedCalls ?? Number.NaN)
+      settlements.add(facts.settlements ?? Number.NaN)
+      answered.add(toDayOrNaN(facts.answered))
+      lastPaid.add(toDayOrNaN(facts.lastPaid))
+      paid.add(facts.paid ?? '')
+      if (values.add(valuesOf(facts).join(SEPARATOR))) vocabulary.add(facts)
+    },
+    /**
+     * @param known what a filter may name although no document has it
+     * @returns with the columns the documents in the order of rows
+     */
+    finish(known: FilterVocabulary) {
+      const order = sortDocuments(documents)
+      const rows = Array.from(order).flatMap((document) => documents[document] ?? [])
+      const organicRows = rows.filter(({ firstParty }) => !firstParty).length
+      const filters = vocabulary.finish(known)
+      const filterNames = filterValues(filters)
+      const columns = {
+        ...buildOrders(rows, organicRows),
+        /** Lowest and highest price of each row, the day it was added, and reported calls; NaN for none. */
+        minUsd: buildCodedColumn(minUsd, order),
+        maxUsd: buildCodedColumn(maxUsd, order),
+        added: buildCodedColumn(added, order),
+        reportedCalls: buildCodedColumn(reportedCalls, order),
+        /** The most settlements that anybody counts. */
+        settlements: buildCodedColumn(settlements, order),
+        /** The newest day of a good answer, and of a counted payment. */
+        answered: buildCodedColumn(answered, order),
+        lastPaid: buildCodedColumn(lastPaid, order),
+        ...buildPaidTexts(paid, order),
+        /** A bit for each row and filter value; the words of a value lie together. */
+        filterBits: buildFilterBits(values, { order, names: filterNames }),
+        offers: buildOfferTable(offers, { order, names: filterNames }),
+      }
+      return { order, organicRows, filters, filterValues: filterNames, columns }
+    },
+  }
+}
+
+export type Columns = ReturnType<ReturnType<typeof createColumns>['finish']>['columns']
+
+/** Between values of one document: none has it. */
+const SEPARATOR = '\n'
+
+/** What a document is ordered by. */
+type Ordered = RankFacts & Pick<Facts, 'liveTested' | 'firstParty'>
+
+function toOrdered(facts: Facts): Ordered {
+  const { id, trustScore, verifiedBuyers, remote, minUsd, liveTested, firstParty } = facts
+  return { id, trustScore, verifiedBuyers, remote, minUsd, liveTested, firstParty }
+}
+
+/** Organic documents in the order of ties, then our own in the same. */
+function sortDocuments(documents: readonly Ordered[]): Uint32Array {
+  return Uint32Array.from(documents.keys()).sort((a, b) => {
+    const [left, right] = [documents[a], documents[b]]
+    if (left === undefined || right === undefined) return 0
+    return Number(left.firstParty) - Number(right.firstParty) || compareTies(left, right)
+  })
+}
+
+function buildOrders(rows: readonly Ordered[], organicRows: number) {
+  const browseOrder = Uint32Array.from(rows.keys())
   for (const range of [browseOrder.subarray(0, organicRows), browseOrder.subarray(organicRows)])
-    range.sort((a, b) => compareRows(documents, a, b))
-  const trustMarks = Uint8Array.from(documents, ({ trustScore, liveTested }) =>
+    range.sort((a, b) => compareRows(rows, a, b))
+  const trustMarks = Uint8Array.from(rows, ({ trustScore, liveTested }) =>
     toTrustMark(trustScore, liveTested),
   )
   return {
@@ -39,27 +116,58 @@ export function buildColumns(
     /** Trust and Live-Tested of each row, see `toTrustMark`. */
     trustMarks,
     highestMultiplier: largestOf(new Set(Array.from(trustMarks, multiplierOf)), 1),
-    /** Lowest and highest price of each row, the day it was added, and reported calls; NaN for none. */
-    minUsd: column(({ minUsd }) => minUsd),
-    maxUsd: column(({ minUsd, maxUsd }) => maxUsd ?? minUsd),
-    added: column(({ added }) => toDayOrNull(added)),
-    reportedCalls: column(({ reportedCalls = null }) => reportedCalls),
-    /** The most settlements that anybody counts. */
-    settlements: column(({ settlements = null }) => settlements),
-    /** The newest day of a good answer, and of a counted payment. */
-    answered: column(({ answered = null }) => toDayOrNull(answered)),
-    lastPaid: column(({ lastPaid = null }) => toDayOrNull(lastPaid)),
-    ...buildPaidTexts(documents),
-    /** A bit for each row and filter value; the words of a value lie together. */
-    filterBits: filterBits(documents, values),
-    offers: buildOfferTable(documents, values),
   }
 }
 
-export type Columns = ReturnType<typeof buildColumns>
+/** Rows are already in order of id: of equal ones the lower number goes first. */
+function compareRows(rows: readonly Ordered[], a: number, b: number): number {
+  const [left, right] = [rows[a], rows[b]]
+  return left === undefined || right === undefined ? a - b : compareBrowsing(left, right)
+}
 
-function toDayOrNull(day: string | null): number | null {
-  return day === null ? null : toDay(day)
+type Codes<Value> = ReturnType<typeof createCodes<Value>>
+
+/** A value of each document, of which few are different: each of those is kept once. */
+function createCodes<Value>() {
+  const numbers = new Map<Value, number>()
+  const codes = createNumberList()
+  return {
+    /** @returns whether it is new */
+    add(value: Value): boolean {
+      const { size } = numbers
+      const number = numbers.get(value) ?? size
+      codes.push(number)
+      if (number === size) numbers.set(value, size)
+      return number === size
+    },
+    /** The different values, by their numbers. */
+    values: (): Value[] => [...numbers.keys()],
+    /** The number of a document's value. */
+    of: codes.get,
+  }
+}
+
+function createVocabulary() {
+  const [categories, sources] = [new Set<string>(), new Set<string>()]
+  const [networks, tasks] = [new Set<string>(), new Set<string>()]
+  return {
+    add(facts: Facts): void {
+      for (const value of facts.categories) categories.add(value)
+      for (const value of facts.sources) sources.add(value)
+      for (const value of facts.networks) networks.add(value)
+      for (const value of facts.tasks ?? []) tasks.add(value)
+    },
+    finish: (known: FilterVocabulary): FilterVocabulary => ({
+      categories: [...categories.union(new Set(known.categories))].sort(),
+      sources: [...sources.union(new Set(known.sources))].sort(),
+      networks: [...networks.union(new Set(known.networks))].sort(),
+      tasks: [...tasks.union(new Set(known.tasks))].sort(),
+    }),
+  }
+}
+
+function toDayOrNaN(day: string | null | undefined): number {
+  return typeof day === 'string' ? toDay(day) : Number.NaN
 }
 
 /** A day as a number. @param day such as 2026-11-26 */
@@ -68,26 +176,29 @@ export function toDay(day: string): number {
 }
 
 /** What rows say of payments, the texts and which of them each row has: few do, and many the same. */
-function buildPaidTexts(documents: readonly Facts[]) {
-  const paidTexts = [...new Set(documents.map(({ paid = '' }) => paid))].sort()
-  const places = new Map(paidTexts.map((text, place) => [text, place]))
-  const paidCodes = Uint32Array.from(documents, ({ paid = '' }) => places.get(paid) ?? 0)
-  return { paidTexts, paidCodes }
+function buildPaidTexts(paid: Codes<string>, order: Uint32Array) {
+  const texts = paid.values()
+  const paidTexts = texts.toSorted()
+  const places = texts.map((text) => paidTexts.indexOf(text))
+  return { paidTexts, paidCodes: order.map((document) => places[paid.of(document)] ?? 0) }
 }
 
-/** Rows are already in order of id: of equal ones the lower number goes first. */
-function compareRows(documents: readonly Facts[], a: number, b: number): number {
-  const [left, right] = [documents[a], documents[b]]
-  return left === undefined || right === undefined ? a - b : compareBrowsing(left, right)
+/** The rows, and filter values in the order of their bit sets. */
+interface Filtered {
+  order: Uint32Array
+  names: readonly string[]
 }
 
-function filterBits(documents: readonly Facts[], values: readonly string[]): Uint32Array {
-  const words = bitWords(documents.length)
-  const places = new Map(values.map((value, at) => [value, at * words]))
-  const bits = new Uint32Array(values.length * words)
-  documents.forEach((document, row) => {
-    for (const value of valuesOf(document)) {
-      const word = (places.get(value) ?? 0) + (row >>> 5)
+function buildFilterBits(values: Codes<string>, { order, names }: Filtered): Uint32Array {
+  const words = bitWords(order.length)
+  const places = new Map(names.map((name, at) => [name, at * words]))
+  const ofCodes = values
+    .values()
+    .map((held) => held.split(SEPARATOR).map((name) => places.get(name) ?? 0))
+  const bits = new Uint32Array(names.length * words)
+  order.forEach((document, row) => {
+    for (const place of ofCodes[values.of(document)] ?? []) {
+      const word = place + (row >>> 5)
       bits[word] = (bits[word] ?? 0) | (1 << (row & 31))
     }
   })
@@ -147,15 +258,25 @@ interface OfferTable {
 
 const NO_PLACE = 0xffff
 
-/** @param values filter values in the order of their bit sets */
+/** Those of a document that has several. */
+interface DocumentOffers {
+  document: number
+  offers: NonNullable<Facts['offers']>
+}
+
 function buildOfferTable(
-  documents: readonly Pick<SearchDocument, 'offers'>[],
-  values: readonly string[],
+  several: readonly DocumentOffers[],
+  { order, names }: Filtered,
 ): OfferTable {
-  const places = new Map(values.map((value, place) => [value, place]))
-  const offers = documents.flatMap(({ offers = [] }, row) =>
-    offers.length < 2 ? [] : offers.map((offer) => ({ row, ...offer })),
-  )
+  const places = new Map(names.map((name, place) => [name, place]))
+  const rowOf = new Map(several.map(({ document }) => [document, 0]))
+  order.forEach((document, row) => {
+    if (rowOf.has(document)) rowOf.set(document, row)
+  })
+  const offers = several
+    .map(({ document, offers }) => ({ row: rowOf.get(document) ?? 0, offers }))
+    .sort((a, b) => a.row - b.row)
+    .flatMap(({ row, offers }) => offers.map((offer) => ({ row, ...offer })))
   const placeOf = (value: string) => places.get(value) ?? NO_PLACE
   return {
     rows: Uint32Array.from(offers, ({ row }) => row),
@@ -227,11 +348,12 @@ export interface CodedColumn {
   values: Float64Array
 }
 
-function buildCodedColumn(numbers: readonly number[]): CodedColumn {
-  const values = Float64Array.from(new Set(numbers)).sort()
+function buildCodedColumn(numbers: Codes<number>, order: Uint32Array): CodedColumn {
+  const known = numbers.values()
+  const values = Float64Array.from(known).sort()
   const places = new Map([...values.entries()].map(([place, value]) => [value, place]))
-  const codes = Uint32Array.from(numbers, (number) => places.get(number) ?? 0)
-  return { codes, values }
+  const placeOf = known.map((value) => places.get(value) ?? 0)
+  return { codes: order.map((document) => placeOf[numbers.of(document)] ?? 0), values }
 }
 
 export function valueAt({ codes, values }: CodedColumn, row: number): number {

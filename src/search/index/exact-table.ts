@@ -1,5 +1,6 @@
 import { foldText } from '../words/split-text.ts'
-import { buildWordTable, findWord, type WordTable } from './terms.ts'
+import { createNumberList } from './number-list.ts'
+import { buildWordTable, findWord, startsOf, type WordTable } from './terms.ts'
 
 /**
  * Rows by keys that a query may equal: a listing's id, its host, its full name, its vendor's name,
@@ -35,21 +36,46 @@ const KIND_WORDS = /(?<![\p{L}\p{N}])(?:mcp|server|api)(?![\p{L}\p{N}])/giu
 /** The account in an address on a host where strangers publish: `github.com/acme`, `…/package/@acme/mcp`. */
 const ACCOUNT = /^\/(?:package\/@)?([\w-]+)\//
 
-/** @param documents the keys of each (`exactKeysOf`), by row */
-export function buildExactTable(documents: readonly { exact: readonly string[] }[]): ExactTable {
-  const rows = new Map<string, number[]>()
-  for (const [row, { exact }] of documents.entries())
-    for (const key of exact) {
-      const held = rows.get(key)
-      if (held === undefined) rows.set(key, [row])
-      else held.push(row)
-    }
-  const keys = [...rows.keys()].sort()
-  const starts = new Uint32Array(keys.length + 1)
-  for (const [at, key] of keys.entries())
-    starts[at + 1] = (starts[at] ?? 0) + (rows.get(key)?.length ?? 0)
-  const inOrder = keys.flatMap((key) => rows.get(key) ?? [])
-  return { keys: buildWordTable(keys), starts, rows: Uint32Array.from(inOrder) }
+/** Collects the keys (`exactKeysOf`) of documents that come one by one. */
+export function createExactKeys() {
+  const numbers = new Map<string, number>()
+  const held = createNumberList()
+  /** By document: where its keys end. */
+  const ends = createNumberList()
+  return {
+    /** @returns whether its id, the first of its keys, is new */
+    add(keys: readonly string[]): boolean {
+      const isNew = keys[0] !== undefined && !numbers.has(keys[0])
+      for (const key of keys) {
+        const number = numbers.get(key) ?? numbers.size
+        numbers.set(key, number)
+        held.push(number)
+      }
+      ends.push(held.length())
+      return isNew
+    },
+    /** @param order the documents by row */
+    finish(order: Uint32Array): ExactTable {
+      const keys = [...numbers.keys()].sort()
+      const places = new Uint32Array(keys.length)
+      for (const [place, key] of keys.entries()) places[numbers.get(key) ?? 0] = place
+      const counts = new Uint32Array(keys.length)
+      const placeOf = (at: number) => places[held.get(at)] ?? 0
+      for (let at = 0; at < held.length(); at += 1)
+        counts[placeOf(at)] = (counts[placeOf(at)] ?? 0) + 1
+      const starts = startsOf(counts)
+      const [next, rows] = [starts.slice(), new Uint32Array(held.length())]
+      for (const [row, document] of order.entries()) {
+        const first = document === 0 ? 0 : ends.get(document - 1)
+        for (let at = first; at < ends.get(document); at += 1) {
+          const place = placeOf(at)
+          rows[next[place] ?? 0] = row
+          next[place] = (next[place] ?? 0) + 1
+        }
+      }
+      return { keys: buildWordTable(keys), starts, rows }
+    },
+  }
 }
 
 /** What a listing is found by exactly, without repeats. */

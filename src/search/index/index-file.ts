@@ -50,34 +50,41 @@ export interface IndexHeader {
   headChecksum: number
 }
 
-/** Writes an index and the bodies of its listings into one file. */
-export function writeIndexFile(
+/** The parts of the file of an index and the bodies of its rows, in order. */
+export function* toIndexFile(
   index: IndexData,
-  bodies: readonly Uint8Array[],
-): Uint8Array<ArrayBuffer> {
-  const arrays: { at: number; array: TypedArray }[] = []
+  bodies: Iterable<Uint8Array>,
+): Generator<Uint8Array> {
+  const arrays: Uint8Array[] = []
   let size = 0
   const text = JSON.stringify(index, (_, value: unknown) => {
     if (!isTypedArray(value)) return value
     const at = size
-    arrays.push({ at, array: value })
-    size = align(size + value.byteLength)
+    const bytes = toAligned(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
+    arrays.push(bytes)
+    size += bytes.length
     return { array: value.constructor.name, at, length: value.length }
   })
   const table = new TextEncoder().encode(text)
-  const start = align(INDEX_HEADER_BYTES + table.length)
-  const bodyBytes = bodies.reduce((sum, { length }) => sum + length, 0)
-  const file = new Uint8Array(start + size + bodyBytes)
-  file.set(table, INDEX_HEADER_BYTES)
-  for (const { at, array } of arrays)
-    file.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength), start + at)
-  let at = start + size
-  for (const body of bodies) {
-    file.set(body, at)
-    at += body.length
-  }
-  writeHeader(file, { tableBytes: table.length, headBytes: start + size, bodyBytes })
-  return file
+  const start = new Uint8Array(align(INDEX_HEADER_BYTES + table.length))
+  start.set(table, INDEX_HEADER_BYTES)
+  writeHeader(start, {
+    tableBytes: table.length,
+    headBytes: start.length + size,
+    bodyBytes: index.bodyStarts.at(-1) ?? 0,
+    headChecksum: checksum(start.subarray(INDEX_HEADER_BYTES), ...arrays),
+  })
+  yield start
+  yield* arrays
+  yield* bodies
+}
+
+/** With zeros behind it up to where the next array may begin. */
+function toAligned(bytes: Uint8Array): Uint8Array {
+  if (bytes.length % ALIGNMENT === 0) return bytes
+  const aligned = new Uint8Array(align(bytes.length))
+  aligned.set(bytes)
+  return aligned
 }
 
 function isTypedArray(value: unknown): value is TypedArray {
@@ -88,14 +95,14 @@ function align(bytes: number): number {
   return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT
 }
 
-function writeHeader(file: Uint8Array, header: Omit<IndexHeader, 'headChecksum'>): void {
+function writeHeader(file: Uint8Array, header: IndexHeader): void {
   const view = new DataView(file.buffer)
   file.set(new TextEncoder().encode(MAGIC), 0)
   view.setUint32(8, INDEX_FORMAT_VERSION, true)
   view.setUint32(12, header.tableBytes, true)
   view.setFloat64(16, header.headBytes, true)
   view.setFloat64(24, header.bodyBytes, true)
-  view.setUint32(32, checksum(file.subarray(INDEX_HEADER_BYTES, header.headBytes)), true)
+  view.setUint32(32, header.headChecksum, true)
   view.setUint32(HEADER_CHECKSUM_AT, checksum(file.subarray(0, HEADER_CHECKSUM_AT)), true)
 }
 
@@ -167,18 +174,22 @@ const SEED = 0x811c9dc5
  * A 32-bit checksum against damage (not against forgery): FNV-1a over 32-bit words in two lanes, so
  * that the processor can work on both at once; each step is a bijection, so a single changed word
  * always changes the result.
+ *
+ * @param parts of what is checked, each but the last a multiple of 8 bytes long
  */
-export function checksum(bytes: Uint8Array): number {
-  // Bodies start at any byte, where a typed array of words cannot.
-  const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const whole = bytes.length - (bytes.length % 8)
+export function checksum(...parts: readonly Uint8Array[]): number {
   let a = SEED
-  let b = bytes.length
-  for (let at = 0; at < whole; at += 8) {
-    a = Math.imul(a ^ words.getUint32(at, true), PRIME)
-    b = Math.imul(b ^ words.getUint32(at + 4, true), PRIME)
+  let b = parts.reduce((sum, { length }) => sum + length, 0)
+  for (const bytes of parts) {
+    // Bodies start at any byte, where a typed array of words cannot.
+    const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    const whole = bytes.length - (bytes.length % 8)
+    for (let at = 0; at < whole; at += 8) {
+      a = Math.imul(a ^ words.getUint32(at, true), PRIME)
+      b = Math.imul(b ^ words.getUint32(at + 4, true), PRIME)
+    }
+    for (let at = whole; at < bytes.length; at += 1) a = Math.imul(a ^ (bytes[at] ?? 0), PRIME)
   }
-  for (let at = whole; at < bytes.length; at += 1) a = Math.imul(a ^ (bytes[at] ?? 0), PRIME)
   return (Math.imul(a ^ (a >>> 15), PRIME) ^ b) >>> 0
 }
 

@@ -21,7 +21,7 @@ import { exactKeysOf } from './exact-table.ts'
 /**
  * The build's input to the search index, one for each listing.
  *
- * `body` is the UTF-8 JSON of the listing summary as the interface specification describes it,
+ * `body` is the JSON of the listing summary as the interface specification describes it,
  * written once at build time (`toBody`) so that a response only copies bytes. Two members differ in
  * every response and are added then: `relevance`, and `go` inside `links`. For that to be a plain
  * append, `links` is the **last** member of the object and is not empty. `id`, `name`, `kind`,
@@ -78,7 +78,7 @@ export interface SearchDocument {
   /** Can be called over the network: every `http_api` and `a2a_agent`, an `mcp_server` with a remote. */
   remote: boolean
   firstParty: boolean
-  body: Uint8Array
+  body: string
   /**
    * Of an operation the texts of each field; a listing's are its name, labels and summary. An
    * operation's id is its listing's, `~` and a number, and its body is any object whose first member
@@ -88,27 +88,19 @@ export interface SearchDocument {
 }
 
 /** What the document of an operation has of its own: the rest is its listing's. */
-export type OperationPart = Omit<Partial<SearchDocument>, 'body'> & { body: string }
-
-export function toOperationDocument(
-  listing: SearchDocument,
-  { body, ...own }: OperationPart,
-): SearchDocument {
-  return { ...listing, ...own, body: encoder.encode(body) }
-}
+export type OperationPart = Partial<SearchDocument> & Pick<SearchDocument, 'body'>
 
 /** How every body starts; the id follows, up to the next quotation mark. */
 export const BODY_START = '{"id":"'
 /** What follows `summary`, the last of the members that a compact row takes as they are. */
 export const SUMMARY_END = ',"status":"'
-const encoder = new TextEncoder()
 
 type FirstMembers = Record<'id' | 'name' | 'kind' | 'summary' | 'status', string>
 
 /** A listing's body: in this order, whatever the order of the summary's members. */
-export function toBody(view: FirstMembers & { links: object }): Uint8Array {
+export function toBody(view: FirstMembers & { links: object }): string {
   const { id, name, kind, summary, status, links, ...others } = view
-  return encoder.encode(JSON.stringify({ id, name, kind, summary, status, ...others, links }))
+  return JSON.stringify({ id, name, kind, summary, status, ...others, links })
 }
 
 /**
@@ -167,7 +159,6 @@ export interface ReadDocument {
   exact: string[]
   /** Counted terms of each field. */
   lengths: Record<SearchField, number>
-  body: Uint8Array
 }
 
 /** Counts the terms of one document after another. A field is given by its place in `SEARCH_FIELDS`. */
@@ -188,7 +179,7 @@ export function readDocument(
   read: ListingReader,
   counts: TermCounts,
 ): ReadDocument {
-  const { name, summary: _, url, domain, tags: __, texts: ___, body, ...facts } = document
+  const { name, summary: _, url, domain, tags: __, texts: ___, body: ____, ...facts } = document
   const lengths = { name: 0, labels: 0, summary: 0 }
   const fields = documentFields(document, read.sets)
   const chunks = SEARCH_FIELDS.flatMap((field, at) => {
@@ -208,7 +199,7 @@ export function readDocument(
   })
   if (!facts.firstParty) read.countSpellings(chunks)
   const exact = exactKeysOf({ id: facts.id, url, name, domain })
-  return { facts, exact, lengths, body }
+  return { facts, exact, lengths }
 }
 
 /** Counts the words of a text, and those that follow each other as pairs. */

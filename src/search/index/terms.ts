@@ -90,15 +90,23 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 const SLOTS_PER_WORD = 1.25
 const MAX_ASCII = 0x7f
+/** Bytes of a UTF-16 code unit at most. */
+const MAX_UTF8 = 3
 
 /** @param words sorted by UTF-16 code unit, as `Array.prototype.sort` does, without repeats */
 export function buildWordTable(words: readonly string[]): WordTable {
-  const encoded = words.map((word) => encoder.encode(word))
-  const starts = startsOf(encoded)
-  const bytes = new Uint8Array(starts[words.length] ?? 0)
-  encoded.forEach((word, at) => {
-    bytes.set(word, starts[at])
+  const starts = new Uint32Array(words.length + 1)
+  let bytes = new Uint8Array(1024)
+  words.forEach((word, at) => {
+    const start = starts[at] ?? 0
+    if (start + word.length * MAX_UTF8 > bytes.length) {
+      const larger = new Uint8Array(bytes.length * 2 + word.length * MAX_UTF8)
+      larger.set(bytes)
+      bytes = larger
+    }
+    starts[at + 1] = start + encoder.encodeInto(word, bytes.subarray(start)).written
   })
+  bytes = bytes.slice(0, starts[words.length])
   const slots = new Uint32Array(Math.ceil(words.length * SLOTS_PER_WORD) + 1)
   const table = { bytes, starts, slots }
   words.forEach((word, number) => {
@@ -108,9 +116,9 @@ export function buildWordTable(words: readonly string[]): WordTable {
 }
 
 /** The start of each piece in their concatenation, and the end of the last one. */
-export function startsOf(pieces: readonly Uint8Array[]): Uint32Array {
-  const starts = new Uint32Array(pieces.length + 1)
-  pieces.forEach(({ length }, at) => {
+export function startsOf(lengths: Uint32Array): Uint32Array {
+  const starts = new Uint32Array(lengths.length + 1)
+  lengths.forEach((length, at) => {
     starts[at + 1] = (starts[at] ?? 0) + length
   })
   return starts
