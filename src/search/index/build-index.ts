@@ -87,7 +87,7 @@ export function createIndexBuilder(options: Partial<IndexOptions> = {}) {
       const end = bodyEndOf(bodyEnds.length() - 1) + body.length
       if (end > MAX_BODY_BYTES) throw new Error('The listing bodies take more than 4 GiB in total.')
       bodyEnds.push(end)
-      checksums.push(checksum(body))
+      checksums.push(checksum([body]))
       const { facts, exact, lengths } = readDocument(document, read, collector)
       if (!exactKeys.add(exact))
         throw new Error(`${facts.id} comes twice: every listing has an id of its own`)

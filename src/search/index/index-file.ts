@@ -72,7 +72,7 @@ export function* toIndexFile(
     tableBytes: table.length,
     headBytes: start.length + size,
     bodyBytes: index.bodyStarts.at(-1) ?? 0,
-    headChecksum: checksum(start.subarray(INDEX_HEADER_BYTES), ...arrays),
+    headChecksum: checksum([start.subarray(INDEX_HEADER_BYTES), ...arrays]),
   })
   yield start
   yield* arrays
@@ -103,7 +103,7 @@ function writeHeader(file: Uint8Array, header: IndexHeader): void {
   view.setFloat64(16, header.headBytes, true)
   view.setFloat64(24, header.bodyBytes, true)
   view.setUint32(32, header.headChecksum, true)
-  view.setUint32(HEADER_CHECKSUM_AT, checksum(file.subarray(0, HEADER_CHECKSUM_AT)), true)
+  view.setUint32(HEADER_CHECKSUM_AT, checksum([file.subarray(0, HEADER_CHECKSUM_AT)]), true)
 }
 
 /**
@@ -139,7 +139,7 @@ export function readIndexHeader(bytes: Uint8Array): IndexHeader {
  * @throws SearchIndexError when `bytes` do not match the checksum.
  */
 function verifyBytes(part: string, bytes: Uint8Array, expected: number): void {
-  const found = checksum(bytes)
+  const found = checksum([bytes])
   if (found === expected) return
   throw new SearchIndexError(
     `The search index is damaged: its ${part} has checksum ${found.toString(16)}, written was ${expected.toString(16)}. Build it again.`,
@@ -177,7 +177,7 @@ const SEED = 0x811c9dc5
  *
  * @param parts of what is checked, each but the last a multiple of 8 bytes long
  */
-export function checksum(...parts: readonly Uint8Array[]): number {
+export function checksum(parts: readonly Uint8Array[]): number {
   let a = SEED
   let b = parts.reduce((sum, { length }) => sum + length, 0)
   for (const bytes of parts) {
