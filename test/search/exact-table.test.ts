@@ -1,15 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import {
-  createExactKeys,
-  type ExactKind,
-  exactKeysOf,
-  findExact,
-} from '../../src/search/index/exact-table.ts'
+import { createExactKeys, type ExactKind, findExact } from '../../src/search/index/exact-table.ts'
 import { domainFact } from '../support/shared-hosts.ts'
 
 const isFoundBy = (url: string, name: string) => {
   const keys = createExactKeys()
-  keys.add(exactKeysOf({ id: 'api.a', url, name, ...domainFact(url) }))
+  keys.add({ id: 'api.a', url, name, ...domainFact(url) })
   const table = keys.finish(Uint32Array.of(0))
   return (kind: ExactKind, text: string) => [...findExact(table, kind, text)].length > 0
 }

@@ -36,16 +36,21 @@ const KIND_WORDS = /(?<![\p{L}\p{N}])(?:mcp|server|api)(?![\p{L}\p{N}])/giu
 /** The account in an address on a host where strangers publish: `github.com/acme`, `…/package/@acme/mcp`. */
 const ACCOUNT = /^\/(?:package\/@)?([\w-]+)\//
 
-/** Collects the keys (`exactKeysOf`) of documents that come one by one. */
+/** Collects what documents that come one by one are found by exactly. */
 export function createExactKeys() {
   const numbers = new Map<string, number>()
   const held = createNumberList()
   /** By document: where its keys end. */
   const ends = createNumberList()
+  let last: Place | undefined
   return {
-    /** @returns whether its id, the first of its keys, is new */
-    add(keys: readonly string[]): boolean {
-      const isNew = keys[0] !== undefined && !numbers.has(keys[0])
+    /** @returns whether its id is new */
+    add(document: Identified): boolean {
+      const { url, domain } = document
+      // Operations have the address of their listing, and come one behind the other.
+      if (last?.url !== url || last.domain !== domain) last = toPlace(url, domain)
+      const keys = exactKeysOf(document, last)
+      const isNew = !numbers.has(keyFor('id', document.id))
       for (const key of keys) {
         const number = numbers.get(key) ?? numbers.size
         numbers.set(key, number)
@@ -78,17 +83,35 @@ export function createExactKeys() {
   }
 }
 
-/** What a listing is found by exactly, without repeats. */
-export function exactKeysOf({ id, url, domain, name }: Identified): string[] {
+/** An address, and what documents there are found by. */
+interface Place extends Pick<Identified, 'url' | 'domain'> {
+  hosts: readonly string[]
+  /** The name of its domain, or the account on a shared host, and that without what says nothing. */
+  owner: string | undefined
+  plainOwner: string
+}
+
+function toPlace(url: string, domain: string | undefined): Place {
+  const { hostname = '', pathname = '' } = URL.parse(url) ?? {}
+  const owner = domain === undefined ? ACCOUNT.exec(`${pathname}/`)?.[1] : domain.split('.')[0]
+  const hosts = [hostname, domain ?? ''].filter((host) => host !== '')
+  return {
+    ...{ url, domain, owner },
+    hosts: hosts.map((host) => keyFor('host', host)),
+    plainOwner: glueWithoutKind(owner ?? ''),
+  }
+}
+
+/** Without repeats. */
+function exactKeysOf({ id, name }: Identified, place: Place): Set<string> {
   const names = namesOf(name)
-  const keys = [
+  return new Set([
     keyFor('id', id),
-    ...hostsOf(url, domain).map((host) => keyFor('host', host)),
-    ...vendorsOf(url, domain, names).map((text) => keyFor('vendor', text)),
+    ...place.hosts,
+    ...vendorsOf(place, names).map((text) => keyFor('vendor', text)),
     ...names.map((text) => keyFor('name', text)),
     ...names.map((text) => keyFor('product', withoutBrackets(text))),
-  ]
-  return [...new Set(keys)]
+  ])
 }
 
 /** The rows whose id, host or full name is this text. */
@@ -124,28 +147,24 @@ function withoutBrackets(text: string): string {
   return text.replace(BRACKETS, ' ')
 }
 
-/** The host, and its domain unless that is shared. */
-function hostsOf(url: string, domain: string | undefined): string[] {
-  const host = URL.parse(url)?.hostname ?? ''
-  return [host, domain ?? ''].filter((name) => name !== '')
-}
-
 /**
- * The vendor at an address: the name of the domain, or the account on a shared host, if the listing
- * is named after it. A service with its own domain is not somebody else's work on another, either.
+ * The vendor at an address, if the listing is named after it. A service with its own domain is not
+ * somebody else's work on another, either.
  */
-function vendorsOf(url: string, domain: string | undefined, names: readonly string[]): string[] {
-  const { pathname = '' } = URL.parse(url) ?? {}
-  const owner = domain === undefined ? ACCOUNT.exec(`${pathname}/`)?.[1] : domain.split('.')[0]
-  const named = names.some((name) => owner !== undefined && isNamedAfter(name, owner))
-  return [...(named && owner !== undefined ? [owner] : []), ...(domain === undefined ? [] : names)]
+function vendorsOf({ owner, plainOwner, domain }: Place, names: readonly string[]): string[] {
+  const isNamed = names.some((name) => isNamedAfter(name, plainOwner))
+  return [
+    ...(isNamed && owner !== undefined ? [owner] : []),
+    ...(domain === undefined ? [] : names),
+  ]
 }
 
 /** Whether a name starts with another, word by word: `Acme Maps` is of `acme`, `Acmeville` is not. */
-function isNamedAfter(name: string, other: string): boolean {
-  const [plain, own] = [glueWithoutKind(other), withoutBrackets(name).replace(KIND_WORDS, ' ')]
+function isNamedAfter(name: string, plain: string): boolean {
+  if (plain === '') return false
+  const own = withoutBrackets(name).replace(KIND_WORDS, ' ')
   const words = own.split(NOT_IN_WORDS).filter((word) => word !== '')
-  return plain !== '' && words.some((_, at) => glue(words.slice(0, at + 1).join('')) === plain)
+  return words.some((_, at) => glue(words.slice(0, at + 1).join('')) === plain)
 }
 
 function namesOf(name: string): string[] {

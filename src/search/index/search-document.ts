@@ -16,7 +16,6 @@ import {
   type Word,
 } from '../words/split-text.ts'
 import type { WordSets } from '../words/word-sets.ts'
-import { exactKeysOf } from './exact-table.ts'
 
 /**
  * The build's input to the search index, one for each listing.
@@ -155,8 +154,6 @@ type Texts = 'name' | 'summary' | 'url' | 'domain' | 'tags' | 'texts' | 'body'
 export interface ReadDocument {
   /** Values it is filtered and sorted by. */
   facts: Omit<SearchDocument, Texts>
-  /** Its exact keys, see `ExactTable`. */
-  exact: string[]
   /** Counted terms of each field. */
   lengths: Record<SearchField, number>
 }
@@ -179,7 +176,7 @@ export function readDocument(
   read: ListingReader,
   counts: TermCounts,
 ): ReadDocument {
-  const { name, summary: _, url, domain, tags: __, texts: ___, body: ____, ...facts } = document
+  const { name, summary, url, domain, tags, texts: _, body, ...facts } = document
   const lengths = { name: 0, labels: 0, summary: 0 }
   const fields = documentFields(document, read.sets)
   const chunks = SEARCH_FIELDS.flatMap((field, at) => {
@@ -198,8 +195,7 @@ export function readDocument(
     return [...own, ...others]
   })
   if (!facts.firstParty) read.countSpellings(chunks)
-  const exact = exactKeysOf({ id: facts.id, url, name, domain })
-  return { facts, exact, lengths }
+  return { facts, lengths }
 }
 
 /** Counts the words of a text, and those that follow each other as pairs. */
