@@ -89,7 +89,7 @@ describe('lists of listings', () => {
   test('by use is offered only where somebody counted use', () => {
     const { paid: _, ...brief } = toAdded(toSold('x402.sold', 1)).brief
     const textsOf = (paid: string | undefined) =>
-      toOrders([{ brief: { ...brief, ...present({ paid }) } }], true).map(([, text]) => text)
+      toOrders([{ brief: { ...brief, ...present({ paid }) } }], true).map(({ text }) => text)
     expect(textsOf(undefined)).toEqual(['Price', 'Newest'])
     expect(textsOf('4–20 Jul 2026: 7 settlements')).toEqual(['Price', 'Most paid', 'Newest'])
   })

@@ -54,7 +54,7 @@ export function toOrders(rows: readonly Pick<KeyedRow, 'brief'>[], payments: boo
     ['paid', 'Most paid', payments && rows.some(({ brief }) => brief.paid !== undefined)],
     ['newest', 'Newest', true],
   ] as const
-  return orders.filter(([, , isKnown]) => isKnown)
+  return orders.flatMap(([sort, text, isKnown]) => (isKnown ? [{ text, sort }] : []))
 }
 
 /** What a list holds, as filters of the search. */
