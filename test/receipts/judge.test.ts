@@ -51,6 +51,7 @@ describe('what is odd but right', () => {
     ['a number for an id', shape(hit), { id: 7 }],
     ['a map without entries', shape({ type: 'object', additionalProperties: hit }), {}],
     ['lines of JSON', shape(hit), '{"id":"a"}\n{"id":"b"}\n'],
+    ['one event of several', shape(hit), 'data: {"state":"working"}\n\ndata: {"id":"a"}\n\n'],
     ['false', shape({ type: 'boolean' }), false],
     ['zero', shape({ type: 'number' }), 0],
     ['one of two types', shape({ type: ['string', 'array'] }), ['x']],

@@ -75,6 +75,15 @@ describe('a program over stdio', () => {
     expect(finding).toMatchObject({ outcome: 'unknown', why: expect.stringContaining(words) })
   })
 
+  test.each([
+    ['exit', 'usage: server --key <key>', 'unknown', 'ended with 1'],
+    ['exit', 'Listening on port 3000', 'fails', 'stdout holds no JSON-RPC'],
+    ['time', 'usage: server --key <key>', 'fails', 'stdout holds no JSON-RPC'],
+  ] as const)('after %s what it printed, %s, is %s', (why, noise, outcome, words) => {
+    const finding = judgeEnd({ why, code: 1, log: '', noise }, 'initialize', NPM)
+    expect(finding).toMatchObject({ outcome, why: expect.stringContaining(words) })
+  })
+
   test('is told by its last line where none names an error', () => {
     const end = { why: 'exit', code: 1, log: 'starting\nbye\n\n', noise: '' } as const
     expect(judgeEnd(end, 'initialize', NPM).why).toMatch(/bye$/)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { readRequestedTerms } from '../../src/components/try/requested-terms.ts'
 import { toAnswerTexts } from '../../src/components/try/try-it.ts'
 
 const answered = (type: string, text: string) =>
@@ -20,4 +21,27 @@ test.each([
   const { problem, raw, body } = answered(type, text)
   expect([problem, raw]).toEqual(['', ''])
   expect(body).not.toBe('')
+})
+
+test.each([
+  ['what is listed', {}, ['', '', '']],
+  ['more than the listed price', { maxAmountRequired: '10001' }, ['Price', '', '']],
+  ['a network that is not listed', { network: 'polygon' }, ['', 'Network', 'Paid to']],
+  ['a payee that is not known', { payTo: `0x${'22'.repeat(20)}` }, ['', '', 'Paid to']],
+])('a 402 that asks for %s is marked where it differs', (_, change, differing) => {
+  const offer = {
+    ...{ scheme: 'exact', network: 'base', maxAmountRequired: '10000' },
+    ...{ asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', payTo: `0x${'11'.repeat(20)}` },
+    ...change,
+  }
+  const price = { min_usd: 0.01, max_usd: 0.01 }
+  const offers = ['eip155:8453', 'eip155:84532'].map((network) => ({
+    ...{ rail: 'x402' as const, network },
+    ...price,
+  }))
+  const body = JSON.stringify({ x402Version: 1, accepts: [offer] })
+  const listed = { price: { ...price, per: 'call' as const }, offers }
+  const payees = [`eip155:8453:0x${'11'.repeat(20)}`]
+  const [read] = readRequestedTerms({ headers: {}, body }, listed, payees)?.offers ?? []
+  expect(read?.rows.map(({ label, differs }) => (differs ? label : ''))).toEqual(differing)
 })
