@@ -1,5 +1,4 @@
-import { parseSearchForm, toSearchPath } from './search-form.ts'
-import { addArrowKeys, fetchSearch, showParts, whileTyping } from './typed-search.ts'
+import { addArrowKeys, fetchSearch, showParts, toTypedPath, whileTyping } from './typed-search.ts'
 
 /** The box of the home page: the first results under it while somebody types; Enter shows them all. */
 const ROWS = 6
@@ -9,11 +8,10 @@ const box = suggest?.closest('form')?.querySelector<HTMLInputElement>('[data-sea
 if (suggest && box) start(box, suggest)
 
 function start(box: HTMLInputElement, suggest: HTMLElement): void {
-  const form = () => parseSearchForm(new URLSearchParams({ q: box.value }))
+  const isEmpty = () => box.value.trim() === ''
   whileTyping(box, async (signal) => {
-    const wanted = form()
-    const path = toSearchPath(wanted)
-    const found = wanted.q === undefined ? null : await fetchSearch(path, signal)
+    const path = toTypedPath(box)
+    const found = isEmpty() ? null : await fetchSearch(path, signal)
     // A copy of the site without functions answers with a page that searches by itself.
     suggest.hidden = found === null || found.querySelector('[data-index]') !== null
     if (found === null || suggest.hidden) return
@@ -40,6 +38,6 @@ function start(box: HTMLInputElement, suggest: HTMLElement): void {
   // Back to an earlier query.
   box.addEventListener('focus', () => {
     const hasRows = suggest.querySelector('[data-results] .item') !== null
-    if (hasRows && form().q !== undefined) suggest.hidden = false
+    if (hasRows && !isEmpty()) suggest.hidden = false
   })
 }

@@ -4,10 +4,7 @@ import {
   LISTING_FILTERS,
 } from '../../domain/search/search-filters.ts'
 
-/**
- * The search page's form, in the address bar: the API's parameters. Shared by the page on the server
- * and the script in the browser.
- */
+/** The search page's form, in the address bar: the API's parameters. */
 const FIELDS: readonly SearchField[] = ['q', ...LISTING_FILTERS, 'sort', 'offset']
 type SearchField = 'q' | FilterName | 'sort' | 'offset'
 export type SearchForm = Partial<Record<SearchField, string>>

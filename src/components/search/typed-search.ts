@@ -4,6 +4,14 @@ const PARTS = [
   ...['notes', 'results', 'empty', 'pager', 'own'],
 ]
 
+/** Where the form around the box leads, without its empty fields. */
+export function toTypedPath({ form }: HTMLInputElement): string {
+  const params = new URLSearchParams()
+  for (const [name, value] of new FormData(form ?? undefined))
+    if (typeof value === 'string' && value.trim() !== '') params.set(name, value.trim())
+  return params.size === 0 ? '/search' : `/search?${params}`
+}
+
 /**
  * The search page as the server prints it for somebody who types, so that typing and submitting show
  * the same rows.
