@@ -4,6 +4,7 @@ import {
   exampleOf,
   findSchemaFault,
   findValueFault,
+  isWithin,
   mapSchema,
   toPlaceholder,
 } from '../../src/domain/listing/json-schema.ts'
@@ -37,6 +38,16 @@ describe('a schema in content', () => {
     if (fault === null) expect(found).toBeNull()
     else expect(found).toMatch(fault)
   })
+})
+
+test.each([
+  [{}, true],
+  [{ depth: 2 }, false],
+  [{ nodes: 3 }, false],
+  [{ characters: 2 }, false],
+])('a value of three levels, four nodes and three characters within %j: %s', (bound, is) => {
+  const exact = { depth: 3, nodes: 4, characters: 3 }
+  expect(isWithin({ a: [1, 'xy'] }, { ...exact, ...bound })).toBe(is)
 })
 
 describe('an example against its schema', () => {
