@@ -3,21 +3,15 @@ import { connect, type Socket } from 'node:net'
 import { request } from 'undici'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { RELAY_LIMITS } from '../../functions/relay/call-plan.ts'
-import {
-  aListing,
-  allInFlight,
-  type RelayWorld,
-  type Seller,
-  startRelay,
-  startSeller,
-} from '../call/relay-world.ts'
+import { aListing, allInFlight, type RelayWorld, startRelay } from '../call/relay-world.ts'
+import { type Site, startSite } from '../support/site.ts'
 
-let seller: Seller
+let seller: Site
 let world: RelayWorld
 let sockets: Socket[] = []
 
 beforeEach(async () => {
-  seller = await startSeller((req, res) => {
+  seller = await startSite((req, res) => {
     req.resume()
     req.on('end', () => res.end('done'))
   })
@@ -32,7 +26,7 @@ afterEach(async () => {
 
 const relay = async (limits: Parameters<typeof startRelay>[0]['limits'] = {}) => {
   world = await startRelay({
-    listings: [aListing(seller.origin)],
+    listings: [aListing(seller.url)],
     env: { TRUST_PROXY: '1', UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' },
     limits,
   })
@@ -94,14 +88,14 @@ test('an upload that is fast enough but takes too long in all is ended, too', as
 
 test('an upload that the seller is slow to take is not a fault of its caller', async () => {
   const requested = Promise.withResolvers<IncomingMessage>()
-  const slow = await startSeller((req, res) => {
+  const slow = await startSite((req, res) => {
     req.pause()
     requested.resolve(req)
     req.on('end', () => res.end('done'))
   })
   const upload = Promise.withResolvers<IncomingMessage>()
   world = await startRelay({
-    listings: [aListing(slow.origin)],
+    listings: [aListing(slow.url)],
     limits: { upload: { graceMs: 300, minBytesPerSecond: 1024 * 1024 * 1024, maxMs: 60_000 } },
     onRequest: upload.resolve,
   })

@@ -38,7 +38,7 @@ const LISTINGS = 8
 const start = async (limits: Partial<RelayLimits> = {}) => {
   world = await startRelay({
     listings: Array.from({ length: LISTINGS }, (_, n) =>
-      aListing(seller.origin, { id: `x402.seller-${n}` }),
+      aListing(seller.url, { id: `x402.seller-${n}` }),
     ),
     env: { TRUST_PROXY: '1' },
     limits,

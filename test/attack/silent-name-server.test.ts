@@ -9,14 +9,9 @@ import {
   createResolver,
 } from '../../functions/net/resolver.ts'
 import { problemOf } from '../call/problem-of.ts'
-import {
-  aListing,
-  type RelayWorld,
-  type Seller,
-  startRelay,
-  startSeller,
-} from '../call/relay-world.ts'
+import { aListing, type RelayWorld, startRelay } from '../call/relay-world.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
+import { type Site, startSite } from '../support/site.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 /** Look-ups that are answered may take as long as they need. */
@@ -38,13 +33,13 @@ const queriesFor = (name: string) => names.queries.filter((query) => query.endsW
 const DEADLINE_MS = 5000
 
 describe('twelve calls to a listing whose name server is silent', () => {
-  let seller: Seller
+  let seller: Site
   let world: RelayWorld
   let requested = 0
   beforeEach(async () => {
     requested = 0
     names.silentFor.add('silent.example')
-    seller = await startSeller((_req, res) => res.end('paid'))
+    seller = await startSite((_req, res) => res.end('paid'))
     world = await startRelay({
       listings: [
         aListing(`http://silent.example:${seller.port}/`, { id: 'x402.silent' }),

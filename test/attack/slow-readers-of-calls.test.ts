@@ -7,16 +7,10 @@ import { RELAY_LIMITS, type RelayLimits } from '../../functions/relay/call-plan.
 import { createRelay, type RelayParts, toRelayFeature } from '../../functions/relay/relay.ts'
 import type { Release } from '../../functions/release/release.ts'
 import { createWaypostServer } from '../../functions/service/server.ts'
-import {
-  aListing,
-  allInFlight,
-  PAYMENT,
-  type RelayWorld,
-  startRelay,
-  startSeller,
-} from '../call/relay-world.ts'
+import { aListing, allInFlight, PAYMENT, type RelayWorld, startRelay } from '../call/relay-world.ts'
 import { aTransaction, settledHeaders } from '../receipts/observed-relay.ts'
 import { listen } from '../support/listen.ts'
+import { startSite } from '../support/site.ts'
 
 const MIB = 1024 * 1024
 const STRICT = { graceMs: 300, bytesPerSecond: 64 * MIB, everyMs: 50 }
@@ -30,7 +24,7 @@ afterEach(async () => {
 })
 
 interface BigSeller {
-  origin: string
+  url: string
   requested(): number
   /** Answers that were written to their end, and those whose connection broke before. */
   whole(): number
@@ -41,7 +35,7 @@ interface BigSeller {
 async function bigSeller(bytes = 32 * MIB): Promise<BigSeller> {
   const counts = { requested: 0, whole: 0, torn: 0 }
   const chunk = Buffer.alloc(64 * 1024)
-  const seller = await startSeller((_req, res) => {
+  const seller = await startSite((_req, res) => {
     counts.requested += 1
     res.once('close', () => {
       counts[res.writableFinished ? 'whole' : 'torn'] += 1
@@ -51,7 +45,7 @@ async function bigSeller(bytes = 32 * MIB): Promise<BigSeller> {
   })
   open.push(seller.close)
   return {
-    origin: seller.origin,
+    url: seller.url,
     requested: () => counts.requested,
     whole: () => counts.whole,
     torn: () => counts.torn,
@@ -125,7 +119,7 @@ test('a client that reads none of its answers holds an eighth of the places at m
   const seller = await bigSeller()
   const { perListing, perListingAndClient } = RELAY_LIMITS.inFlight
   expect(perListingAndClient).toBe(perListing / 8)
-  const { url, port } = await startWaypost(seller.origin, {})
+  const { url, port } = await startWaypost(seller.url, {})
   for (let n = 0; n < perListingAndClient + 8; n += 1) neverRead(port, '198.51.100.1')
   await expect.poll(seller.requested).toBe(perListingAndClient)
   expect(await callAs(url, '198.51.100.9')).toEqual([200, 32 * MIB])
@@ -137,7 +131,7 @@ test('a reader below the least rate is cut, and its place and the seller are fre
   // Time goes on for the reader that takes nothing alone: how fast the other can read does not matter.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const inFlight = allInFlight(1)
-  const { url, port } = await startWaypost(seller.origin, { readers: STRICT, limits: { inFlight } })
+  const { url, port } = await startWaypost(seller.url, { readers: STRICT, limits: { inFlight } })
   neverRead(port, '198.51.100.1')
   await expect.poll(seller.requested).toBe(1)
   const wait = () => {
@@ -150,7 +144,7 @@ test('a reader below the least rate is cut, and its place and the seller are fre
 
 test('while a reader takes nothing its seller is not the one that is late', async () => {
   const seller = await bigSeller()
-  const { port } = await startWaypost(seller.origin, { limits: { idleBodyMs: 200 } })
+  const { port } = await startWaypost(seller.url, { limits: { idleBodyMs: 200 } })
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   const socket = neverRead(port, '198.51.100.1')
   await expect.poll(seller.requested).toBe(1)
@@ -169,7 +163,7 @@ test('while a reader takes nothing its seller is not the one that is late', asyn
 
 test('a paid call whose reader takes nothing is read to its end for its settlement', async () => {
   const seller = await bigSeller()
-  const waypost = await startWaypost(seller.origin, {
+  const waypost = await startWaypost(seller.url, {
     readers: STRICT,
     limits: { idleBodyMs: 100 },
   })
@@ -190,14 +184,14 @@ test('a paid call whose reader takes nothing is read to its end for its settleme
 
 test('a paid call whose reader is gone is given up when its answer has no end', async () => {
   const requested: ServerResponse[] = []
-  const seller = await startSeller((_req, res) => {
+  const seller = await startSite((_req, res) => {
     requested.push(res)
     res.writeHead(200)
     const timer = setInterval(() => res.write('x'), 20)
     res.once('close', () => clearInterval(timer))
   })
   open.push(seller.close)
-  const { port } = await startWaypost(seller.origin, { limits: { paidResponseHeadersMs: 400 } })
+  const { port } = await startWaypost(seller.url, { limits: { paidResponseHeadersMs: 400 } })
   const socket = neverRead(port, '198.51.100.1', `X-PAYMENT: ${PAYMENT}\r\n`)
   await expect.poll(() => requested.length).toBe(1)
   socket.destroy()
@@ -205,9 +199,9 @@ test('a paid call whose reader is gone is given up when its answer has no end', 
 })
 
 test('a seller may think longer than a connection of ours may stand still', async () => {
-  const seller = await startSeller((_req, res) => void setTimeout(() => res.end('done'), 800))
+  const seller = await startSite((_req, res) => void setTimeout(() => res.end('done'), 800))
   open.push(seller.close)
-  const { url } = await startWaypost(seller.origin, { stillMs: 150 })
+  const { url } = await startWaypost(seller.url, { stillMs: 150 })
   const answer = await request(`${url}/x402.seller`, { headers: { 'X-PAYMENT': PAYMENT } })
   expect([answer.statusCode, await answer.body.text()]).toEqual([200, 'done'])
 })

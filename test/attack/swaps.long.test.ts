@@ -14,7 +14,7 @@ import {
 } from '../support/fixture-release.ts'
 import { forAllTests } from '../support/for-tests.ts'
 import { startService } from '../support/running-service.ts'
-import { startSellerSite } from '../support/seller-site.ts'
+import { startSite } from '../support/site.ts'
 
 const SWAPS = 200
 /** Swaps after which every cache has what it holds at most. */
@@ -23,7 +23,7 @@ const SETTLED = 12
 const MOST_KILOBYTES = 40
 
 const outDir = mkdtempSync(join(tmpdir(), 'waypost-swaps-'))
-const seller = forAllTests(startSellerSite)
+const seller = forAllTests(startSite)
 const waypost = forAllTests(() => {
   seller.answer = (req, res) => void req.resume().on('end', () => res.end('{"sold":true}'))
   switchRelease(outDir, place('first'))

@@ -2,20 +2,14 @@ import { Readable } from 'node:stream'
 import { request } from 'undici'
 import { describe, expect, test } from 'vitest'
 import { forAllTests } from '../support/for-tests.ts'
+import { startSite } from '../support/site.ts'
 import { problemOf } from './problem-of.ts'
-import {
-  aListing,
-  allInFlight,
-  exchangeRaw,
-  startRawSeller,
-  startRelay,
-  startSeller,
-} from './relay-world.ts'
+import { aListing, allInFlight, exchangeRaw, startRawSeller, startRelay } from './relay-world.ts'
 
 const seller = forAllTests(() =>
   startRawSeller((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')),
 )
-const world = forAllTests(() => startRelay({ listings: [aListing(`${seller.origin}/v1`)] }))
+const world = forAllTests(() => startRelay({ listings: [aListing(`${seller.url}/v1`)] }))
 
 describe('limits', () => {
   test('a body announced as too large is refused before anything is sent', async () => {
@@ -30,7 +24,7 @@ describe('limits', () => {
 
   test('a body of exactly 10 MiB passes, chunked or not', async () => {
     const received: number[] = []
-    await using counting = await startSeller((req, res) => {
+    await using counting = await startSite((req, res) => {
       let length = 0
       req.on('data', (chunk: Buffer) => {
         length += chunk.length
@@ -40,7 +34,7 @@ describe('limits', () => {
         res.end()
       })
     })
-    await using own = await startRelay({ listings: [aListing(counting.origin)] })
+    await using own = await startRelay({ listings: [aListing(counting.url)] })
     const body = Buffer.alloc(10 * 1024 * 1024, 1)
     const plain = await request(`${own.url}/x402.seller`, { method: 'POST', body })
     const chunked = await request(`${own.url}/x402.seller`, {
@@ -58,7 +52,7 @@ describe('limits', () => {
 
   test('the rate limit refuses before forwarding', async () => {
     await using own = await startRelay({
-      listings: [aListing(seller.origin)],
+      listings: [aListing(seller.url)],
       env: { RATE_LIMITS: '{"call":"2/60"}', TRUST_PROXY: '1' },
     })
     const before = seller.connections()
@@ -91,8 +85,8 @@ describe('limits', () => {
   ])('calls in flight beyond %j: 503 at once', async (shares, name) => {
     const inFlight = { ...allInFlight(9), ...shares }
     const waiting: (() => void)[] = []
-    await using slow = await startSeller((_req, res) => void waiting.push(() => res.end()))
-    await using own = await startRelay({ listings: [aListing(slow.origin)], limits: { inFlight } })
+    await using slow = await startSite((_req, res) => void waiting.push(() => res.end()))
+    await using own = await startRelay({ listings: [aListing(slow.url)], limits: { inFlight } })
     const first = [1, 2].map(() => request(`${own.url}/x402.seller`))
     await expect.poll(() => waiting.length).toBe(2)
     const third = await request(`${own.url}/x402.seller`)

@@ -5,7 +5,7 @@ import { aListing, exchangeRaw, startRawSeller, startRelay } from './relay-world
 const seller = forAllTests(() =>
   startRawSeller((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')),
 )
-const world = forAllTests(() => startRelay({ listings: [aListing(seller.origin)] }))
+const world = forAllTests(() => startRelay({ listings: [aListing(seller.url)] }))
 
 const send = (lines: string[]) =>
   exchangeRaw(

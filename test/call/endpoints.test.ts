@@ -8,7 +8,7 @@ import { aListing, startRawSeller, startRelay } from './relay-world.ts'
 const seller = forAllTests(() =>
   startRawSeller((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')),
 )
-const world = forAllTests(() => startRelay({ listings: [aListing(`${seller.origin}/v1`)] }))
+const world = forAllTests(() => startRelay({ listings: [aListing(`${seller.url}/v1`)] }))
 
 const call = (path: string, options: object = {}) => request(`${world.url}/${path}`, options)
 

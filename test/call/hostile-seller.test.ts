@@ -51,7 +51,7 @@ describe('slow', () => {
     const requested: Socket[] = []
     await using seller = await startRawSeller((socket) => requested.push(socket))
     await using world = await startRelay({
-      listings: [aListing(seller.origin)],
+      listings: [aListing(seller.url)],
       limits: { responseHeadersMs: 300, paidResponseHeadersMs: HOUR_MS },
     })
     const first = exchangeRaw(world.port, withLine(line))
@@ -184,7 +184,7 @@ describe('queue poisoning', () => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison')
       setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison'), 5)
     })
-    await using world = await startRelay({ listings: [aListing(seller.origin)] })
+    await using world = await startRelay({ listings: [aListing(seller.url)] })
     const bodies = new Set<string>()
     for (let n = 0; n < 50; n += 1) {
       const answers = await Promise.all([1, 2, 3].map(() => exchangeRaw(world.port, GET)))

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CallObserver } from '../../functions/relay/seller-call.ts'
-import { aListing, PAYMENT, startRelay, startSeller } from './relay-world.ts'
+import { startSite } from '../support/site.ts'
+import { aListing, PAYMENT, startRelay } from './relay-world.ts'
 import { isOwn, PAID, tell } from './tell-seller.ts'
 
 describe('malformed', () => {
@@ -84,8 +85,8 @@ test.each([
       ...{ onHead: hear('head'), onEnd: hear('end'), onFail: hear('failed') },
     }),
   }
-  await using seller = await startSeller((_req, res) => void res.end(body))
-  await using world = await startRelay({ listings: [aListing(seller.origin)], observer })
+  await using seller = await startSite((_req, res) => void res.end(body))
+  await using world = await startRelay({ listings: [aListing(seller.url)], observer })
   const answer = await fetch(`${world.url}/x402.seller`, { headers: { 'X-PAYMENT': PAYMENT } })
   expect(await answer.text()).toBe(body)
   expect(heard).toEqual(['head', 'end'])

@@ -10,7 +10,7 @@ const seller = forAllTests(() =>
 const world = forAllTests(() =>
   startRelay({
     listings: [
-      aListing(`${seller.origin}/v1`),
+      aListing(`${seller.url}/v1`),
       aListing('https://mcp.example.com/', {
         id: 'mcp.linked',
         kind: 'mcp_server',
@@ -62,8 +62,8 @@ describe('listings', () => {
       relayable: true,
       reason: null,
       buy: 'relay_x402',
-      seller_origin: seller.origin,
-      default_endpoint: `${seller.origin}/v1`,
+      seller_origin: seller.url,
+      default_endpoint: `${seller.url}/v1`,
       methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
       rails: ['x402'],
       networks: ['eip155:84532'],

@@ -4,17 +4,18 @@ import { buffer as readBuffer } from 'node:stream/consumers'
 import { request } from 'undici'
 import { describe, expect, test } from 'vitest'
 import { forAllTests } from '../support/for-tests.ts'
-import { aListing, exchangeRaw, startRelay, startSeller } from './relay-world.ts'
+import { startSite } from '../support/site.ts'
+import { aListing, exchangeRaw, startRelay } from './relay-world.ts'
 
 let seen: { req: IncomingMessage; body: Buffer }
 
 const seller = forAllTests(() =>
-  startSeller(async (req, res) => {
+  startSite(async (req, res) => {
     seen = { req, body: await readBuffer(req) }
     res.end('ok')
   }),
 )
-const world = forAllTests(() => startRelay({ listings: [aListing(`${seller.origin}/v1?own=1`)] }))
+const world = forAllTests(() => startRelay({ listings: [aListing(`${seller.url}/v1?own=1`)] }))
 
 const at = (query = '') => `${world.url}/x402.seller${query}`
 
@@ -35,7 +36,7 @@ describe('the target', () => {
   })
 
   test('a full URL on the seller’s origin is taken', async () => {
-    await request(at(`?endpoint=${encodeURIComponent(`${seller.origin}/deep/path?x=1`)}`))
+    await request(at(`?endpoint=${encodeURIComponent(`${seller.url}/deep/path?x=1`)}`))
     expect(seen.req.url).toBe('/deep/path?x=1')
     expect(seen.req.headers.host).toBe(`127.0.0.1:${seller.port}`)
   })

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { createProblems } from '../../functions/http/answers.ts'
 import type { Resolver } from '../../functions/net/resolver.ts'
@@ -122,24 +122,16 @@ export function aListing(url: string, changes: Partial<LiveListing> = {}): LiveL
   }
 }
 
-export interface Seller extends AsyncDisposable {
-  origin: string
+interface RawSeller extends AsyncDisposable {
+  url: string
   port: number
   close(): Promise<void>
-}
-
-/** A seller in plain node:http. */
-export async function startSeller(listener: RequestListener): Promise<Seller> {
-  const server = createServer({ maxHeaderSize: 192 * 1024 }, listener)
-  server.maxHeadersCount = 0
-  const port = await listen(server)
-  return { origin: `http://127.0.0.1:${port}`, port, ...closedBy(() => closeServer(server)) }
 }
 
 /** A seller that speaks bytes: called once a connection with what was received so far. */
 export async function startRawSeller(
   onRequest: (socket: Socket, received: string) => void,
-): Promise<Seller & { connections: () => number; requests: string[] }> {
+): Promise<RawSeller & { connections: () => number; requests: string[] }> {
   const sockets = new Set<Socket>()
   const requests: string[] = []
   let connections = 0
@@ -159,7 +151,7 @@ export async function startRawSeller(
   })
   const port = await listen(server)
   return {
-    origin: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${port}`,
     port,
     requests,
     connections: () => connections,

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
 import { describe, expect, test } from 'vitest'
 import { longTest } from '../support/long.ts'
-import { aListing, exchangeRaw, startRawSeller, startRelay, startSeller } from './relay-world.ts'
+import { startSite } from '../support/site.ts'
+import { aListing, exchangeRaw, startRawSeller, startRelay } from './relay-world.ts'
 
 const MIB = 1024 * 1024
 /** Raise for a long run: MIB_OF_LARGE=1024. */
@@ -14,12 +15,12 @@ const MIB_OF_LARGE = Number(process.env.MIB_OF_LARGE ?? 384)
 describe('streams', () => {
   test('each event arrives before the seller sends the next', async () => {
     let send = (_text: string, _isLast: boolean) => {}
-    await using seller = await startSeller((_req, res) => {
+    await using seller = await startSite((_req, res) => {
       res.writeHead(200, { 'Content-Type': 'text/event-stream' })
       res.flushHeaders()
       send = (text, isLast) => void (isLast ? res.end(text) : res.write(text))
     })
-    await using world = await startRelay({ listings: [aListing(seller.origin)] })
+    await using world = await startRelay({ listings: [aListing(seller.url)] })
     // The head is here before anything was sent; a relay that collected would wait for ever.
     const answer = await request(`${world.url}/x402.seller`)
     const events = answer.body[Symbol.asyncIterator]()
@@ -32,7 +33,7 @@ describe('streams', () => {
 
   test('a caller that reads slowly slows the seller down', async () => {
     let written = 0
-    await using seller = await startSeller((_req, res) => {
+    await using seller = await startSite((_req, res) => {
       const chunk = Buffer.alloc(64 * 1024)
       const more = () => {
         while (written < 64 * MIB) {
@@ -43,7 +44,7 @@ describe('streams', () => {
       }
       more()
     })
-    await using world = await startRelay({ listings: [aListing(seller.origin)] })
+    await using world = await startRelay({ listings: [aListing(seller.url)] })
     const socket = connect(world.port, '127.0.0.1')
     socket.write('GET /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\n\r\n')
     await new Promise((resolve) => socket.once('readable', resolve))
@@ -59,7 +60,7 @@ describe('streams', () => {
   longTest('a large answer passes whole, in flat memory', { timeout: 240_000 }, async () => {
     const chunk = Buffer.alloc(256 * 1024, 'waypost')
     const count = MIB_OF_LARGE * 4
-    await using seller = await startSeller((_req, res) => {
+    await using seller = await startSite((_req, res) => {
       let sent = 0
       const more = () => {
         while (sent < count) {
@@ -70,7 +71,7 @@ describe('streams', () => {
       }
       more()
     })
-    await using world = await startRelay({ listings: [aListing(seller.origin)] })
+    await using world = await startRelay({ listings: [aListing(seller.url)] })
     const expected = createHash('sha256')
     for (let n = 0; n < count; n += 1) expected.update(chunk)
     const before = process.memoryUsage().rss
@@ -95,7 +96,7 @@ describe('an early answer', () => {
     await using seller = await startRawSeller((socket) =>
       socket.write('HTTP/1.1 402 Pay\r\nContent-Length: 2\r\n\r\n{}'),
     )
-    await using world = await startRelay({ listings: [aListing(seller.origin)] })
+    await using world = await startRelay({ listings: [aListing(seller.url)] })
     for (const body of [Buffer.alloc(10), Buffer.alloc(MIB), Buffer.alloc(9 * MIB)]) {
       const answer = await request(`${world.url}/x402.seller`, { method: 'POST', body })
       expect(answer.statusCode).toBe(402)
@@ -107,7 +108,7 @@ describe('an early answer', () => {
     await using seller = await startRawSeller((socket) =>
       socket.write('HTTP/1.1 402 Pay\r\nContent-Length: 2\r\n\r\n{}'),
     )
-    await using world = await startRelay({ listings: [aListing(seller.origin)] })
+    await using world = await startRelay({ listings: [aListing(seller.url)] })
     const socket = connect(world.port, '127.0.0.1')
     let received = ''
     socket.on('data', (chunk) => {
@@ -130,10 +131,10 @@ describe('a caller that hangs up', () => {
   /** The caller is gone before the seller says a word; `ended` is how the seller's side closed. */
   async function hangUp(payment: string) {
     const requested = Promise.withResolvers<ServerResponse>()
-    const seller = await startSeller((req, res) => {
+    const seller = await startSite((req, res) => {
       req.resume().once('end', () => requested.resolve(res))
     })
-    const world = await startRelay({ listings: [aListing(seller.origin)] })
+    const world = await startRelay({ listings: [aListing(seller.url)] })
     const socket = connect(world.port, '127.0.0.1')
     socket.write(
       `POST /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nContent-Length: 2\r\n${payment}\r\nhi`,
@@ -176,14 +177,14 @@ describe('a caller that hangs up', () => {
   test('in the middle of its body: the seller never sees a whole request', async () => {
     const seen: string[] = []
     const half = Promise.withResolvers<void>()
-    await using seller = await startSeller((req) => {
+    await using seller = await startSite((req) => {
       req.once('data', () => half.resolve())
       req.on('end', () => seen.push('end'))
       req.on('close', () => seen.push(req.complete ? 'complete' : 'torn'))
       req.on('error', () => {})
       req.resume()
     })
-    await using world = await startRelay({ listings: [aListing(seller.origin)] })
+    await using world = await startRelay({ listings: [aListing(seller.url)] })
     const socket = connect(world.port, '127.0.0.1')
     socket.write(
       'POST /api/v1/call/x402.seller HTTP/1.1\r\nHost: w\r\nX-PAYMENT: p\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n',
@@ -196,7 +197,7 @@ describe('a caller that hangs up', () => {
   test('a body that stops arriving is refused in time', async () => {
     await using seller = await startRawSeller(() => {})
     await using world = await startRelay({
-      listings: [aListing(seller.origin)],
+      listings: [aListing(seller.url)],
       limits: { idleBodyMs: 200 },
     })
     const answer = await exchangeRaw(

@@ -18,7 +18,7 @@ export async function tell(
   { request = GET, limits = {} }: { request?: string; limits?: Partial<RelayLimits> } = {},
 ): Promise<Reported> {
   await using seller = await startRawSeller(script)
-  await using world = await startRelay({ listings: [aListing(seller.origin)], limits })
+  await using world = await startRelay({ listings: [aListing(seller.url)], limits })
   const answer = await exchangeRaw(world.port, request)
   return { answer, requests: seller.requests, logged: world.logged }
 }

@@ -5,9 +5,9 @@ import { toWait } from '../../packages/client/src/requests.ts'
 import { createWaypost, type Waypost } from '../../packages/client/src/waypost.ts'
 import { WaypostError } from '../../packages/client/src/waypost-error.ts'
 import { parseRetryAfter } from '../../src/domain/probe/finding.ts'
-import { startSeller } from '../call/relay-world.ts'
 import { forAllTests } from '../support/for-tests.ts'
 import { serveFixture } from '../support/running-service.ts'
+import { startSite } from '../support/site.ts'
 
 const running = serveFixture()
 let waypost: Waypost
@@ -78,7 +78,7 @@ describe('a service that fails for a moment', () => {
   let answers: ((res: ServerResponse, req: IncomingMessage) => void)[] = []
   let requested = 0
   const seller = forAllTests(() =>
-    startSeller((req, res) => {
+    startSite((req, res) => {
       requested += 1
       answers.shift()?.(res, req)
     }),
@@ -97,7 +97,7 @@ describe('a service that fails for a moment', () => {
   ): Promise<Result | WaypostError> => {
     answers = given
     requested = 0
-    const client = createWaypost({ baseUrl: seller.origin, timeoutMs: 60_000 })
+    const client = createWaypost({ baseUrl: seller.url, timeoutMs: 60_000 })
     return work(client).catch((error) => error)
   }
 
@@ -134,7 +134,7 @@ describe('a service that fails for a moment', () => {
   test('text that is not JSON, silence, and a caller that has had enough', async () => {
     const page = (res: ServerResponse) => void res.end('<html>')
     expect(await ask([page], (client) => client.stats())).toMatchObject({ code: 'unreadable' })
-    const client = createWaypost({ baseUrl: seller.origin, timeoutMs: 50, retries: 0 })
+    const client = createWaypost({ baseUrl: seller.url, timeoutMs: 50, retries: 0 })
     answers = [() => {}]
     await expect(client.stats()).rejects.toMatchObject({ code: 'timeout' })
     const enough = AbortSignal.abort(new Error('enough'))

@@ -9,7 +9,7 @@ import { clientHere } from '../support/client-here.ts'
 import { listen } from '../support/listen.ts'
 import { packClient } from '../support/packed-client.ts'
 import { serveFixture } from '../support/running-service.ts'
-import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
+import { type Site, startSite } from '../support/site.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 const run = promisify(execFile)
@@ -18,7 +18,7 @@ const running = serveFixture({
   RATE_LIMITS: '{"check":"1/600"}',
   UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
 })
-let seller: SellerSite
+let seller: Site
 
 const needs = (properties: Record<string, object>) => ({
   ...{ type: 'object', properties, required: Object.keys(properties), additionalProperties: false },
@@ -55,7 +55,7 @@ const SARIF = needs({
 
 /** The package as it would be published, installed into an empty folder. */
 beforeAll(async () => {
-  seller = await startSellerSite()
+  seller = await startSite()
   writeFileSync(join(folder, 'package.json'), '{"private":true}')
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', await packClient()], {
     cwd: folder,

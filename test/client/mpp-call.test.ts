@@ -6,9 +6,10 @@ import { promisify } from 'node:util'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Lock } from '../../packages/client/src/lock.ts'
 import { createWaypost } from '../../packages/client/src/waypost.ts'
-import { aListing, startRelay, startSeller } from '../call/relay-world.ts'
+import { aListing, startRelay } from '../call/relay-world.ts'
 import { paymentHeaders } from '../receipts/observed-relay.ts'
 import { forAllTests } from '../support/for-tests.ts'
+import { startSite } from '../support/site.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
@@ -47,7 +48,7 @@ let requests: {
   body: string
 }[] = []
 const seller = forAllTests(() =>
-  startSeller(async (req, res) => {
+  startSite(async (req, res) => {
     const body = await readText(req)
     const { authorization, 'payment-signature': x402 } = req.headers
     requests.push({ method: req.method, authorization, x402, body })
@@ -58,7 +59,7 @@ const seller = forAllTests(() =>
   }),
 )
 const relay = forAllTests(() =>
-  startRelay({ listings: [aListing(`${seller.origin}/paid`, { digest: DIGEST })] }),
+  startRelay({ listings: [aListing(`${seller.url}/paid`, { digest: DIGEST })] }),
 )
 
 /** The caller's own part: it sees one challenge, and signs. */

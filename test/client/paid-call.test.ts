@@ -2,13 +2,8 @@ import { text as readText } from 'node:stream/consumers'
 import { x402Client } from '@x402/core/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createWaypost, type Waypost } from '../../packages/client/src/waypost.ts'
-import {
-  aListing,
-  type RelayWorld,
-  type Seller,
-  startRelay,
-  startSeller,
-} from '../call/relay-world.ts'
+import { aListing, type RelayWorld, startRelay } from '../call/relay-world.ts'
+import { type Site, startSite } from '../support/site.ts'
 
 const NETWORK = 'eip155:84532'
 const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
@@ -25,12 +20,12 @@ const TERMS = {
 const PAID = { rail: 'x402', usd: 0.01, payee: `${NETWORK}:${PAYEE}` }
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
 
-let seller: Seller
+let seller: Site
 let relay: RelayWorld
 let waypost: Waypost
 let requests: { method: string | undefined; payment: unknown; body: string; type: unknown }[] = []
 beforeAll(async () => {
-  seller = await startSeller(async (req, res) => {
+  seller = await startSite(async (req, res) => {
     const body = await readText(req)
     const payment = req.headers['payment-signature']
     requests.push({ method: req.method, payment, body, type: req.headers['content-type'] })
@@ -42,7 +37,7 @@ beforeAll(async () => {
   })
   const moved = { reason: 'moved', at: null, moved_to: 'x402.seller' } as const
   relay = await startRelay({
-    listings: [aListing(`${seller.origin}/paid`)],
+    listings: [aListing(`${seller.url}/paid`)],
     gone: [
       { ...moved, id: 'x402.former' },
       { ...moved, id: 'x402.elsewhere', another_host: true },

@@ -127,7 +127,7 @@ test('the answer to the request before it comes first', async () => {
 async function startCalls() {
   const requested: Socket[] = []
   const seller = await startRawSeller((socket) => requested.push(socket))
-  const world = await startRelay({ listings: [aListing(seller.origin)] })
+  const world = await startRelay({ listings: [aListing(seller.url)] })
   const server = createWaypostServer({
     // The relay's path is answered before the server looks at anything else of the parts.
     parts: world.parts as unknown as Parts & { release: () => Release },

@@ -13,10 +13,10 @@ import { readClaimHost } from '../../src/domain/sellers/claim-rules.ts'
 import { forAllTests } from '../support/for-tests.ts'
 import { findNetworkUse } from '../support/network-use.ts'
 import { serveFixture } from '../support/running-service.ts'
-import { startSellerSite } from '../support/seller-site.ts'
+import { startSite } from '../support/site.ts'
 import { readSourceTree, toSourceFile } from '../support/source-tree.ts'
 
-const site = forAllTests(startSellerSite)
+const site = forAllTests(startSite)
 const waypost = serveFixture({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' })
 /** What came in: connections, and the User-Agent of each request. */
 let connections = 0

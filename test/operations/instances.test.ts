@@ -7,7 +7,7 @@ import { type Balancer, startBalancer } from '../support/balancer.ts'
 import { BARE_ENV } from '../support/fixture-env.ts'
 import { type MailServer, startMailServer } from '../support/mail-server.ts'
 import { type Postgres, startPostgres } from '../support/postgres.ts'
-import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
+import { type Site, startSite } from '../support/site.ts'
 import { silentLog } from '../support/stores.ts'
 
 const INSTANCE = fileURLToPath(new URL('../support/instance.ts', import.meta.url))
@@ -22,7 +22,7 @@ describe('two instances over one PostgreSQL, behind a balancer', () => {
   let database: string
   let balancer: Balancer
   let mail: MailServer
-  let site: SellerSite
+  let site: Site
   let one: Instance
   let two: Instance
 
@@ -31,7 +31,7 @@ describe('two instances over one PostgreSQL, behind a balancer', () => {
     database = await postgres.createDatabase()
     balancer = await startBalancer()
     mail = await startMailServer()
-    site = await startSellerSite()
+    site = await startSite()
     // Both at once, on an empty database: the migrations must not collide.
     ;[one, two] = await Promise.all([startInstance(), startInstance()])
     balancer.targets = [one.url, two.url]

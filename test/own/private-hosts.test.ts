@@ -7,14 +7,14 @@ import { readClaimHost } from '../../src/domain/sellers/claim-rules.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { forAllTests } from '../support/for-tests.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
-import { startSellerSite } from '../support/seller-site.ts'
+import { startSite } from '../support/site.ts'
 
 /** One machine inside, known by two names; the directory was told of one of them. */
 const NAMED = 'api.corp.example'
 const STRANGER = 'api.stranger.example'
 const TOKEN = 'x'.repeat(43)
 let dns: DnsServer
-const inside = forAllTests(startSellerSite)
+const inside = forAllTests(startSite)
 let acme: RunningService
 /** What the machine inside was asked: host name and path. */
 let heard: string[]

@@ -12,7 +12,7 @@ import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { forAllTests } from '../support/for-tests.ts'
 import { askRaw } from '../support/raw-answer.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
-import { startSellerSite } from '../support/seller-site.ts'
+import { startSite } from '../support/site.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 const CLOSED = 'private, no-store'
@@ -213,7 +213,7 @@ describe('a directory that is closed', () => {
 })
 
 describe('a call through the relay of a closed directory', () => {
-  const seller = forAllTests(startSellerSite)
+  const seller = forAllTests(startSite)
   let heard: string[][]
   beforeAll(() => {
     seller.answer = (req, res) => {

@@ -3,8 +3,9 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Expectation, parseExpectation, toExpectText } from '../../src/domain/relay/pins.ts'
-import { aListing, startRelay, startSeller } from '../call/relay-world.ts'
+import { aListing, startRelay } from '../call/relay-world.ts'
 import { forAllTests } from '../support/for-tests.ts'
+import { startSite } from '../support/site.ts'
 import { offer as anOffer, encode, PAYEE, THIEF } from './pinned-world.ts'
 
 const BASE = 'eip155:8453'
@@ -21,7 +22,7 @@ let unpaid: (res: ServerResponse) => void = () => {}
 let requested: IncomingMessage[] = []
 
 const seller = forAllTests(() =>
-  startSeller((req, res) => {
+  startSite((req, res) => {
     requested.push(req)
     const isPaid = req.headers['payment-signature'] ?? req.headers['x-payment']
     if (isPaid === undefined) unpaid(res)

@@ -3,9 +3,10 @@ import { type Lock, toLockEntry } from '../../packages/client/cli/pins.ts'
 import { toCompactKit } from '../../src/domain/kit/found-operations.ts'
 import type { KitView } from '../../src/domain/kit/kit-view.ts'
 import type { Evidence } from '../../src/domain/trust/evidence.ts'
-import { aListing, type RelayWorld, startRelay, startSeller } from '../call/relay-world.ts'
+import { aListing, type RelayWorld, startRelay } from '../call/relay-world.ts'
 import { toKit, toListing } from '../domain/listing-samples.ts'
 import { listen } from '../support/listen.ts'
+import { startSite } from '../support/site.ts'
 
 /** A seller of tides, the directory that lists it, and the directory's relay: all on loopback. */
 export interface PinnedWorld {
@@ -53,14 +54,14 @@ export const wallet = {
 }
 
 export async function startPinnedWorld(): Promise<PinnedWorld> {
-  const seller = await startSeller((req, res) => {
+  const seller = await startSite((req, res) => {
     const payment = req.headers['payment-signature']
     if (typeof payment === 'string') {
       world.paid.push(payment)
       return void res.end('{"tide":"high"}')
     }
     if (world.answer !== null) return world.answer(res)
-    const terms = { x402Version: 2, resource: { url: seller.origin }, accepts: world.offers }
+    const terms = { x402Version: 2, resource: { url: seller.url }, accepts: world.offers }
     res.writeHead(402, { 'payment-required': encode(terms) }).end('{}')
   })
   let relay: RelayWorld | undefined
@@ -91,12 +92,12 @@ export async function startPinnedWorld(): Promise<PinnedWorld> {
   }
   const port = await listen(server)
   const first = () => ({
-    ...{ front: frontOf(seller.origin), evidence: {}, isListed: true },
+    ...{ front: frontOf(seller.url), evidence: {}, isListed: true },
     ...{ offers: [offer()], answer: null, paid: [] },
   })
   const world: PinnedWorld = {
     url: `http://127.0.0.1:${port}`,
-    origin: seller.origin,
+    origin: seller.url,
     ...first(),
     reset: () => void Object.assign(world, first()),
     kit: () => kitOf(world),

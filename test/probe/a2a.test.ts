@@ -1,8 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import { CARD_PATHS } from '../../src/domain/probe/a2a.ts'
+import { startSite } from '../support/site.ts'
 import { startAgent } from './a2a-sites.ts'
-import { openClient, type Site, startSite } from './probe-world.ts'
+import { openClient, type Site } from './probe-world.ts'
 
 function probe(site: Site) {
   onTestFinished(site.close)

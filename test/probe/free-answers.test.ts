@@ -7,7 +7,8 @@ import { mergeFinding } from '../../src/domain/probe/merge.ts'
 import { planProbe } from '../../src/domain/probe/plan.ts'
 import { EvidenceSchema } from '../../src/domain/trust/evidence.ts'
 import { createLab, type LabSeller } from '../receipts/lab.ts'
-import { createTestClient, factsOf, type Site, startSite } from './probe-world.ts'
+import { startSite } from '../support/site.ts'
+import { createTestClient, factsOf, type Site } from './probe-world.ts'
 
 /**
  * The sellers that receipts are tried with, here for nothing: a probe asks each with its published example and

@@ -18,14 +18,8 @@ const offers = (count: number, amount: string, from: number) =>
   Array.from({ length: count }, (_, n) => ({ ...OFFER, amount, payTo: wallet(from + n) }))
 
 /** A seller whose operations are `/0`, `/1`, …; the first one always asks to be paid. */
-async function startSeller(answer: RequestListener): Promise<Site & { requested: string[] }> {
-  const requested: string[] = []
-  const site = await openSite((req, res) => {
-    requested.push(req.url ?? '')
-    return req.url === '/0' ? pay(req, res) : answer(req, res)
-  })
-  return { ...site, requested }
-}
+const startSeller = (answer: RequestListener) =>
+  openSite((req, res) => (req.url === '/0' ? pay(req, res) : answer(req, res)))
 
 function planOf(urls: string[], id = 'x402.a'): ProbePlan {
   const http = urls.map((url) => ({ method: 'GET', url, price: PRICE }))

@@ -3,8 +3,9 @@ import type { HttpLimits } from '../../functions/net/guard.ts'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
 import type { Handshake } from '../../src/domain/probe/plan.ts'
 import { startDnsServer } from '../support/dns-server.ts'
+import { startSite } from '../support/site.ts'
 import { HOSTILE_SITES } from './hostile-sites.ts'
-import { createTestClient, paidRequest, type Site, startRawSite, startSite } from './probe-world.ts'
+import { createTestClient, paidRequest, type Site, startRawSite } from './probe-world.ts'
 
 const BOUNDS = { bodyBytes: 256 * 1024, decodedBytes: 1024 * 1024 }
 /** For sellers that only a deadline ends; to all others it must not matter how busy the machine is. */
@@ -80,17 +81,13 @@ describe('a hostile seller', () => {
 
   test('a redirect is never followed, whatever the status', async () => {
     for (const status of [301, 302, 303, 307, 308]) {
-      const requested: string[] = []
-      const other = await startSite((req, res) => {
-        requested.push(req.url ?? '')
-        res.end('{}')
-      })
+      const other = await startSite((_req, res) => res.end('{}'))
       closing.push(other.close)
       const findings = await probeAll(
         await startSite((_req, res) => res.writeHead(status, { location: other.url }).end()),
       )
       expect(findings.map(({ outcome }) => outcome)).toEqual(findings.map(() => 'wrong_protocol'))
-      expect(requested).toEqual([])
+      expect(other.requested).toEqual([])
     }
   })
 })

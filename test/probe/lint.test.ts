@@ -4,8 +4,9 @@ import { lintUrl } from '../../functions/probes/lint.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 import { runHere } from '../support/run-here.ts'
 import { startService } from '../support/running-service.ts'
+import { startSite } from '../support/site.ts'
 import { startFormer } from './mcp-sites.ts'
-import { OFFER, openClient, openSite, startSite, toTerms } from './probe-world.ts'
+import { OFFER, openClient, openSite, toTerms } from './probe-world.ts'
 
 const offer = { ...OFFER, amount: '70000' }
 

@@ -1,8 +1,9 @@
 import { text as readText } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { probeHandshake } from '../../functions/probes/handshake.ts'
+import { startSite } from '../support/site.ts'
 import { startCurrent, startFormer, startSse } from './mcp-sites.ts'
-import { OFFER, openClient, pay, type Site, startSite } from './probe-world.ts'
+import { OFFER, openClient, pay, type Site } from './probe-world.ts'
 
 function probe(site: Site, kind: 'mcp' | 'mcp_sse' = 'mcp') {
   onTestFinished(site.close)

@@ -14,9 +14,10 @@ import { createCatalogue } from '../../src/derive/catalogue.ts'
 import { planProbe } from '../../src/domain/probe/plan.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
+import { startSite } from '../support/site.ts'
 import { describeBothStores, silentLog } from '../support/stores.ts'
 import { type McpSite, startCurrent } from './mcp-sites.ts'
-import { OFFER, planPaid, type Site, startSite, toTerms } from './probe-world.ts'
+import { OFFER, planPaid, type Site, toTerms } from './probe-world.ts'
 
 const BASE = 'http://localhost:4321'
 const RULES = { allowPrivate: true }

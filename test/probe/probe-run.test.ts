@@ -101,18 +101,14 @@ describe('a probe run', () => {
   })
 
   test('takes up where it stopped: never probed first, and nobody twice before it is due', async () => {
-    const requested: string[] = []
-    const site = await openSite((req, res) => {
-      requested.push(req.url ?? '')
-      pay(req, res)
-    })
+    const site = await openSite(pay)
     const content = createContentFolder()
     const plans = ['a', 'b', 'c', 'd'].map((slug) =>
       planPaid(`x402.${slug}`, `${site.url}/${slug}`),
     )
     await run(content.dir, plans, { limit: 2 })
     const { summary } = await run(content.dir, plans, { staleMs: 3_600_000 })
-    expect(requested).toEqual(['/a', '/b', '/c', '/d'])
+    expect(site.requested).toEqual(['/a', '/b', '/c', '/d'])
     expect(summary).toMatchObject({ not_due: 2, probed: 2 })
   })
 

@@ -1,4 +1,4 @@
-import { createServer, type Server as HttpServer, type RequestListener } from 'node:http'
+import type { Server as HttpServer, RequestListener } from 'node:http'
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import * as v from 'valibot'
 import { onTestFinished } from 'vitest'
@@ -13,6 +13,7 @@ import type { PaymentTerm } from '../../src/domain/probe/finding.ts'
 import type { ProbePlan } from '../../src/domain/probe/plan.ts'
 import { SAMPLE_FACTS } from '../domain/listing-samples.ts'
 import { listen as listenOn } from '../support/listen.ts'
+import { startSite, type Site as WebSite } from '../support/site.ts'
 
 /** A server of a test on loopback. */
 export interface Site {
@@ -21,12 +22,8 @@ export interface Site {
   close(): Promise<void>
 }
 
-export function startSite(answer: RequestListener): Promise<Site> {
-  return listen(createServer({ maxHeaderSize: 256 * 1024 }, answer))
-}
-
-/** The same, for the rest of the test that calls it. */
-export async function openSite(answer: RequestListener): Promise<Site> {
+/** A web server, for the rest of the test that calls it. */
+export async function openSite(answer: RequestListener): Promise<WebSite> {
   const site = await startSite(answer)
   onTestFinished(site.close)
   return site

@@ -10,18 +10,12 @@ import { rotateKeys } from '../../functions/receipts/receipts.ts'
 import type { ProbePlan } from '../../src/domain/probe/plan.ts'
 import { liveListing } from '../support/live-listing.ts'
 import { serveFixture } from '../support/running-service.ts'
+import { startSite } from '../support/site.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { startAgent } from './a2a-sites.ts'
 import { startCurrent, startFormer, startSse } from './mcp-sites.ts'
-import {
-  NOTHING_DECLARED,
-  paidRequest,
-  pay,
-  planPaid,
-  type Site,
-  startSite,
-} from './probe-world.ts'
+import { NOTHING_DECLARED, paidRequest, pay, planPaid, type Site } from './probe-world.ts'
 import { type Arrived, thumbprintOf, verify } from './rfc-9421.ts'
 
 const TAG = 'web-bot-auth'

@@ -2,8 +2,9 @@ import { text as readText } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { callThroughRelay } from '../../functions/protocols/mcp-call-tool.ts'
 import { createRelay } from '../../functions/relay/relay.ts'
-import { aListing, type RelayWorld, startRelay, startSeller } from '../call/relay-world.ts'
+import { aListing, type RelayWorld, startRelay } from '../call/relay-world.ts'
 import { forAllTests } from '../support/for-tests.ts'
+import { startSite } from '../support/site.ts'
 
 const seen: {
   method: string | undefined
@@ -13,14 +14,14 @@ const seen: {
 }[] = []
 
 const seller = forAllTests(() =>
-  startSeller(async (req, res) => {
+  startSite(async (req, res) => {
     const body = await readText(req)
     seen.push({ method: req.method, url: req.url, body, headers: req.headers })
     if (req.url === '/large') return void res.end('x'.repeat(1_000_000))
     res.setHeader('content-type', 'application/json').end(JSON.stringify({ ok: true }))
   }),
 )
-const listings = () => [aListing(`${seller.origin}/start`)]
+const listings = () => [aListing(`${seller.url}/start`)]
 const world = forAllTests(() => startRelay({ listings: listings() }))
 const limited = forAllTests(() =>
   startRelay({ listings: listings(), env: { RATE_LIMITS: '{"call":"1/60"}' } }),
@@ -68,7 +69,7 @@ describe('a call that never was on a socket of ours', () => {
       method: 'POST',
       url: '/search?q=a%20b',
       body: '{"q":1}',
-      headers: { 'x-api-key': 'k', host: new URL(seller.origin).host },
+      headers: { 'x-api-key': 'k', host: new URL(seller.url).host },
     })
   })
 
@@ -103,11 +104,11 @@ describe('a call that never was on a socket of ours', () => {
 test('a caller that hangs up is gone for the seller too', async () => {
   const { promise: isRequested, resolve: ask } = Promise.withResolvers<void>()
   const { promise: isLeft, resolve: leave } = Promise.withResolvers<void>()
-  const silent = await startSeller((req) => {
+  const silent = await startSite((req) => {
     req.socket.once('close', () => leave())
     ask()
   })
-  const waiting = await startRelay({ listings: [aListing(silent.origin)] })
+  const waiting = await startRelay({ listings: [aListing(silent.url)] })
   const stop = new AbortController()
   const answer = call({}, waiting, { signal: stop.signal })
   await isRequested

@@ -1,12 +1,12 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { forAllTests } from '../support/for-tests.ts'
 import { serveFixture, startService } from '../support/running-service.ts'
-import { startSellerSite } from '../support/seller-site.ts'
+import { startSite } from '../support/site.ts'
 
 const EMAIL = 'secret-person@shop.example'
 const URL_OF_NEW = 'https://api.tides.example/tides'
 
-const seller = forAllTests(startSellerSite)
+const seller = forAllTests(startSite)
 const waypost = serveFixture({
   UNSAFE_ALLOW_PRIVATE_TARGETS: 'true',
   RATE_LIMITS: '{"propose":"off","dispute":"off","search":"off"}',

@@ -25,7 +25,7 @@ import type { ReportKind } from '../../src/domain/sellers/report.ts'
 import { HOSTILE_SITES } from '../probe/hostile-sites.ts'
 import { createContentFixture } from '../seeds/content-fixture.ts'
 import { settleOne } from '../seeds/settle-one.ts'
-import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
+import { type Site, startSite } from '../support/site.ts'
 import { silentLog } from '../support/stores.ts'
 
 const NEW = 'https://api.night-tides.com/tides'
@@ -211,7 +211,7 @@ describe('a reported service in the review queue', () => {
   test.each(HOSTILE_SITES.filter(({ isEndless }) => isEndless !== true))(
     'that $name does no harm',
     async ({ answer }) => {
-      const seller: SellerSite = await startSellerSite()
+      const seller: Site = await startSite()
       seller.answer = answer
       const config = parseConfig({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' })
       try {

@@ -7,23 +7,24 @@ import { PURPOSES } from '../../functions/net/guard.ts'
 import { fetchText, readSource } from '../../seeds/fetch/read-source.ts'
 import { mcpRegistry } from '../../seeds/sources/mcp-registry.ts'
 import { readContent } from '../../src/content/read.ts'
+import { type Site, sendJson, startSite } from '../support/site.ts'
 import { contentForEachTest, FIXTURES } from './content-fixture.ts'
 import { server } from './registry-rows.ts'
-import { createRegistryServer, sendJson } from './registry-server.ts'
 
 const content = contentForEachTest()
-let registry: Awaited<ReturnType<typeof createRegistryServer>> | undefined
+let registry: Site | undefined
 afterEach(() => registry?.close())
+const listOf = ({ url }: Site) => `${url}/v0.1/servers?limit=100&version=latest`
 
 async function open(answer: (request: IncomingMessage, response: ServerResponse) => void) {
-  registry = await createRegistryServer(answer)
+  registry = await startSite(answer)
   return registry
 }
 
 describe('the live registry', () => {
   test('is read page by page, with its cursor sent back encoded', async () => {
-    registry = await createRegistryServer(pages)
-    const result = await content.seed({ from: registry.url })
+    registry = await startSite(pages)
+    const result = await content.seed({ from: listOf(registry) })
     expect(registry.requested).toEqual([
       '/v0.1/servers?limit=100&version=latest',
       '/v0.1/servers?limit=100&version=latest&cursor=io.github.Tide-Tables%2FTides%3A0.3.0',
@@ -54,39 +55,39 @@ describe('the live registry', () => {
   })
 
   test('is not asked for more pages than a limit needs', async () => {
-    registry = await createRegistryServer(pages)
-    await content.seed({ from: registry.url, limit: 1 })
+    registry = await startSite(pages)
+    await content.seed({ from: listOf(registry), limit: 1 })
     expect(registry.requested).toHaveLength(1)
   })
 
   test('is asked again after a passing failure', async () => {
     const failures = [429, 503]
-    registry = await createRegistryServer((request, response) => {
+    registry = await startSite((request, response) => {
       const status = failures.shift()
       if (status === undefined) return pages(request, response)
       response.writeHead(status, { 'retry-after': '0' }).end()
     })
-    expect((await content.seed({ from: registry.url })).plan.outcomes).toHaveLength(4)
+    expect((await content.seed({ from: listOf(registry) })).plan.outcomes).toHaveLength(4)
     expect(registry.requested).toHaveLength(4)
   })
 
   test('is asked again after a connection that broke in the middle of a page', async () => {
     let broken = 0
-    registry = await createRegistryServer((request, response) => {
+    registry = await startSite((request, response) => {
       if (broken++ > 0) return pages(request, response)
       response.writeHead(200, { 'content-length': 1000 })
       response.write('{"servers":[')
       setTimeout(() => response.destroy(), 20)
     })
-    expect((await content.seed({ from: registry.url })).plan.outcomes).toHaveLength(4)
+    expect((await content.seed({ from: listOf(registry) })).plan.outcomes).toHaveLength(4)
   })
 
   test('a failure on a later page writes nothing at all', async () => {
-    registry = await createRegistryServer((request, response) =>
+    registry = await startSite((request, response) =>
       request.url?.includes('cursor=') ? sendJson(response, {}, 500) : pages(request, response),
     )
     const before = content.snapshot()
-    await expect(content.seed({ from: registry.url })).rejects.toThrow(
+    await expect(content.seed({ from: listOf(registry) })).rejects.toThrow(
       /cursor=.*expected status 200, got 500 \(4 tries\)/,
     )
     expect(content.snapshot()).toEqual(before)
@@ -119,15 +120,13 @@ describe('the live registry', () => {
       (_, response) => sendJson(response, { servers: [], metadata: { nextCursor: 'x' } }),
     ],
   ])('%s is an error that says what was expected', async (_what, message, answer) => {
-    registry = await createRegistryServer(answer)
-    await expect(content.seed({ from: registry.url })).rejects.toThrow(message)
+    registry = await startSite(answer)
+    await expect(content.seed({ from: listOf(registry) })).rejects.toThrow(message)
   })
 
   test('an empty registry is not an error', async () => {
-    registry = await createRegistryServer((_, response) =>
-      sendJson(response, { servers: [], metadata: {} }),
-    )
-    expect((await content.seed({ from: registry.url })).rows).toBe(0)
+    registry = await startSite((_, response) => sendJson(response, { servers: [], metadata: {} }))
+    expect((await content.seed({ from: listOf(registry) })).rows).toBe(0)
   })
 })
 
@@ -148,7 +147,7 @@ describe('a server that the registry marks as deleted', () => {
   /** As the registry does, it shows deleted rows to those alone who ask for them, or for changes. */
   async function openRegistry() {
     const state = { status: 'active' }
-    const { origin } = await open((request, response) => {
+    const { url } = await open((request, response) => {
       const requested = new URL(request.url ?? '', 'http://registry.example').searchParams
       const isChanges = requested.has('updated_since')
       const showsAll = isChanges || requested.get('include_deleted') === 'true'
@@ -157,7 +156,7 @@ describe('a server that the registry marks as deleted', () => {
       sendJson(response, { servers, metadata: {} })
     })
     const { pathname, search } = new URL(mcpRegistry.liveUrl ?? '')
-    return { state, from: `${origin}${pathname}${search}` }
+    return { state, from: `${url}${pathname}${search}` }
   }
   const tombstones = () => [
     ...(readContent(content.contentDir, { allowPrivate: false }).content?.tombstones.keys() ?? []),
@@ -195,17 +194,17 @@ describe('one answer', () => {
   const options = { retryMs: 1, limits }
 
   test('is bounded in bytes, decompressed ones', async () => {
-    registry = await createRegistryServer((_, response) =>
+    registry = await startSite((_, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'.repeat(100_000))),
     )
-    await expect(fetchText(new URL(registry.url), options)).rejects.toThrow(
+    await expect(fetchText(new URL(listOf(registry)), options)).rejects.toThrow(
       'expected at most 1000 bytes, got more',
     )
     expect(registry.requested).toHaveLength(1)
   })
 
   test('is bounded in time, headers and body', async () => {
-    registry = await createRegistryServer((request, response) => {
+    registry = await startSite((request, response) => {
       if (!request.url?.includes('slow-body')) return
       response.writeHead(200)
       const drip = setInterval(() => response.write('x'), 50)
@@ -213,7 +212,7 @@ describe('one answer', () => {
     })
     for (const path of ['/silent', '/slow-body'])
       await expect(
-        fetchText(new URL(path, registry.origin), {
+        fetchText(new URL(path, registry.url), {
           ...options,
           limits: { ...limits, answerMs: 300 },
         }),
@@ -221,12 +220,12 @@ describe('one answer', () => {
   })
 
   test('follows a redirect on the same host', async () => {
-    registry = await createRegistryServer((request, response) =>
+    registry = await startSite((request, response) =>
       request.url === '/new'
         ? response.end('here')
         : response.writeHead(301, { location: '/new' }).end(),
     )
-    expect(await fetchText(new URL('/old', registry.origin), options)).toBe('here')
+    expect(await fetchText(new URL('/old', registry.url), options)).toBe('here')
   })
 })
 

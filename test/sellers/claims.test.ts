@@ -4,7 +4,7 @@ import { reverifyClaims } from '../../functions/sellers/claim-checks.ts'
 import { readLedgerFacts } from '../../functions/service/ledger-facts.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { liveListing } from '../support/live-listing.ts'
-import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
+import { type Site, startSite } from '../support/site.ts'
 import { describeBothStores } from '../support/stores.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
@@ -18,14 +18,14 @@ const RECORD = '_listing-claim.api.shop.example'
 
 describeBothStores('claiming a listing', ({ newPlace }) => {
   let world: World
-  let site: SellerSite
+  let site: Site
   let dns: DnsServer
   let second: DnsServer
   let ann: Visitor
   let bob: Visitor
 
   beforeAll(async () => {
-    site = await startSellerSite()
+    site = await startSite()
     dns = await startDnsServer()
     second = await startDnsServer()
     dns.a.set('shop.test-site.example', ['127.0.0.1'])

@@ -10,10 +10,10 @@ import { GITHUB_ISSUER, readClaimHost } from '../../src/domain/sellers/claim-rul
 import { makeCertificate } from '../support/certificate.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { listen } from '../support/listen.ts'
-import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
 import { SHARED_HOSTS } from '../support/shared-hosts.ts'
+import { type Site, startSite } from '../support/site.ts'
 
-let site: SellerSite | undefined
+let site: Site | undefined
 let dns: DnsServer | undefined
 afterEach(async () => {
   vi.useRealTimers()
@@ -38,7 +38,7 @@ function proverFor(servers: string[], env: Record<string, string> = {}) {
 }
 
 test('a web server that drips bytes for ever is cut when its ten seconds are over', async () => {
-  site = await startSellerSite()
+  site = await startSite()
   const dripping = Promise.withResolvers<void>()
   const hungUp = Promise.withResolvers<void>()
   site.answer = (_req, res) => {
@@ -89,7 +89,7 @@ test('name servers that are silent prove nothing', async () => {
 })
 
 test('without the trial setting a host that resolves to this machine is refused, unasked', async () => {
-  site = await startSellerSite()
+  site = await startSite()
   dns = await startDnsServer()
   let hits = 0
   site.answer = (_req, res) => {

@@ -16,8 +16,8 @@ import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { CLAIM_METHODS, type ClaimMethod } from '../../src/domain/wire/vocabulary.ts'
 import { createContentFolder, listingText } from '../support/content-folder.ts'
 import { liveListing } from '../support/live-listing.ts'
-import { type SellerSite, startSellerSite } from '../support/seller-site.ts'
 import { SHARED_HOSTS } from '../support/shared-hosts.ts'
+import { type Site, startSite } from '../support/site.ts'
 import { describeStores } from '../support/stores.ts'
 import { createVisitor, type Visitor } from '../support/visitor.ts'
 import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
@@ -31,7 +31,7 @@ type Key = Awaited<ReturnType<typeof generateKeyPair>>
 describeStores('claiming a page of a code host by a workflow', ({ newPlace }) => {
   let world: World
   /** Code host and token server in one, as an installation has them. */
-  let issuer: SellerSite
+  let issuer: Site
   let ann: Visitor
   let bob: Visitor
   let key: Key
@@ -41,7 +41,7 @@ describeStores('claiming a page of a code host by a workflow', ({ newPlace }) =>
   let reads: number
 
   beforeAll(async () => {
-    issuer = await startSellerSite()
+    issuer = await startSite()
     key = await generateKeyPair('RS256')
     other = await generateKeyPair('RS256')
     const { config } = await newPlace()
@@ -225,7 +225,7 @@ describeStores('claiming a page of a code host by a workflow', ({ newPlace }) =>
     expect(reads).toBe(2)
   })
 
-  test.each<[string, SellerSite['answer']]>([
+  test.each<[string, Site['answer']]>([
     ['redirects', (_, res) => res.writeHead(302, { location: '/keys' }).end()],
     ['fails', (_, res) => res.writeHead(500).end()],
     ['speaks no JSON', (_, res) => res.end('<html>')],

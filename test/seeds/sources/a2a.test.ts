@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { readContent } from '../../../src/content/read.ts'
+import { type Site, sendJson, startSite } from '../../support/site.ts'
 import { contentForEachTest } from '../content-fixture.ts'
-import { createRegistryServer, sendJson } from '../registry-server.ts'
 
 const card = (url: string, change: object = {}) => ({
   protocolVersion: '0.3.0',
@@ -23,7 +23,7 @@ const card = (url: string, change: object = {}) => ({
 })
 
 const content = contentForEachTest()
-let host: Awaited<ReturnType<typeof createRegistryServer>> | undefined
+let host: Site | undefined
 afterEach(async () => {
   await host?.close()
   host = undefined
@@ -148,10 +148,8 @@ describe('A2A agents', () => {
   })
 
   test('addresses of cards are read through the guard: those on this machine are not', async () => {
-    host = await createRegistryServer((_, response) =>
-      sendJson(response, card('https://guide.example')),
-    )
-    const { origin } = host
+    host = await startSite((_, response) => sendJson(response, card('https://guide.example')))
+    const { url: origin } = host
     const list = content.save([])
     content.write(
       'addresses.json',

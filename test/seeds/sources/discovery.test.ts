@@ -7,9 +7,9 @@ import { readOpenApi } from '../../../src/domain/sources/openapi.ts'
 import { readX402Manifest } from '../../../src/domain/sources/x402-manifest.ts'
 import { EvidenceSchema } from '../../../src/domain/trust/evidence.ts'
 import { createTestClient } from '../../probe/probe-world.ts'
+import { type Site, sendJson, startSite } from '../../support/site.ts'
 import { createContentFixture } from '../content-fixture.ts'
 import { RULES } from '../map-row.ts'
-import { createRegistryServer, sendJson } from '../registry-server.ts'
 
 const OPENAPI = (origin: string) => ({
   openapi: '3.1.0',
@@ -35,18 +35,18 @@ const OPENAPI = (origin: string) => ({
 const card = (url: string) => ({ type: 'application/a2a-agent-card+json', url })
 
 let content: ReturnType<typeof createContentFixture>
-let seller: Awaited<ReturnType<typeof createRegistryServer>>
+let seller: Site
 beforeEach(async () => {
   content = createContentFixture()
-  seller = await createRegistryServer((request, response) => {
-    if (request.url === '/openapi.json') return sendJson(response, OPENAPI(seller.origin))
+  seller = await startSite((request, response) => {
+    if (request.url === '/openapi.json') return sendJson(response, OPENAPI(seller.url))
     if (request.url === '/llms.txt') return response.end('# Harbour Tides\n\n> Tides.\n')
     // A page for everything: what many hosts answer to any address.
     response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><h1>Hello</h1>')
   })
   content.write(
     'listings/x402/tides.md',
-    `---\nname: Tides\nkind: http_api\nurl: ${seller.origin}/v1/tide\nsummary: By hand.\nsources:\n  - { source: vendor_docs, ref: "https://tides.example" }\nadded: 2026-01-01\n---\n`,
+    `---\nname: Tides\nkind: http_api\nurl: ${seller.url}/v1/tide\nsummary: By hand.\nsources:\n  - { source: vendor_docs, ref: "https://tides.example" }\nadded: 2026-01-01\n---\n`,
   )
 })
 afterEach(async () => {
@@ -62,7 +62,7 @@ describe('discovery', () => {
     const result = await discover()
     expect(result.plan.outcomes).toMatchObject([{ outcome: 'merged' }])
     expect(content.listing('listings/x402/tides.md')).toContain(
-      `discovery:\n  openapi: ${seller.origin}/openapi.json\n  llms_txt: ${seller.origin}/llms.txt\n`,
+      `discovery:\n  openapi: ${seller.url}/openapi.json\n  llms_txt: ${seller.url}/llms.txt\n`,
     )
     expect(content.read('listings/x402/tides.md')).toContain('name: Tides\n')
     // The operations stand on this machine, which content does not take; the reading is tested below.
@@ -88,10 +88,10 @@ describe('discovery', () => {
       response.writeHead(404).end()
     }
     const client = createTestClient()
-    const found = await findSeller(seller.origin, client)
+    const found = await findSeller(seller.url, client)
     await client.close()
-    expect(found.files).toEqual({ mcp_card: `${seller.origin}/.well-known/mcp/server-card.json` })
-    const target = { id: 'mcp.tides', kind: 'mcp_server', name: 'Tides', origin: seller.origin }
+    expect(found.files).toEqual({ mcp_card: `${seller.url}/.well-known/mcp/server-card.json` })
+    const target = { id: 'mcp.tides', kind: 'mcp_server', name: 'Tides', origin: seller.url }
     const { seeds } = discovery.choose([{ target, found }], RULES)
     expect(seeds[0]?.evidence?.interface).toMatchObject({
       from: 'server_card',
@@ -103,10 +103,10 @@ describe('discovery', () => {
   test('an ARD manifest is read, and the agent card it names on the same host', async () => {
     seller.answer = (request, response) => {
       if (request.url === '/cards/tides.json')
-        return sendJson(response, { name: 'Tides', url: `${seller.origin}/a2a`, skills: [] })
+        return sendJson(response, { name: 'Tides', url: `${seller.url}/a2a`, skills: [] })
       const entries = [
         card('https://else.example/card.json'),
-        card(`${seller.origin}/cards/tides.json`),
+        card(`${seller.url}/cards/tides.json`),
         7,
       ]
       if (request.url === '/.well-known/ard.json') return sendJson(response, { entries })
@@ -114,7 +114,7 @@ describe('discovery', () => {
     }
     await discover()
     expect(content.listing('listings/x402/tides.md')).toContain(
-      `agent_card: ${seller.origin}/cards/tides.json\n  ard: ${seller.origin}/.well-known/ard.json\n`,
+      `agent_card: ${seller.url}/cards/tides.json\n  ard: ${seller.url}/.well-known/ard.json\n`,
     )
   })
 
@@ -233,7 +233,7 @@ test('where callers of a remote server sign in becomes evidence, once for each a
     },
   })
   seller.answer = (request, response) => {
-    const file = metadata(seller.origin)[request.url ?? '']
+    const file = metadata(seller.url)[request.url ?? '']
     return file === undefined ? response.writeHead(404).end() : sendJson(response, file)
   }
   for (const [id, auth] of [
@@ -242,7 +242,7 @@ test('where callers of a remote server sign in becomes evidence, once for each a
   ])
     content.write(
       `listings/mcp/${id}.md`,
-      `---\nname: ${id}\nkind: mcp_server\nurl: ${seller.origin}/mcp\nsummary: By hand.\nauth: { type: ${auth} }\ninvoke: [{ kind: mcp, transport: streamable-http, url: "${seller.origin}/mcp" }]\nsources:\n  - { source: vendor_docs, ref: "https://tides.example" }\nadded: 2026-01-01\n---\n`,
+      `---\nname: ${id}\nkind: mcp_server\nurl: ${seller.url}/mcp\nsummary: By hand.\nauth: { type: ${auth} }\ninvoke: [{ kind: mcp, transport: streamable-http, url: "${seller.url}/mcp" }]\nsources:\n  - { source: vendor_docs, ref: "https://tides.example" }\nadded: 2026-01-01\n---\n`,
     )
   await discover()
   const rows = content.read('sources/discovery/rows.json')
@@ -250,10 +250,10 @@ test('where callers of a remote server sign in becomes evidence, once for each a
     'mcp.ferry': {
       evidence: {
         sign_in: {
-          resource: `${seller.origin}/mcp`,
-          authorization_server: seller.origin,
-          token_endpoint: `${seller.origin}/token`,
-          registration_endpoint: `${seller.origin}/register`,
+          resource: `${seller.url}/mcp`,
+          authorization_server: seller.url,
+          token_endpoint: `${seller.url}/token`,
+          registration_endpoint: `${seller.url}/register`,
         },
       },
     },
