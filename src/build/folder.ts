@@ -12,7 +12,6 @@ import {
   statSync,
   symlinkSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -38,9 +37,6 @@ const BATCH_BYTES = 1 << 18
 const MAX_WAITING_BYTES = 32 << 20
 /** Of a file that a thread reads itself: what it costs there. */
 const A_PAGE_BYTES = 16 << 10
-
-/** Node refuses to write 2 GiB or more at once, which the index of a million listings comes near. */
-const MAX_PIECE_BYTES = 2 ** 30
 
 /** The only memory of builds besides the files themselves. */
 const MEMORY = 'data/pages.json'
@@ -210,8 +206,7 @@ function beginFile(path: string) {
   let bytes = 0
   return {
     write(part: Uint8Array): void {
-      for (let at = 0; at < part.length; )
-        at += writeSync(file, part, at, Math.min(MAX_PIECE_BYTES, part.length - at))
+      writeFileSync(file, part)
       digest.update(part)
       bytes += part.length
     },

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readSync, unlinkSync, writeFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Tables } from '../domain/derived/tables.ts'
 import { createIndexBuilder, toIndexTables } from '../search/index/build-index.ts'
@@ -19,8 +19,8 @@ export interface IndexWork {
   files: Record<IndexNoun, string>
 }
 
-/** What is written and read at once (bytes), and the most that Node writes: it refuses 2 GiB. */
-const [A_PIECE, MAX_PIECE] = [1 << 20, 2 ** 30]
+/** What is written and read at once (bytes). */
+const A_PIECE = 1 << 20
 
 // A thread's data is typed `any`; `beginIndexes` passes this.
 const { tables, listings, files }: IndexWork = workerData
@@ -71,12 +71,8 @@ function beginFile(path: string) {
   const file = openSync(path, 'w+')
   const piece = Buffer.allocUnsafe(A_PIECE)
   let size = 0
-  const writeNow = (bytes: Uint8Array) => {
-    for (let from = 0; from < bytes.length; )
-      from += writeSync(file, bytes, from, Math.min(MAX_PIECE, bytes.length - from))
-  }
   const flush = () => {
-    writeNow(piece.subarray(0, size))
+    writeFileSync(file, piece.subarray(0, size))
     size = 0
   }
   return {
@@ -84,7 +80,7 @@ function beginFile(path: string) {
     flush,
     write(bytes: Uint8Array): void {
       if (size + bytes.length > A_PIECE) flush()
-      if (bytes.length > A_PIECE) writeNow(bytes)
+      if (bytes.length > A_PIECE) writeFileSync(file, bytes)
       else {
         piece.set(bytes, size)
         size += bytes.length
