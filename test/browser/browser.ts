@@ -10,8 +10,8 @@ import { ensureBrowser } from './ensure-browser.ts'
 
 /**
  * Of two such lists a browser reads the last alone. Chromium 156 draws two pages of suggestions beneath
- * the address bar of every window, which took more than all else it did; the others are those that
- * Playwright switches off.
+ * the address bar of every window, which took more than a third of all that it did; the others are those
+ * that Playwright switches off.
  */
 const SWITCHED_OFF = [
   ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup'],
