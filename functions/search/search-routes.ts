@@ -10,6 +10,7 @@ import {
   type SharedHosts,
 } from '../../src/domain/sellers/claim-rules.ts'
 import { type NotListedReason, toAddressNote } from '../../src/domain/sellers/not-listed.ts'
+import { present } from '../../src/domain/wire/json.ts'
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import { findExact } from '../../src/search/index/exact-table.ts'
 import { findId, readBody, readId, type SearchIndex } from '../../src/search/index/index-file.ts'
@@ -149,7 +150,7 @@ export function pageMembers(
   const bodies = outcome.organic.rows.map(({ row }) => parseBody(index, row))
   const matching =
     query.q === undefined
-      ? new Map<string, string>()
+      ? new Map<string, MatchingOperation>()
       : matchingOperations(operations, query.q, new Set(bodies.map(({ id }) => String(id))))
   return bodies.map(({ id, url }) => {
     const [mark, domain, operation] = [
@@ -173,16 +174,19 @@ function domainOf(url: string, sharedHosts: SharedHosts): string | null {
     : owner.domain
 }
 
+type MatchingOperation = NonNullable<PageMembers['operation']>
+
 /** By listing, its best operation for the words, if among the first. */
 function matchingOperations(index: SearchIndex, q: string, listings: ReadonlySet<string>) {
-  const found = new Map<string, string>()
+  const found = new Map<string, MatchingOperation>()
   for (const { row } of rankIndex(index, { q, limit: LOOKED_AT, offset: 0 }).rows) {
     const [listing = ''] = readId(index, row).split('~')
     if (found.has(listing) || !listings.has(listing)) continue
-    const { name, method, url = '' }: FoundOperation['operation'] = parseBody(index, row).operation
+    const { operation }: FoundOperation = parseBody(index, row)
+    const { name, method, url = '', price } = operation
     const named = name ?? (method === undefined ? null : `${method} ${pathOf(url)}`)
     // A whole listing is already named by its row.
-    if (named !== null) found.set(listing, named)
+    if (named !== null) found.set(listing, { name: named, ...present({ price }) })
   }
   return found
 }

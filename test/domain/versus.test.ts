@@ -76,6 +76,17 @@ describe('listings side by side', () => {
     expect(textsOf(rows, 'Weather for a place')).toEqual(['$0.02', 'free', UNPUBLISHED])
   })
 
+  test('a price of another unit names it, and is compared with none', () => {
+    const [operation] = priced(0.001).http
+    const http = [{ ...operation, price: { min_usd: 0.001, max_usd: 0.001, per: 'other' } }]
+    const rows = [{ facts: priced(0.02) }, { facts: priced(0.01) }, { facts: { http } }]
+    expect(rowsOf(rows).get('Weather for a place')?.cells).toMatchObject([
+      { text: '$0.02', isLowest: false },
+      { text: '$0.01', isLowest: false },
+      { text: '$0.001 / unit', isLowest: false },
+    ])
+  })
+
   test('a row that nobody has anything for is left out; one that somebody has names what lacks', () => {
     const measured = { evidence: { measured: toMeasured() } }
     expect(textsOf([{}, {}], 'Trust')).toBeUndefined()

@@ -269,12 +269,14 @@ test('a search while somebody types counts nothing, and its links say they are a
   expect(shown).toEqual([4])
 })
 
-test('rows of the search page say whose domain a listing has and which operation matches, the API’s do not', () => {
+test('rows of the search page say whose domain a listing has and which operation matches at what price, the API’s do not', () => {
+  const price = { min_usd: 0.03, max_usd: 0.03, per: 'call' }
+  const operation = { name: 'rain_radar', price }
   const operations = indexOf([
     sampleDocument({
       id: 'x402.rain~0',
       texts: { name: ['rain radar'], labels: [], summary: [] },
-      body: '{"id":"x402.rain~0","operation":{"name":"rain_radar"},"listing":{"id":"x402.rain"}}',
+      body: JSON.stringify({ id: 'x402.rain~0', operation, listing: { id: 'x402.rain' } }),
     }),
   ])
   const search = createSearch({
@@ -293,7 +295,11 @@ test('rows of the search page say whose domain a listing has and which operation
     if (reply.status !== 200) throw new Error('refused')
     return JSON.parse(new TextDecoder().decode(reply.body)).results[0]
   }
-  const found = { id: 'x402.rain', operation: 'rain_radar', mark: '/marks/x402.rain.svg' }
+  const found = {
+    id: 'x402.rain',
+    operation: { name: 'rain_radar', price },
+    mark: '/marks/x402.rain.svg',
+  }
   expect(rowOf('submitted')).toMatchObject(found)
   expect(rowOf('submitted').domain).toMatch(/\.example$/)
   expect(Object.keys(rowOf())).not.toContain('domain')

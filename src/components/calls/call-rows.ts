@@ -1,6 +1,6 @@
 import type { KitView } from '../../domain/kit/kit-view.ts'
 import { encodeBody, isJsonPayload, toOutputFields } from '../../domain/listing/operation.ts'
-import { toRangeText } from '../../domain/listing/price-text.ts'
+import { toUnitPriceText } from '../../domain/listing/price-text.ts'
 import { isJsonObject } from '../../domain/wire/json.ts'
 import { cutText } from '../../domain/wire/text.ts'
 import type { Effect } from '../../domain/wire/vocabulary.ts'
@@ -93,7 +93,7 @@ function toToolRow(tool: Kit['tools'][number]): CallRow {
     // Evidence without sentences repeats the name.
     text: tool.description === tool.name ? '' : tool.description,
     tags: toEffectTags(tool),
-    price: tool.price === undefined ? null : toPriceText(tool.price),
+    price: tool.price === undefined ? null : toUnitPriceText(tool.price),
     params: toSchemaParams(tool.input_schema),
     withoutParams: isJsonObject(tool.input_schema.properties)
       ? 'Takes no input.'
@@ -112,7 +112,7 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
     verb: String(method),
     name: toShortUrl(operation.url, url),
     text: operation.description ?? '',
-    price: price === undefined ? null : toPriceText(price),
+    price: price === undefined ? null : toUnitPriceText(price),
     /** What a call changes, and the result of our probe's own call. */
     tags: [...toEffectTags(operation), ...(seenTag === null ? [] : [seenTag])],
     /** Of the first rows the first of them: kit.json has them all. */
@@ -168,13 +168,6 @@ function toReturns(response: NonNullable<Kit['operations'][number]['response']>)
 function toShortUrl(text: string, listing: string): string {
   const origin = new URL(listing).origin
   return text.startsWith(`${origin}/`) ? text.slice(origin.length) : text.replace('https://', '')
-}
-
-function toPriceText(price: { min_usd: number; max_usd: number; per: string }): string {
-  const { max_usd, per } = price
-  // The unit is the seller's own, named in the description next to the price.
-  const unit = per === 'call' || max_usd === 0 ? '' : ` / ${per === 'other' ? 'unit' : per}`
-  return toRangeText(price) + unit
 }
 
 function toSchemaParams(schema: Readonly<Record<string, unknown>>) {

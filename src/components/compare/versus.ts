@@ -1,6 +1,12 @@
 import type { Switches } from '../../domain/derived/tables.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
-import { isFree, toCostText, toUsd, UNPUBLISHED } from '../../domain/listing/price-text.ts'
+import {
+  isFree,
+  toCostText,
+  toUnitPriceText,
+  toUsd,
+  UNPUBLISHED,
+} from '../../domain/listing/price-text.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { smallestOf } from '../../domain/wire/json.ts'
 import { LEAST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'
@@ -72,7 +78,7 @@ type ToRows = (
 ) => {
   label: string
   cells: VersusCell[]
-  /** Prices of different calls: none is marked as the lowest. */
+  /** Prices of different calls or units: none is marked as the lowest. */
   isMixed?: boolean
 }[]
 
@@ -108,21 +114,31 @@ const priceRow = row('One call from', UNPUBLISHED, (view) => {
   return { text: `${toUsd(min_usd)}${to}`, isMissing: false, usd: min_usd }
 })
 
-/** Prices of one call of the same task, where at least two offer it, and half of those compared. */
+/** Prices of the same task, where at least two offer it, and half of those compared. */
 const taskRows: ToRows = (subjects, tasks) =>
   tasks.flatMap(({ id, name }) => {
-    const cells = subjects.map(({ view }): VersusCell => {
-      const doing = view.operations.filter(({ task }) => task === id)
-      // A line of a tool names no task.
-      if (doing.length === 0) return missing(view.tools.length > 0 ? 'not stated' : 'not offered')
-      const prices = doing.flatMap(({ price }) => (price?.per === 'call' ? [price.min_usd] : []))
-      if (prices.length === 0 && !isFree(view)) return missing(UNPUBLISHED)
-      const usd = isFree(view) ? 0 : smallestOf(prices)
-      return { text: usd === 0 ? 'free' : toUsd(usd), isMissing: false, usd }
-    })
-    const offered = cells.filter(({ isMissing }) => !isMissing).length
-    return offered < Math.max(2, cells.length / 2) ? [] : [{ label: name, cells }]
+    const cells = subjects.map(({ view }) => toTaskCell(view, id))
+    const offered = cells.filter(({ isMissing }) => !isMissing)
+    const isMixed = offered.some(({ usd }) => usd === undefined)
+    const least = Math.max(2, cells.length / 2)
+    return offered.length < least ? [] : [{ label: name, cells, isMixed }]
   })
+
+/** The lowest price of one call, else of another unit. */
+function toTaskCell(view: ListingView, id: string): VersusCell {
+  const doing = view.operations.filter(({ task }) => task === id)
+  // A line of a tool names no task.
+  if (doing.length === 0) return missing(view.tools.length > 0 ? 'not stated' : 'not offered')
+  if (isFree(view)) return { ...stated('free'), usd: 0 }
+  const prices = doing
+    .flatMap(({ price }) => price ?? [])
+    .sort((a, b) => Number(b.per === 'call') - Number(a.per === 'call') || a.min_usd - b.min_usd)
+  const [first] = prices
+  if (first === undefined) return missing(UNPUBLISHED)
+  if (first.per !== 'call') return stated(toUnitPriceText(first))
+  const { min_usd: usd } = first
+  return { ...stated(usd === 0 ? 'free' : toUsd(usd)), usd }
+}
 
 /** The lowest price of any call says nothing beside that of the same one. */
 const costRows: ToRows = (subjects, tasks) => {

@@ -19,6 +19,14 @@ export function toRangeText({ min_usd, max_usd }: { min_usd: number; max_usd: nu
   return min_usd === max_usd ? toUsd(min_usd) : `${toUsd(min_usd)}–${toUsd(max_usd)}`
 }
 
+/** Of one operation. @example toUnitPriceText({ min_usd: 0.001, max_usd: 0.001, per: 'other' }) → '$0.001 / unit' */
+export function toUnitPriceText(price: { min_usd: number; max_usd: number; per: string }): string {
+  const { max_usd, per } = price
+  // The unit is the seller's own, named in the description of the operation.
+  const unit = per === 'call' || max_usd === 0 ? '' : ` / ${per === 'other' ? 'unit' : per}`
+  return toRangeText(price) + unit
+}
+
 /**
  * How a listing charges its callers: decided here for lists, pages, sentences and comparisons, and for
  * what filters and orders by price. Nobody is charged without an account, a key or a payment. What runs

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { AlsoSearchSchema } from '../derived/tables.ts'
-import { FoundOperationSchema } from '../kit/found-operations.ts'
+import { type FoundOperation, FoundOperationSchema } from '../kit/found-operations.ts'
 import { ListingSummarySchema } from '../views/listing-view.ts'
 import { SellerTextsSchema } from '../wire/shapes.ts'
 import { AUTH_TYPES, KINDS, RAILS } from '../wire/vocabulary.ts'
@@ -154,8 +154,12 @@ export type CompactResponse = v.InferOutput<typeof CompactResponseSchema>
 
 /** The compact answer to the search page, with page-only members of its rows and our own kits. */
 export interface PageResponse extends Omit<CompactResponse, 'results'> {
-  /** Each with its brand's mark, its registrable domain, and the operation that matches best. */
-  results: (CompactRow & { mark?: string; domain?: string; operation?: string })[]
+  /** Each with its brand's mark, its registrable domain, and the operation that matches best, with its price. */
+  results: (CompactRow & {
+    mark?: string
+    domain?: string
+    operation?: { name: string; price?: NonNullable<FoundOperation['operation']['price']> }
+  })[]
   /** Absent where none matches. */
   featured_first_party?: Pick<CompactRow, 'id' | 'name' | 'kind' | 'summary'>[]
 }
