@@ -59,7 +59,7 @@ test.each([
   ['signs that are part of a name', 'C++', 'mcp.cpp'],
   ['the start of the last word', 'google shee', 'mcp.sheets'],
   ['a name behind a namespace', 'kanban board', 'mcp.repo'],
-  ['the start of a word that is not the last', 'spreads of everything', 'mcp.sheets'],
+  ['the start of a word that is not the last', 'spreadsh of everything', 'mcp.sheets'],
   ['a slip in a word that only stands in the plural', 'sprradsheet', 'mcp.sheets'],
 ])('%s', (_name, q, id) => {
   expect(find(q).ids[0]).toBe(id)

