@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FoundOperation } from '../../src/domain/kit/found-operations.ts'
+import type { LiveListing } from '../../src/domain/listing/listing-states.ts'
 import { toAsciiAddress } from '../../src/domain/listing/target-url.ts'
 import type { PageAnswer } from '../../src/domain/search/search-response.ts'
 import {
@@ -11,7 +12,7 @@ import {
 } from '../../src/domain/sellers/claim-rules.ts'
 import { type NotListedReason, toAddressNote } from '../../src/domain/sellers/not-listed.ts'
 import { present } from '../../src/domain/wire/json.ts'
-import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
+import { type ClickSource, WARNINGS } from '../../src/domain/wire/vocabulary.ts'
 import { findExact } from '../../src/search/index/exact-table.ts'
 import { findId, readBody, readId, type SearchIndex } from '../../src/search/index/index-file.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
@@ -85,7 +86,7 @@ export function createReleaseSearch({ release, ledger }: SearchParts, src: Click
       pageMembers(index, answered, {
         operations: release().operations,
         sharedHosts: release().sharedHosts,
-        markOf: (id) => release().listings.get(id)?.mark,
+        listingOf: (id) => release().listings.get(id),
       }),
     noteOn: (index, text) => noteOnAddress(index, text, release()),
     randomUuid: randomUUID,
@@ -137,15 +138,14 @@ const decoder = new TextDecoder()
 interface Shown {
   operations: SearchIndex
   sharedHosts: SharedHosts
-  /** Path of a listing's mark. */
-  markOf(id: string): string | undefined
+  listingOf(id: string): Pick<LiveListing, 'mark' | 'disputed' | 'payout_contested'> | undefined
 }
 
-/** Members of each row on the search page beyond the compact view: mark, domain, best operation. */
+/** Members of each row on the search page beyond the compact view. */
 export function pageMembers(
   index: SearchIndex,
   { query, outcome }: AnsweredQuery,
-  { operations, sharedHosts, markOf }: Shown,
+  { operations, sharedHosts, listingOf }: Shown,
 ): PageMembers[] {
   const bodies = outcome.organic.rows.map(({ row }) => parseBody(index, row))
   const matching =
@@ -153,16 +153,11 @@ export function pageMembers(
       ? new Map<string, MatchingOperation>()
       : matchingOperations(operations, query.q, new Set(bodies.map(({ id }) => String(id))))
   return bodies.map(({ id, url }) => {
-    const [mark, domain, operation] = [
-      markOf(String(id)),
-      domainOf(String(url), sharedHosts),
-      matching.get(String(id)),
-    ]
-    return {
-      ...(mark !== undefined && { mark }),
-      ...(domain !== null && { domain }),
-      ...(operation !== undefined && { operation }),
-    }
+    const { mark, disputed, payout_contested } = listingOf(String(id)) ?? {}
+    const isHeld = { disputed, payout_contested }
+    const warning = WARNINGS.find((warned) => isHeld[warned] !== undefined)
+    const domain = domainOf(String(url), sharedHosts) ?? undefined
+    return present({ mark, warning, domain, operation: matching.get(String(id)) })
   })
 }
 

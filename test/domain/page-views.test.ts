@@ -55,7 +55,7 @@ describe('lists of listings', () => {
 
   test('say where a sample is small and where nothing is known', () => {
     expect(toListingRow(toView(toSold('x402.two', 2)), ALL)).toMatchObject({
-      trust_note: 'low sample, not vouched for',
+      trust_note: 'low sample, who paid is unchecked',
     })
     expect(toListingRow(toView(toListing({ facts: UNPRICED })), ALL)).toMatchObject({
       trust: null,
@@ -165,7 +165,7 @@ describe('words', () => {
   ])('of trust: %j', (measured, headline, buyers, notes) => {
     const words = toTrustWords(toTrustView(judgeTrust(measured, 1, '2026-11-01'), 'Data by X'))
     expect(words).toMatchObject({ headline, notes })
-    expect(words.numbers.slice(0, 1).map(([, value]) => value)).toEqual(buyers)
+    expect(words.numbers.slice(0, 1)).toEqual(buyers.map((text) => ['Counted buyers', text]))
   })
 
   test('of the method’s examples are computed by the method', () => {

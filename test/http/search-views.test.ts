@@ -287,7 +287,7 @@ test('rows of the search page say whose domain a listing has and which operation
       pageMembers(serving, answered, {
         operations,
         sharedHosts: SHARED_HOSTS,
-        markOf: (id) => `/marks/${id}.svg`,
+        listingOf: (id) => ({ mark: `/marks/${id}.svg`, payout_contested: ['eip155:8453:0x1'] }),
       }),
   })
   const rowOf = (page?: 'submitted') => {
@@ -298,6 +298,7 @@ test('rows of the search page say whose domain a listing has and which operation
   const found = {
     id: 'x402.rain',
     operation: { name: 'rain_radar', price },
+    warning: 'payout_contested',
     mark: '/marks/x402.rain.svg',
   }
   expect(rowOf('submitted')).toMatchObject(found)

@@ -12,6 +12,7 @@ import { toMonogram } from '../../src/components/rows/tile.ts'
 import { type TaskOffer, toTaskPages } from '../../src/domain/plans/task-plan.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
+import type { Warning } from '../../src/domain/wire/vocabulary.ts'
 import { toListing, toMeasured, VIEW_CONTEXT } from '../domain/listing-samples.ts'
 
 describe('why a score is what it is', () => {
@@ -133,9 +134,10 @@ describe('tasks of the home page', () => {
       [{ id: 'web_search', name: 'Search the web', words: ['a', 'b'] }],
       offers.map((offer) => ({ task: 'web_search', offer })),
     )
+  const WARNED: Readonly<Record<string, Warning>> = { contested: 'payout_contested' }
   const choicesOf = (...offers: TaskOffer[]) =>
-    toTaskChoices(toPages(...offers))[0]?.choices.map(
-      ({ label, name, value }) => `${label}: ${name}, ${value}`,
+    toTaskChoices(toPages(...offers), (id) => WARNED[id])[0]?.choices.map(
+      ({ label, name, value, warning = '' }) => `${label}: ${name}, ${value}${warning}`,
     )
 
   test('name the cheapest, the fastest and the most paid, and nobody for what was never measured', () => {
@@ -156,6 +158,12 @@ describe('tasks of the home page', () => {
     expect(choicesOf(sells('a', null), sells('b', 0.01), sells('c', 0))).toEqual([
       'Free: c, ',
       'Paid from: b, $0.01',
+    ])
+  })
+
+  test('carry the warning of a listing that they recommend', () => {
+    expect(choicesOf(sells('contested', 0.01), sells('b', 0.02))).toEqual([
+      'Cheapest: contested, $0.01payout_contested',
     ])
   })
 

@@ -72,7 +72,8 @@ function toNumbers(trust: Exclude<Trust, { evidence: 'no_payment_data' }>) {
   const of = (all: string | undefined) => (all === undefined ? '' : ` of ${all}`)
   return [
     [
-      'Verified buyers',
+      // Nobody vouches for any of them.
+      trust.unknown_buyers_30d === undefined ? 'Counted buyers' : 'Verified buyers',
       `${trust.verified_buyers_30d}${of(raw && toCountText(raw.payers, 'payer'))}`,
     ],
     ...(trust.unknown_buyers_30d === undefined

@@ -4,7 +4,8 @@ import type { TaskOffer, TaskPage } from '../../domain/plans/task-plan.ts'
 import { toDriftSentence } from '../../domain/probe/merge.ts'
 import { mostReported } from '../../domain/trust/evidence.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
-import { compareText } from '../../domain/wire/json.ts'
+import { compareText, present } from '../../domain/wire/json.ts'
+import type { Warning } from '../../domain/wire/vocabulary.ts'
 import { shortenPayees } from '../evidence/evidence-words.ts'
 import { compareListings } from '../rows/listing-row.ts'
 
@@ -80,6 +81,7 @@ interface TaskChoice {
   name: string
   page: string
   value: string
+  warning?: Warning
 }
 
 export interface TaskChoices extends Pick<TaskPage, 'id' | 'name' | 'page' | 'sellers'> {
@@ -90,15 +92,25 @@ export interface TaskChoices extends Pick<TaskPage, 'id' | 'name' | 'page' | 'se
   choices: TaskChoice[]
 }
 
-/** Tasks that at least two listings do at a known price: those that somebody sells first, the most offered before others. */
-export function toTaskChoices(tasks: readonly TaskPage[]): TaskChoices[] {
+/**
+ * Tasks that at least two listings do at a known price: those that somebody sells first, the most
+ * offered before others.
+ */
+export function toTaskChoices(
+  tasks: readonly TaskPage[],
+  warningOf: (id: string) => Warning | undefined,
+): TaskChoices[] {
   return tasks
     .flatMap(({ id, name, page, sellers, offers }): TaskChoices[] => {
       const priced = offers.filter(({ usd, per }) => usd === 0 || (usd !== null && !per))
       const [first] = priced
       if (first?.usd == null || priced.length < 2) return []
       const sold = priced.find(({ usd }) => usd !== 0)
-      const choices = toChoices(first, first.usd, sold, priced)
+      const choices = toChoices(first, first.usd, sold, priced).map(({ listing, ...choice }) => ({
+        ...choice,
+        ...{ name: listing.name, page: `${listing.page}#calls` },
+        ...present({ warning: warningOf(listing.id) }),
+      }))
       return [{ id, name, page, sellers, usd: first.usd, paid_usd: sold?.usd ?? null, choices }]
     })
     .sort(
@@ -112,7 +124,7 @@ function toChoices(
   usd: number,
   sold: TaskOffer | undefined,
   offers: readonly TaskOffer[],
-): TaskChoice[] {
+) {
   const fastest = findBest(offers, ({ answered }) => -(answered?.ms ?? Number.NaN))
   const paid = findBest(offers, ({ paid: counted }) => counted?.settlements_30d || Number.NaN)
   const rows = [
@@ -123,12 +135,7 @@ function toChoices(
       ? []
       : [['Most paid', paid, toCountText(paid.paid?.settlements_30d ?? 0, 'payment')] as const]),
   ]
-  return rows.map(([label, { listing }, value]) => ({
-    label,
-    name: listing.name,
-    page: `${listing.page}#calls`,
-    value,
-  }))
+  return rows.map(([label, { listing }, value]) => ({ label, listing, value }))
 }
 
 /** The one with the highest number; of equals the cheapest. Null where none has one. */

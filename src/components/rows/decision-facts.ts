@@ -6,6 +6,7 @@ import type { PackageRun, Probe } from '../../domain/trust/evidence.ts'
 import { toDay } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { hasRemoteEndpoint, isUp } from '../../domain/wire/vocabulary.ts'
+import { UNVOUCHED } from './listing-row.ts'
 
 /** One cell of the strip under a listing's name: a fact to decide by. */
 export interface DecisionFact {
@@ -139,7 +140,7 @@ function toAccess({ auth, pricing }: ListingView): DecisionFact[] {
 function toTrust({ trust }: ListingView): DecisionFact[] {
   if (trust.score !== null) {
     const buyers = toCountText(trust.verified_buyers_30d, 'buyer')
-    const vouched = trust.unknown_buyers_30d === undefined ? 'not vouched for' : 'vouched for'
+    const vouched = trust.unknown_buyers_30d === undefined ? UNVOUCHED : 'vouched for'
     const window = `in the 30 days to ${trust.as_of.slice(0, 10)}`
     return [factOf('Trust', `${trust.score} of 100`, `${buyers} ${window}, ${vouched}`)]
   }

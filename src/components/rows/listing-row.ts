@@ -30,10 +30,10 @@ export type Brief = Omit<ListingBrief, 'tags' | 'badges'>
 
 /** A listing in a list of a directory, which may show no prices or scores. */
 export function toListingRow(view: Brief, { payments, trust }: RowSwitches): ListingRow {
-  const { id, name, kind, summary, mark, paid, pricing, auth } = view
+  const { id, name, kind, summary, mark, paid, pricing, auth, warning } = view
   return {
     ...{ id, name, kind, summary },
-    ...present({ mark, paid: payments ? paid : undefined }),
+    ...present({ mark, warning, paid: payments ? paid : undefined }),
     price: payments && pricing.model === 'per_call' ? pricing : null,
     cost: payments ? toCost(view) : undefined,
     rails: payments ? railsOf(pricing) : [],
@@ -69,12 +69,15 @@ function toCost(view: Brief): string | undefined {
   return text === UNPUBLISHED ? undefined : text
 }
 
-/** @example toTrustNote(trust) → 'low sample, not vouched for' */
+/** Beside a score whose buyers no independent seller vouches for. */
+export const UNVOUCHED = 'who paid is unchecked'
+
+/** @example toTrustNote(trust) → 'low sample, who paid is unchecked' */
 export function toTrustNote(trust: TrustSummary): string {
   if (trust.evidence !== 'verified_non_wash_payments') return ''
   const notes = [
     trust.sample === 'low' ? 'low sample' : '',
-    trust.unknown_buyers_30d === undefined ? 'not vouched for' : '',
+    trust.unknown_buyers_30d === undefined ? UNVOUCHED : '',
   ]
   return notes.filter((note) => note !== '').join(', ')
 }

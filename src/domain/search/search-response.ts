@@ -3,7 +3,7 @@ import { AlsoSearchSchema } from '../derived/tables.ts'
 import { type FoundOperation, FoundOperationSchema } from '../kit/found-operations.ts'
 import { ListingSummarySchema } from '../views/listing-view.ts'
 import { SellerTextsSchema } from '../wire/shapes.ts'
-import { AUTH_TYPES, KINDS, RAILS } from '../wire/vocabulary.ts'
+import { AUTH_TYPES, KINDS, RAILS, type Warning } from '../wire/vocabulary.ts'
 import { SEARCH_FACETS } from './search-filters.ts'
 import type { ParameterProblem } from './search-parameters.ts'
 import { SearchQuerySchema } from './search-parameters.ts'
@@ -154,10 +154,11 @@ export type CompactResponse = v.InferOutput<typeof CompactResponseSchema>
 
 /** The compact answer to the search page, with page-only members of its rows and our own kits. */
 export interface PageResponse extends Omit<CompactResponse, 'results'> {
-  /** Each with its brand's mark, its registrable domain, and the operation that matches best, with its price. */
+  /** Each with its brand's mark, a warning, its registrable domain, and the operation that matches best, with its price. */
   results: (CompactRow & {
     mark?: string
     domain?: string
+    warning?: Warning
     operation?: { name: string; price?: NonNullable<FoundOperation['operation']['price']> }
   })[]
   /** Absent where none matches. */

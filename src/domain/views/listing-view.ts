@@ -43,6 +43,7 @@ import {
   PROBE_OUTCOMES,
   REMOTE_TRANSPORTS,
   STATUSES,
+  WARNINGS,
 } from '../wire/vocabulary.ts'
 import { KnownSchema, type Sources, toKnown, toPaidWords } from './known-view.ts'
 import { TrustSchema, TrustSummarySchema, toTrustSummary, toTrustView } from './trust-view.ts'
@@ -443,8 +444,9 @@ export type ListingBrief = Omit<ReturnType<typeof toListingBrief>, 'mark'> &
   Pick<ListingView, 'mark'>
 
 export function toListingBrief(listing: DerivedListing, sources: Sources) {
-  const { id, facts, trust, mark, badges } = listing
+  const { id, facts, trust, mark, badges, notices } = listing
   const paid = toPaidWords(listing, sources)
+  const warning = WARNINGS.find((warned) => notices.some((notice) => notice.id === warned))
   const { name, summary, kind, categories, tags, pricing, first_party } = facts
   return {
     ...{ id, name, summary, kind, categories, tags, pricing, first_party, badges },
@@ -456,6 +458,7 @@ export function toListingBrief(listing: DerivedListing, sources: Sources) {
     auth: { type: facts.auth.type },
     // Who was seen to pay, in a few words; absent where nothing is known.
     ...(paid !== null && { paid }),
+    ...present({ warning }),
   }
 }
 

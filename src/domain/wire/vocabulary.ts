@@ -70,6 +70,9 @@ export const NOTICE_TITLES = {
   disputed: 'Disputed',
 }
 export const NOTICES = namesOf(NOTICE_TITLES)
+/** Those that stand wherever a listing is recommended; of several the first. */
+export const WARNINGS = ['disputed', 'payout_contested'] as const
+export type Warning = (typeof WARNINGS)[number]
 
 /** Discovery files: those the specification's `has` parameter names in its order, then ours. */
 export const DISCOVERY_NAMES = {
