@@ -9,6 +9,7 @@ import type {
   SignedInPage,
   SignInPage,
 } from '../../src/domain/views/seller-views.ts'
+import { present } from '../../src/domain/wire/json.ts'
 import { listingPath } from '../../src/domain/wire/links.ts'
 import { ON_DEMAND_PAGES } from '../../src/domain/wire/routes.ts'
 import { DAY_MS } from '../../src/domain/wire/shapes.ts'
@@ -178,8 +179,11 @@ async function showDashboard(
   const outcome = isSent ? await act(parts, ask, read) : null
   const wantedId = read('listing') || read('listing_id')
   const me = await orRefused(parts, () => ask((to) => to.me))
-  if ('kind' in me)
-    return me.code === 'not-signed-in' ? { kind: 'signed_out', listing: wantedId } : me
+  if ('kind' in me) {
+    if (me.code !== 'not-signed-in') return me
+    const listed = present({ wanted: release().listings.get(wantedId) })
+    return { kind: 'signed_out', listing: wantedId, ...listed }
+  }
   const cards = await toCards(ask, release(), me)
   const wanted = await readListed(release(), wantedId)
   // A message about none of their claims is shown at the form for a new one.

@@ -71,6 +71,8 @@ describe('a comparison of listings that a reader chose', () => {
       .then(({ results }) => ({ listings: results.map(({ id }: { id: string }) => id) }))
     const html = await (await fetch(`${running.url}/compare?ids=${listings.join(',')}`)).text()
     expect(html).toContain('6 services side by side')
+    // The site links here too: nobody need have chosen them.
+    expect(html).not.toContain('you chose')
     expect(html).toContain(`left out: ${listings.slice(6).join(', ')}.`)
   })
 

@@ -289,8 +289,15 @@ export interface SignedInPage {
   next_build: number
 }
 
+interface SignedOut {
+  kind: 'signed_out'
+  /** Id of what they want to claim, empty for none, and where it is listed its name and address. */
+  listing: string
+  wanted?: Pick<LiveListing, 'name' | 'url'>
+}
+
 export interface DashboardPage {
   /** Null where nobody named a host. */
   found?: Found | null
-  answer: SignedInPage | { kind: 'signed_out'; listing: string } | Left | Refused
+  answer: SignedInPage | SignedOut | Left | Refused
 }
