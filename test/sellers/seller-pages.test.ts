@@ -59,7 +59,9 @@ describe('the dashboard', () => {
     expect(page.status).toBe(200)
     const text = await page.text()
     expect(text).toContain('<input type="hidden" name="listing" value="x402.weather">')
-    expect(text).toMatch(/Sign in to claim <bdi>[^<]+<\/bdi> of <bdi>/)
+    expect(text).toMatch(
+      /Sign in to claim <bdi[^>]*>Fair Weather<\/bdi> of <bdi[^>]*>api\.weather\.example</,
+    )
     expect(text).not.toContain(EMAIL)
   })
 
