@@ -36,6 +36,18 @@ test('nothing of the content is warned about', () => {
   expect(faults).toEqual([])
 })
 
+test('an operation that only asks how far a job is does no task', () => {
+  const polls = catalogue.listings.flatMap(({ id, surface }) =>
+    surface.operations
+      .filter(({ task, body }) => {
+        const { required } = body?.schema ?? {}
+        return task !== undefined && /^(?:jobId|taskId)$/.test(String(required))
+      })
+      .map(({ method, url }) => `${id} ${method} ${url}`),
+  )
+  expect(polls).toEqual([])
+})
+
 /** Also of an address with places to fill in. */
 function hostOf(url: string): string {
   return url.split('/')[2] ?? ''
