@@ -55,7 +55,7 @@ describe('lists of listings', () => {
 
   test('say where a sample is small and where nothing is known', () => {
     expect(toListingRow(toView(toSold('x402.two', 2)), ALL)).toMatchObject({
-      trust_note: 'low sample, who paid is unchecked',
+      trust_note: 'low sample, nobody vouches for its buyers',
     })
     expect(toListingRow(toView(toListing({ facts: UNPRICED })), ALL)).toMatchObject({
       trust: null,

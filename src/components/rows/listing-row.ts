@@ -70,9 +70,9 @@ function toCost(view: Brief): string | undefined {
 }
 
 /** Beside a score whose buyers no independent seller vouches for. */
-export const UNVOUCHED = 'who paid is unchecked'
+export const UNVOUCHED = 'nobody vouches for its buyers'
 
-/** @example toTrustNote(trust) → 'low sample, who paid is unchecked' */
+/** @example toTrustNote(trust) → 'low sample, nobody vouches for its buyers' */
 export function toTrustNote(trust: TrustSummary): string {
   if (trust.evidence !== 'verified_non_wash_payments') return ''
   const notes = [
