@@ -20,12 +20,12 @@ function readFirstRow(task: string) {
 }
 
 longTest('a card names the seller that stands first on its task’s page, at that price', () => {
-  const cards = home.match(/<li class="panel">\s*<h3.*?<\/li>/gs) ?? []
+  const cards = home.match(/<li class="panel"[^>]*>\s*<h3.*?<\/li>/gs) ?? []
   expect(cards.length).toBe(3)
   for (const card of cards) {
     const [, task = ''] = /<h3[^>]*><a href="([^"]+)"/.exec(card) ?? []
     const [line = ''] = /<dt[^>]*>(?:Free|Cheapest).*?<\/div>/s.exec(card) ?? []
-    const [, page = '', name = ''] = /<a href="([^"]+)"><bdi>([^<]+)/.exec(line) ?? []
+    const [, page = '', name = ''] = /<a href="([^"]+)"[^>]*><bdi[^>]*>([^<]+)/.exec(line) ?? []
     const price = /\$[\d.]+/.exec(textOf(line))?.[0] ?? 'free'
     const first = readFirstRow(task)
     expect(first).toMatchObject({ page })
@@ -42,12 +42,14 @@ longTest(
   'a price beside a task’s name is the one of its first row; “Try” leads to somebody who does it',
   () => {
     const flow = [
-      ...home.matchAll(/<a href="(\/tasks\/[^"]+)">[^<]+<\/a>\s*<span class="soft">([^<]+)/g),
+      ...home.matchAll(
+        /<a href="(\/tasks\/[^"]+)"[^>]*>[^<]+<\/a>\s*<span class="soft"[^>]*>([^<]+)/g,
+      ),
     ]
     expect(flow.length).toBeGreaterThan(5)
     for (const [, task = '', from = ''] of flow)
       expect(readFirstRow(task).text).toContain(from.replace('from ', ''))
-    const [hints = ''] = /<p class="row small">.*?<\/p>/s.exec(home) ?? []
+    const [hints = ''] = /<p class="row small"[^>]*>.*?<\/p>/s.exec(home) ?? []
     const tried = [...hints.matchAll(/href="([^"]+)"/g)]
     expect(tried.length).toBe(4)
     for (const [, task = ''] of tried) expect(readFirstRow(task).page).toMatch(/^\/listing\//)
