@@ -208,9 +208,9 @@ function spellingsNear({ spellings, words }: SearchIndex, word: string): string[
   const { length } = word
   if (length < MIN_CHARACTERS || length > MAX_NEAR_CHARACTERS || !PLAIN.test(word)) return []
   const rows = (text: string) => spellings.rows[findWord(spellings.words, text)] ?? 0
+  const near = nearWords(spellings.words, word)
   // Listings may only have the plural of what was meant: `astroid`.
-  return [word, `${word}s`]
-    .flatMap((text) => nearWords(spellings.words, text))
+  return (near.length > 0 ? near : nearWords(spellings.words, `${word}s`))
     .filter((text) => rows(text) > 0 && !words.stop.has(text))
     .sort((a, b) => rows(b) - rows(a))
 }
