@@ -129,7 +129,7 @@ function countryTerms(index: SearchIndex, { words, originals, language }: ReadQu
 function countryNotes(terms: readonly PlanTerm[]): string[] {
   if (terms.length === 0) return []
   const names = listOf(terms.map(({ written }) => written))
-  return [`${names} counts a little: the question names a place there, or is in its language.`]
+  return [`Also about ${names}: the question names a place there, or is in its language.`]
 }
 
 /** What is said beside the task counts less. */

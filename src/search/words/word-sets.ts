@@ -135,7 +135,7 @@ function relatedWords(words: SearchWords): Map<string, Related[]> {
 function everydayWords(words: SearchWords): Set<string> {
   const { everyday, filler, aside, related } = words
   return new Set([
-    ...everyday,
+    ...everyday.flatMap((words) => words.split(' ')),
     ...filler,
     ...aside,
     ...related.flatMap(({ requested, meant }) => [...requested, ...meant]),
