@@ -24,6 +24,7 @@ const A_PIECE = 1 << 20
 
 // A thread's data is typed `any`; `beginIndexes` passes this.
 const { tables, listings, files }: IndexWork = workerData
+const indexTables = toIndexTables(tables)
 const source = openSync(listings, 'r')
 const indexes = {
   listing: beginIndex('listing'),
@@ -51,7 +52,7 @@ parentPort?.on('message', (end: number | null) => {
 /** Bodies are in the order in which they come, in a file without a name, and then copied to their rows. */
 function beginIndex(noun: IndexNoun) {
   const path = files[noun]
-  const builder = createIndexBuilder({ noun, ...toIndexTables(tables) })
+  const builder = createIndexBuilder({ noun, ...indexTables })
   const bodies = beginFile(`${path}.bodies`)
   unlinkSync(`${path}.bodies`)
   return {
