@@ -37,16 +37,12 @@ export type Handler = (event: H3Event) => Response | HTTPResponse | Promise<Resp
 
 /**
  * A handler for each address that a function answers, but the relay and the searches, which have raw
- * paths. Routes that answer 503 without the store have a type of their own, as in the route table.
+ * paths.
  */
-export type Routes = Record<StoreRouteId, StoreRoute> &
-  Record<
-    Exclude<LiveRouteId, StoreRouteId | 'call' | 'search' | 'operations'> | LiveProtocolId,
-    Handler & { needsStore?: never }
-  >
-
-/** A route that needs the store, as the route table says. */
-export type StoreRoute = ((event: H3Event) => Promise<Response>) & { readonly needsStore: true }
+export type Routes = Record<
+  Exclude<LiveRouteId, 'call' | 'search' | 'operations'> | LiveProtocolId,
+  Handler
+>
 
 export interface RawPath {
   /** With `/` at its end, everything below it. */
@@ -145,11 +141,6 @@ export interface Hints {
   /** Notes the transaction that an answer names. Returns at once. @param client who called */
   note(listing: Pick<LiveListing, 'id' | 'payout'>, client: string, transaction: string): void
 }
-
-/** Routes that answer 503 when the store is down. */
-type StoreRouteId = {
-  [Id in RouteId]: (typeof ROUTES)[Id] extends { needs: 'store' } ? Id : never
-}[RouteId]
 
 /** Routes a function answers; the app must hold a handler for each. */
 type LiveRouteId = {

@@ -1,31 +1,29 @@
 import type { IncomingMessage } from 'node:http'
-import type { H3Event } from 'h3'
+import type { H3Event, HTTPResponse } from 'h3'
 import type { Refused } from '../../src/domain/wire/problems.ts'
 import { type InputError, publicJson, Refusal, refuse, refuseParameters } from '../http/answers.ts'
 import type { Log } from '../ports/log.ts'
 import { splitTarget } from '../server/node-answers.ts'
 import { clientOf, type LimitName, refusalOf, refuseTaken } from '../server/rate-limits.ts'
 import { isStoreUnavailable, withPatience } from '../store/store.ts'
-import type { Handler, Parts, StoreRoute } from './feature.ts'
+import type { Handler, Parts } from './feature.ts'
 
 /**
- * Shared by all routes that need the store: no writes from other sites, and a store that is down is
- * a 503, never a 500. Authorisation is done here, in the handler, not in a path-matching middleware.
+ * The answer of every route that needs the store: no writes from other sites, and a store that is down
+ * is a 503, never a 500.
  */
-export function createStoreRoute(
+export async function answerFromStore(
   { config, log }: Pick<Parts, 'config' | 'log'>,
-  answer: (event: H3Event) => Promise<Response>,
-): StoreRoute {
-  const route = async (event: H3Event): Promise<Response> => {
-    const { method, headers } = event.req
-    const isWrite = method !== 'GET' && method !== 'HEAD'
-    if (isWrite && isCrossSite((name) => headers.get(name), config.BASE_URL))
-      refuse('cross-site', {
-        detail: `Send this request from ${config.BASE_URL} itself, or from a client that is not a browser.`,
-      })
-    return withStore(log, () => answer(event))
-  }
-  return Object.assign(route, { needsStore: true as const })
+  event: H3Event,
+  answer: Handler,
+): Promise<Response | HTTPResponse> {
+  const { method, headers } = event.req
+  const isWrite = method !== 'GET' && method !== 'HEAD'
+  if (isWrite && isCrossSite((name) => headers.get(name), config.BASE_URL))
+    refuse('cross-site', {
+      detail: `Send this request from ${config.BASE_URL} itself, or from a client that is not a browser.`,
+    })
+  return withStore(log, async () => answer(event))
 }
 
 /** Work that waits for the store so long; where the store is down, it is refused. */

@@ -17,8 +17,8 @@ import {
 } from '../../src/domain/sellers/report.ts'
 import { pagePath } from '../../src/domain/wire/links.ts'
 import { ON_DEMAND_PAGES } from '../../src/domain/wire/routes.ts'
-import type { Feature, Parts, StoreRoute } from '../features/feature.ts'
-import { countAgainst, createStoreRoute, orRefused, readSent } from '../features/routes.ts'
+import type { Feature, Handler, Parts } from '../features/feature.ts'
+import { countAgainst, orRefused, readSent } from '../features/routes.ts'
 import { jsonAnswer, refuse } from '../http/answers.ts'
 import { parseBody } from '../http/parse-body.ts'
 import { isOwnHost, privateTargetsOf } from '../net/guard.ts'
@@ -49,13 +49,13 @@ const FULL = {
 } as const
 
 /** `POST /api/v1/reports`: 202 while it waits, 200 where there is nothing to decide. */
-function createReportRoute(parts: Parts): StoreRoute {
-  return createStoreRoute(parts, async (event) => {
+function createReportRoute(parts: Parts): Handler {
+  return async (event) => {
     const sent = await parseBody(event.req, ReportBodySchema)
     const cookie = event.req.headers.get('cookie')
     const taken = toTaken(await takeReport(parts, sent, clientOf(event.req, parts.config), cookie))
     return jsonAnswer(taken, {}, taken.status === 'waiting' ? 202 : 200)
-  })
+  }
 }
 
 function toTaken(answer: ReportAnswer): ReportTaken {

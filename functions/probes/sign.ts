@@ -1,6 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { Parts, StoreRoute } from '../features/feature.ts'
-import { createStoreRoute } from '../features/routes.ts'
+import type { Parts } from '../features/feature.ts'
 import { publicJson } from '../http/answers.ts'
 import type { SignRequest } from '../net/http-client.ts'
 import { systemClock } from '../ports/clock.ts'
@@ -87,10 +86,10 @@ export function signFromLedger(config: Config): SignRequest {
  * `GET /.well-known/http-message-signatures-directory`: the key as a JSON Web Key Set, signed for this
  * address, so that nobody can show it as theirs. Empty where nothing is signed.
  */
-export function createKeyDirectory(parts: Parts): StoreRoute {
+export function createKeyDirectory(parts: Parts) {
   const { config, clock } = parts
   const signer = createProbeSigner(parts)
-  return createStoreRoute(parts, async () => {
+  return async () => {
     const key = isSigning(config) ? await signer() : null
     const keys = key === null ? [] : [{ ...toJwk(key), kid: toThumbprint(key), use: 'sig' }]
     const digest = `sha-256=:${hash('sha256', JSON.stringify({ keys }), 'base64')}:`
@@ -108,7 +107,7 @@ export function createKeyDirectory(parts: Parts): StoreRoute {
         ...(key !== null && signMessage(key, covered, parameters)),
       },
     )
-  })
+  }
 }
 
 /** Members in the order of RFC 7638. */

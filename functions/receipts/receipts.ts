@@ -1,6 +1,5 @@
 import { createPrivateKey, createPublicKey, hash, hkdfSync, sign } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
-import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import { isInTime } from '../../src/domain/relay/delivered.ts'
 import {
@@ -12,8 +11,8 @@ import {
   toSignedReceipt,
 } from '../../src/domain/relay/receipt.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
-import type { Parts } from '../features/feature.ts'
-import { countAgainst, createStoreRoute } from '../features/routes.ts'
+import type { Handler, Parts } from '../features/feature.ts'
+import { countAgainst } from '../features/routes.ts'
 import { publicJson } from '../http/answers.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
@@ -261,11 +260,12 @@ export function createReceiptsFeature(parts: Parts) {
   const { config, problem, ledger } = parts
   const { store } = ledger
   const signer = createSigner(store, parts.clock)
-  const counted = (answer: (event: H3Event) => Promise<Response>) =>
-    createStoreRoute(parts, async (event) => {
+  const counted =
+    (answer: Handler): Handler =>
+    async (event) => {
       await countAgainst(parts, 'search', clientOf(event.req, config))
       return answer(event)
-    })
+    }
   const routes = {
     receipt: counted(async ({ context }) => {
       const id = context.params?.receipt_id ?? ''

@@ -10,7 +10,7 @@ import type { ClaimChecked, ClaimCheckResult } from '../../src/domain/views/sell
 import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
 import type { ClaimMethod, ClaimState } from '../../src/domain/wire/vocabulary.ts'
 import type { Ledger, MailQueue, Parts } from '../features/feature.ts'
-import { countAgainst, createStoreRoute } from '../features/routes.ts'
+import { countAgainst } from '../features/routes.ts'
 import { jsonAnswer, refuse } from '../http/answers.ts'
 import { clientOf } from '../server/rate-limits.ts'
 import { type ClaimTable, inPieces, isRetryable, type Store, type Tables } from '../store/store.ts'
@@ -73,14 +73,14 @@ function createClaimCheck(parts: Parts): SellerRoute<ClaimChecked> {
     const claim = await findClaim({ id: params.claim_id ?? '', seller_id: sellerId })
     return check(claim, claim?.method === 'oidc' ? { idToken: undefined } : { email })
   })
-  const byWorkflow = createStoreRoute(parts, async (event) => {
+  const byWorkflow = async (event: H3Event) => {
     await countAgainst(parts, 'search', clientOf(event.req, config))
     const claim = await findClaim({ id: event.context.params?.claim_id ?? '', method: 'oidc' })
     return jsonAnswer(await check(claim, { idToken: idTokenOf(event) }))
-  })
+  }
   const route = (event: H3Event) =>
     idTokenOf(event) === undefined ? bySeller(event) : byWorkflow(event)
-  return Object.assign(route, { needsStore: true as const, act: bySeller.act })
+  return Object.assign(route, { act: bySeller.act })
 }
 
 /** A JSON Web Token; a bearer token of another form is for a closed directory. */

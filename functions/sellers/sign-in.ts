@@ -5,8 +5,8 @@ import type * as v from 'valibot'
 import { LoginBodySchema, SessionBodySchema } from '../../src/domain/views/seller-views.ts'
 import { MINUTE_MS } from '../../src/domain/wire/shapes.ts'
 import { RETENTION } from '../../src/domain/wire/vocabulary.ts'
-import type { Parts, StoreRoute } from '../features/feature.ts'
-import { countAgainst, createStoreRoute } from '../features/routes.ts'
+import type { Handler, Parts } from '../features/feature.ts'
+import { countAgainst } from '../features/routes.ts'
 import { jsonAnswer, refuse } from '../http/answers.ts'
 import { type ObjectSchema, parseFields, readJsonBody } from '../http/parse-body.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -19,7 +19,7 @@ import type { Tables } from '../store/store.ts'
  * Security model: anybody who can read a mailbox is its seller. Links and sessions are 256 random bits
  * of which the store has a hash; a link works once, by a button, so that no mail scanner uses it up.
  * Known and unknown addresses get the same answer after the same steps. Browsers' writes come from
- * our own pages only (`createStoreRoute`), and the cookie is read by no script and sent to no other
+ * our own pages only (`answerFromStore`), and the cookie is read by no script and sent to no other
  * host.
  *
  * Known limitations: a stolen cookie is its seller until its days are over or it signs out. A
@@ -49,14 +49,14 @@ export interface SellerCall {
 type Act<Answer> = (call: SellerCall) => Promise<Answer>
 
 /** An endpoint of sellers, and what it does: the pages of sellers call that. */
-export type SellerRoute<Answer> = StoreRoute & { readonly act: Act<Answer> }
+export type SellerRoute<Answer> = Handler & { readonly act: Act<Answer> }
 
 /** @param act null for an answer without a body */
 function createSellerRoute<Answer extends object | null>(
   parts: Parts,
   act: Act<Answer>,
 ): SellerRoute<Answer> {
-  const route = createStoreRoute(parts, async ({ req, context }) => {
+  const route: Handler = async ({ req, context }) => {
     const cookies: string[] = []
     const answer = await act({
       client: clientOf(req, parts.config),
@@ -70,7 +70,7 @@ function createSellerRoute<Answer extends object | null>(
       answer === null ? new Response(null, { status: 204, headers }) : jsonAnswer(answer)
     for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
     return response
-  })
+  }
   return Object.assign(route, { act })
 }
 

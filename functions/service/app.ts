@@ -9,6 +9,7 @@ import {
 import { PROTOCOL_ENDPOINTS, ROUTES } from '../../src/domain/wire/routes.ts'
 import { DAY_MS } from '../../src/domain/wire/shapes.ts'
 import type { Feature, Handler, Parts, RawPath } from '../features/feature.ts'
+import { answerFromStore } from '../features/routes.ts'
 import { answerPreflight, isSellerPath, Refusal, refuseMethod, UNCACHED } from '../http/answers.ts'
 import { type Clock, within } from '../ports/clock.ts'
 import type { Page } from '../release/on-demand-pages.ts'
@@ -71,6 +72,7 @@ function createAnswer(parts: Parts, paths: PathTable): Handler {
       .find(plain)
       .find((each) => each.answer !== undefined && takes(each, event.req.method))
     if (row?.answer === undefined) return fallback(event)
+    const own = row.answer
     if (row.isProtocol && event.req.method === 'OPTIONS' && path !== PROTOCOL_ENDPOINTS.mcp.path) {
       const [method] = row.methods
       return answerPreflight(
@@ -80,7 +82,7 @@ function createAnswer(parts: Parts, paths: PathTable): Handler {
     }
     event.context.params = paths.paramsOf(row, plain)
     try {
-      return await row.answer(event)
+      return await (row.needsStore ? answerFromStore(parts, event, own) : own(event))
     } catch (error) {
       if (error instanceof Refusal) return parts.problem(error.code, error.options)
       throw error
@@ -263,6 +265,7 @@ export interface Row {
   methods: readonly string[]
   /** Absent for a file, and for what only has a page or a raw path. */
   answer?: Handler
+  needsStore?: boolean
   raw?: RawPath
   page?: Page
   /** Answers wrong methods and every error itself, in the terms of another protocol. */
@@ -344,6 +347,7 @@ function toRows(features: readonly Feature[], { reads, stub }: OwnAnswers): Path
       label: id,
       methods: route.methods,
       isOpen: 'isOpen' in route,
+      needsStore: 'needs' in route,
       ...ofId(id, route.answer === 'stub' ? stub : undefined),
     })),
     ...Object.entries(PROTOCOL_ENDPOINTS).map(([id, { path, methods, protocol }]) => ({
