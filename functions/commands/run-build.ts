@@ -13,8 +13,7 @@ import {
 import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { type Config, ConfigError, parseConfig } from '../ports/config.ts'
 import { createStderrLog, readCommandLine, runMain } from '../ports/run-main.ts'
-import { type FileLock, takeFileLock } from '../store/lock.ts'
-import { hasLedger } from '../store/sqlite.ts'
+import { type FileLock, hasLedger, takeFileLock } from '../store/sqlite.ts'
 
 /** How often a waiting build checks again (milliseconds). */
 const LOOK_EVERY = 200

@@ -156,7 +156,7 @@ const ENDPOINTS = [
 ] as const
 
 /** Both answers as one fact; null where it exceeds our own limits. */
-export function toSignIn(
+function toSignIn(
   { resource, authorization_servers, scopes_supported }: ResourceMetadata,
   server: Partial<SignIn>,
   rules: UrlRules,

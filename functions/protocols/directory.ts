@@ -8,9 +8,8 @@ import { readId } from '../../src/search/index/index-file.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import type { Parts } from '../features/feature.ts'
 import { currentId, type Release, readBuilt, toUnknownText } from '../release/release.ts'
-import { createComparison } from '../search/endpoints.ts'
+import { createComparison, createPlanTask } from '../search/endpoints.ts'
 import { createFindOperations } from '../search/find-operations.ts'
-import { createPlanTask } from '../search/plan-tasks.ts'
 import { createReleaseSearch, type SearchParts } from '../search/search-routes.ts'
 
 /** Parameters of `GET /api/v1/search`, not parsed yet; undefined ones are ignored. */

@@ -42,7 +42,7 @@ import type { InputError } from '../http/answers.ts'
 import type { Directory } from './directory.ts'
 
 /** Results an agent gets unless it asks for more: as many as fit into two kilobytes. */
-export const TOOL_RESULTS = OPERATIONS_ENDPOINT.defaultLimit
+const TOOL_RESULTS = OPERATIONS_ENDPOINT.defaultLimit
 const MOST_TOOL_RESULTS = OPERATIONS_ENDPOINT.maxLimit
 
 // Any text: an unknown id is answered with the nearest ones.
@@ -65,7 +65,7 @@ export function toolInput<const Entries extends v.ObjectEntries>(entries: Entrie
   })
 }
 
-export type ToolInput = ReturnType<typeof toolInput>
+type ToolInput = ReturnType<typeof toolInput>
 
 const words = optional(
   v.pipe(v.string(), v.maxLength(MAX_QUERY_CHARACTERS)),
@@ -79,7 +79,7 @@ const OTHER_NAMES: readonly [other: string, argument: string, schema: v.GenericS
 ]
 
 /** The same arguments under their own names. Under both names at once, neither is known. */
-export function withOwnNames(
+function withOwnNames(
   { entries }: ToolInput,
   given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
@@ -109,7 +109,7 @@ const LISTS = {
 }
 
 /** The arguments of a tool, and their values, in a directory that may be without payments or trust. */
-export function toOfferedInput({ entries }: ToolInput, switches: Switches): ToolInput {
+function toOfferedInput({ entries }: ToolInput, switches: Switches): ToolInput {
   const isThere = (word: string) => isOffered(word, switches)
   const offered = Object.entries(entries).filter(([name]) => isThere(name))
   const narrowed = Object.entries(LISTS).flatMap(([name, list]) =>
@@ -118,7 +118,7 @@ export function toOfferedInput({ entries }: ToolInput, switches: Switches): Tool
   return toolInput(Object.fromEntries([...offered, ...narrowed]))
 }
 
-export const SearchToolInput = toolInput({
+const SearchToolInput = toolInput({
   query: words,
   kind: v.optional(v.picklist(KINDS)),
   category: optional(v.string(), 'list_facets has the identifiers.'),
@@ -144,12 +144,12 @@ const {
   with_kit: _kit,
   ...operationEntries
 } = SearchToolInput.entries
-export const OperationsToolInput = toolInput({
+const OperationsToolInput = toolInput({
   ...operationEntries,
   effect: optional(v.picklist(EFFECTS), 'What the call does.'),
 })
 
-export const PlanToolInput = toolInput({
+const PlanToolInput = toolInput({
   task: v.pipe(
     v.string(),
     v.maxLength(60),
@@ -165,9 +165,9 @@ export const PlanToolInput = toolInput({
   limit: optional(whole(1, MAX_PLAN_ROWS), `Else ${PLAN_ROWS}.`),
 })
 
-export const ListingToolInput = toolInput({ id: listingId })
+const ListingToolInput = toolInput({ id: listingId })
 
-export const KitToolInput = toolInput({
+const KitToolInput = toolInput({
   id: listingId,
   operation: optional(whole(0, 199), 'Counted from 0; else the one that callers most likely want.'),
   rail: optional(v.picklist(RAILS), 'Operations sold on it come first; a snippet pays on it.'),
@@ -177,7 +177,7 @@ export const KitToolInput = toolInput({
   ),
 })
 
-export const CompareToolInput = toolInput({
+const CompareToolInput = toolInput({
   ids: v.pipe(
     v.array(listingId),
     v.minLength(2),
@@ -186,7 +186,7 @@ export const CompareToolInput = toolInput({
   ),
 })
 
-export const FacetsToolInput = toolInput({})
+const FacetsToolInput = toolInput({})
 
 /** Operations searched for one that belongs to the first result. */
 const MOST_OPERATIONS = 20

@@ -1,17 +1,28 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { readSettledTransaction } from '../../src/domain/relay/delivered.ts'
-import { PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
+import { Readable } from 'node:stream'
+import { decodePayments, readSettledTransaction } from '../../src/domain/relay/delivered.ts'
+import { MAX_TERMS_BYTES } from '../../src/domain/relay/payments.ts'
+import { type Expectation, judgeTerms } from '../../src/domain/relay/pins.ts'
+import {
+  carriesPayment,
+  PROXY_NAME,
+  toCallerHeaders,
+  toSellerHeaders,
+  valuesOf,
+} from '../../src/domain/relay/relayed-headers.ts'
 import { CALL_PREFIX } from '../../src/domain/wire/links.ts'
 import { toTransportHeaders } from '../../src/domain/wire/published-files.ts'
 import type { Feature, Hints, Parts, Usage } from '../features/feature.ts'
-import { createOwnAddress, toGuard } from '../net/guard.ts'
+import { createOwnAddress, type GuardOptions, toGuard } from '../net/guard.ts'
+import { decodeBody } from '../net/http-client.ts'
 import { currentRequestId } from '../ports/log.ts'
 import type { Release } from '../release/release.ts'
-import { createBudget } from '../server/budget.ts'
-import { isMalformed } from '../server/connections.ts'
+import { type Budget, createBudget } from '../server/budget.ts'
+import { isMalformed, MALFORMED_BODY } from '../server/connections.ts'
 import { sendResponse } from '../server/node-answers.ts'
 import { nodeClientOf, refusalOf } from '../server/rate-limits.ts'
 import {
+  CallAborted,
   type CallPlan,
   createCallProblems,
   createInFlight,
@@ -19,9 +30,20 @@ import {
   planCall,
   RELAY_LIMITS,
   type RelayLimits,
+  type Slot,
+  toCallProblem,
+  toChanged,
 } from './call-plan.ts'
-import { forwardCall } from './forward-call.ts'
-import type { CallObserver, SellerHead } from './seller-call.ts'
+import {
+  type AnswerClock,
+  type CallObserver,
+  createAnswerClock,
+  type ObservedCall,
+  observed,
+  SellerCall,
+  type SellerHead,
+  type SellerListener,
+} from './seller-call.ts'
 
 /** `ALL /api/v1/call/<id>`, mounted on Node's server itself: raw headers in, raw headers out. */
 export type Relay = (req: IncomingMessage, res: ServerResponse) => Promise<void>
@@ -154,3 +176,420 @@ function toInternal(refuse: MakeCallProblem, id: string): Response {
 }
 
 const NO_OBSERVER: CallObserver = { observe: () => null }
+
+interface Forward {
+  /** The client that limits count, and its slot among the calls in flight. */
+  client: string
+  slot: Slot
+  /** Slots for reading on answers to payments whose callers left. */
+  drains: Budget
+  target: URL
+  path: string
+  /** A 402 that differs from what the caller expects is not passed on. */
+  expectation: Expectation | null
+  ownOrigin: string
+  /** Headers of every answer of ours, raw pairs. */
+  transport: readonly string[]
+  guard: GuardOptions
+  limits: RelayLimits
+  refuse: MakeCallProblem
+  /** Null for most calls. */
+  observed: ObservedCall | null
+  /** Called with every final head before it is passed on. */
+  onHead: (head: SellerHead) => void
+}
+
+/**
+ * One relayed call, from the caller's request to the end of the seller's answer. Resolves when both
+ * are done with; every failure has become an answer or a reset connection by then.
+ */
+async function forwardCall(
+  req: IncomingMessage,
+  res: ServerResponse,
+  forward: Forward,
+): Promise<void> {
+  const { limits, observed: paid } = forward
+  const isPaid = carriesPayment(req.rawHeaders)
+  // Only a call whose payment decodes is observed.
+  const isCredible = paid !== null || (isPaid && decodePayments(req.rawHeaders).length > 0)
+  const patienceMs = isCredible ? limits.paidResponseHeadersMs : limits.responseHeadersMs
+  const { promise: isOver, resolve: finish } = Promise.withResolvers<Response | null>()
+  let call: SellerCall | null = null
+  const clock = createAnswerClock(limits, patienceMs, (error) => call?.abort(error))
+  const answer = createAnswer(res, forward, isPaid, () => call, finish)
+  const upload = createBody(req, limits, clock, paid)
+  const listener = holdTerms(answer.listener, forward, () => call, finish)
+  call = new SellerCall(
+    {
+      target: forward.target,
+      method: req.method ?? 'GET',
+      path: forward.path,
+      headers: toSellerHeaders(req.rawHeaders, forward.ownOrigin),
+      body: upload,
+    },
+    forward.guard,
+    limits,
+    clock,
+    observed(paid, listener, () => call?.isSent() === true),
+  )
+  const drain = createDrain(forward, call, patienceMs, isOver)
+  const abort = (error: Error, answerFirst: () => void) => {
+    if (!isPaid || !call.isSent()) return call.abort(error)
+    answerFirst()
+    answer.discard()
+    drain(error)
+  }
+  forward.slot.evict = () => {
+    const error = new CallAborted('gave_way')
+    if (!answer.isWaiting()) call.abort(error)
+    else abort(error, () => void sendResponse(req, res, forward.refuse(toCallProblem(error))))
+  }
+  res.once('close', () => {
+    forward.slot.leave()
+    if (!res.writableFinished) abort(new CallAborted('caller_gone'), () => {})
+  })
+  const own = await isOver
+  if (own === null) return
+  if (paid !== null) addHeaders(own.headers, paid.headers)
+  await sendResponse(req, res, own)
+}
+
+function addHeaders(headers: Headers, pairs: readonly string[]): void {
+  for (let at = 0; at + 1 < pairs.length; at += 2) headers.set(pairs[at] ?? '', pairs[at + 1] ?? '')
+}
+
+/**
+ * The seller settles whether anyone listens or not: its answer is read to the end, in one of the
+ * few slots for callers that left.
+ */
+function createDrain(
+  { drains, client }: Forward,
+  call: SellerCall,
+  longestMs: number,
+  isOver: Promise<unknown>,
+) {
+  let isDraining = false
+  return (error: Error) => {
+    if (isDraining) return
+    isDraining = true
+    const end = () => call.abort(error)
+    const held = drains.take(client, { evict: end })
+    if (typeof held === 'string') return end()
+    // A stream without an end must not be read for ever.
+    const timer = setTimeout(end, longestMs)
+    void isOver.then(() => {
+      clearTimeout(timer)
+      held.release()
+    })
+  }
+}
+
+function createBody(
+  req: IncomingMessage,
+  limits: RelayLimits,
+  clock: AnswerClock,
+  call: ObservedCall | null,
+) {
+  if (!hasBody(req)) return null
+  const isCallerSlow = () => !req.complete && !req.isPaused()
+  return createUpload(req, limits, (chunk) => {
+    clock.uploading(isCallerSlow)
+    call?.onRequestBody(chunk)
+  })
+}
+
+/**
+ * @param finish called once: with our own answer, or with null when the seller's was passed on (or
+ *   nobody is left to answer).
+ */
+function createAnswer(
+  res: ServerResponse,
+  { target, path, transport, observed: paid, refuse, onHead }: Forward,
+  isPaid: boolean,
+  call: () => SellerCall | null,
+  finish: (own: Response | null) => void,
+) {
+  const sent = paid === null ? transport : [...transport, ...paid.headers]
+  const writer = createAnswerWriter(res, isPaid, sent, () => call()?.resume())
+  let phase: 'waiting' | 'passing' | 'discarding' = 'waiting'
+  const listener: SellerListener = {
+    onHead(head) {
+      onHead(head)
+      if (phase === 'discarding') return
+      if (isRedirect(head.status)) {
+        phase = 'discarding'
+        finish(toRedirectProblem(head, new URL(path, target), refuse))
+        // The head says all we need; the body may have no end.
+        call()?.abort(new CallAborted('invalid'))
+      } else {
+        // Node's writer may refuse bytes that its parser let through: nothing was passed on.
+        writer.head(head)
+        phase = 'passing'
+      }
+    },
+    onData: (chunk) => (phase === 'passing' ? writer.data(chunk) : true),
+    onEnd() {
+      if (phase === 'passing') writer.end()
+      finish(null)
+    },
+    onFail(error) {
+      if (phase === 'passing') writer.tear()
+      finish(phase === 'waiting' && !res.destroyed ? refuse(toCallProblem(error)) : null)
+    },
+  }
+  return {
+    listener,
+    isWaiting: () => phase === 'waiting',
+    discard() {
+      phase = 'discarding'
+      call()?.resume()
+    },
+  }
+}
+
+/** 304 answers the caller's own condition and points nowhere. */
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400 && status !== 304
+}
+
+/**
+ * Neither followed nor passed on: x402 clients would follow it and hand the payment header to
+ * another host. A settlement reported beside the redirect still reaches the payer.
+ */
+function toRedirectProblem(head: SellerHead, target: URL, refuse: MakeCallProblem): Response {
+  const [location] = valuesOf(head.headers, 'location')
+  const absolute = location === undefined ? null : URL.parse(location, target)
+  const receipts = ['PAYMENT-RESPONSE', 'X-PAYMENT-RESPONSE', 'Payment-Receipt'].flatMap((name) => {
+    const [value] = valuesOf(head.headers, name.toLowerCase())
+    return value !== undefined && /^[\x21-\x7e]+$/.test(value) ? [[name, value]] : []
+  })
+  return refuse(
+    {
+      code: 'seller-redirected',
+      error: `http_protocol_error; received-status=${head.status}`,
+      detail:
+        'The seller answered with a redirect, which is not followed: a payment header must not reach another host. `location` says where it pointed.',
+    },
+    {
+      headers: Object.fromEntries(receipts),
+      extra: { location: absolute?.href ?? location ?? null, seller_status: head.status },
+    },
+  )
+}
+
+/**
+ * A 402 whose caller expects something is read whole and judged before any of it is passed on, by
+ * what it unpacks to: that is what the caller would read.
+ */
+function holdTerms(
+  inner: SellerListener,
+  { expectation, refuse }: { expectation: Expectation | null; refuse: MakeCallProblem },
+  call: () => SellerCall | null,
+  finish: (own: Response) => void,
+): SellerListener {
+  if (expectation === null) return inner
+  let held: { head: SellerHead; chunks: Buffer[]; size: number } | null = null
+  return {
+    onHead(head) {
+      if (head.status === 402) held = { head, chunks: [], size: 0 }
+      else inner.onHead(head)
+    },
+    onData(chunk) {
+      if (held === null) return inner.onData(chunk)
+      held.chunks.push(chunk)
+      held.size += chunk.length
+      if (held.size > MAX_TERMS_BYTES) call()?.abort(new CallAborted('long_terms'))
+      return true
+    },
+    onEnd() {
+      if (held === null) return inner.onEnd()
+      const { head, chunks } = held
+      const bytes = Buffer.concat(chunks)
+      const coding = valuesOf(head.headers, 'content-encoding').join(',').toLowerCase()
+      void decodeBody(bytes, coding, null, MAX_TERMS_BYTES).then(({ body, cut }) => {
+        if (cut === 'size') return finish(refuse(toCallProblem(new CallAborted('long_terms'))))
+        const changed = judgeTerms(head.headers, body, expectation)
+        if (changed.length > 0) return finish(toChanged(changed, refuse))
+        inner.onHead(head)
+        inner.onData(bytes)
+        inner.onEnd()
+      })
+    },
+    onFail: inner.onFail,
+  }
+}
+
+/**
+ * Writes a seller's answer to the caller: head as latin1 bytes, body as it comes, with
+ * back-pressure. The caller's connection is reset, never ended, when the answer is incomplete:
+ * under chunked framing a clean end would make half an answer look whole.
+ *
+ * @param isPaid true when the request carried a payment
+ * @param transport headers of every answer of ours, raw pairs
+ * @param onDrain called when a caller that could not take more can again
+ */
+export function createAnswerWriter(
+  res: ServerResponse,
+  isPaid: boolean,
+  transport: readonly string[],
+  onDrain: () => void,
+) {
+  let isHeadSent = false
+  // `flushHeaders` would write the head as UTF-8 and turn the byte E9 into C3 A9; an empty latin1
+  // write sends it as it is.
+  const sendHead = () => {
+    if (isHeadSent || res.destroyed) return
+    isHeadSent = true
+    res.write('', 'latin1')
+  }
+  const reportedWhenDrained = (isTaken: boolean) => {
+    if (!isTaken) res.once('drain', onDrain)
+    return isTaken
+  }
+  return {
+    head({ status, reason, headers }: SellerHead): void {
+      const relayed = toCallerHeaders(headers, { status, isPaid })
+      res.writeHead(status, toReasonPhrase(reason), [...relayed, ...transport])
+      // Head and first bytes of the body usually come together and should leave together: what has
+      // already arrived is passed on within this tick.
+      process.nextTick(sendHead)
+    },
+    /**
+     * The writer owns the chunk from here on: once written, its memory is freed.
+     * @returns false when the caller cannot take more until the response drains
+     */
+    data(chunk: Buffer): boolean {
+      // As text, a short body joins its head in one string; a buffer would be a separate write.
+      const isShort = !isHeadSent && chunk.length <= SHORT_BODY
+      isHeadSent = true
+      if (isShort) {
+        const isTaken = res.write(chunk.toString('latin1'), 'latin1')
+        // Node would hold it to the end of the tick and send this text and an empty chunk.
+        res.socket?.uncork()
+        return reportedWhenDrained(isTaken)
+      }
+      const isTaken = isGivenBack(res, chunk)
+        ? res.write(chunk, (error) => {
+            if (error == null) giveBack(chunk)
+          })
+        : res.write(chunk)
+      return reportedWhenDrained(isTaken)
+    },
+    end(): void {
+      isHeadSent = true
+      res.end()
+    },
+    tear: () => void res.destroy(),
+  }
+}
+
+/** Most bytes of a body that are copied to leave with their head. */
+const SHORT_BODY = 4 * 1024
+
+/** Below this size a chunk is cheaper to keep than to return (bytes). */
+const LARGE_CHUNK = 16 * 1024
+
+/** A response without a connection may keep the chunk; a slice is not ours to free. */
+function isGivenBack({ socket }: ServerResponse, chunk: Buffer): boolean {
+  return (
+    chunk.length >= LARGE_CHUNK &&
+    chunk.length === chunk.buffer.byteLength &&
+    socket !== null &&
+    'connecting' in socket
+  )
+}
+
+/**
+ * Frees a chunk that was passed to the system. The collector would only run at 60 MiB of them,
+ * which was nearly all the memory that a hundred streams took.
+ */
+function giveBack({ buffer }: Buffer): void {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
+}
+
+/** Node's parser lets bytes through here that its own writer refuses. */
+function toReasonPhrase(reason: string): string {
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(reason) ? reason : ''
+}
+
+/**
+ * The caller's body as a stream of its own. It is destroyed when the seller answers before it was
+ * all sent (a 402 usually does); destroying the caller's request would cut the connection that the
+ * answer needs. What still arrives then is read and discarded.
+ *
+ * @param onProgress called with every chunk, for the idle clock and the observer.
+ */
+function createUpload(
+  req: IncomingMessage,
+  { requestBodyBytes: maxBytes, upload: pace }: Pick<RelayLimits, 'requestBodyBytes' | 'upload'>,
+  onProgress: (chunk: Buffer) => void,
+): Readable {
+  let received = 0
+  let isOver = false
+  req.pause()
+  const upload = new Readable({
+    read: () => void req.resume(),
+    destroy: (error, callback) => {
+      isOver = true
+      req.resume()
+      callback(error)
+    },
+  })
+  req.on('data', (chunk: Buffer) => {
+    received += chunk.length
+    if (isOver) {
+      if (received > 2 * maxBytes) req.destroy()
+      return
+    }
+    if (received > maxBytes) upload.destroy(new CallAborted('too_large'))
+    else if (!upload.push(chunk)) req.pause()
+    onProgress(chunk)
+  })
+  const stopWatching = watchPace(
+    req,
+    pace,
+    () => received,
+    () => {
+      if (!isOver) upload.destroy(new CallAborted('stalled'))
+    },
+  )
+  req.once('end', () => {
+    stopWatching()
+    if (!isOver) upload.push(null)
+  })
+  req.once(MALFORMED_BODY, () => upload.destroy(new CallAborted('caller_gone')))
+  req.once('close', () => {
+    stopWatching()
+    if (!req.complete) upload.destroy(new CallAborted('caller_gone'))
+  })
+  return upload
+}
+
+/**
+ * A byte now and then satisfies every idle clock and keeps the call's slot. Time in which the
+ * seller takes no more is not the caller's.
+ *
+ * @returns a function that ends the watch
+ */
+function watchPace(
+  req: IncomingMessage,
+  { graceMs, minBytesPerSecond, maxMs }: RelayLimits['upload'],
+  received: () => number,
+  onTooSlow: () => void,
+): () => void {
+  const everyMs = Math.min(1000, graceMs / 4)
+  let allMs = 0
+  let waitedMs = 0
+  const timer = setInterval(() => {
+    allMs += everyMs
+    if (!req.isPaused()) waitedMs += everyMs
+    const allowedMs = graceMs + (received() / minBytesPerSecond) * 1000
+    if (waitedMs > allowedMs || allMs > maxMs) onTooSlow()
+  }, everyMs)
+  return () => clearInterval(timer)
+}
+
+/** True when a body follows the head (RFC 9112 §6.3). */
+export function hasBody(req: IncomingMessage): boolean {
+  return 'transfer-encoding' in req.headers || Number(req.headers['content-length'] ?? 0) > 0
+}

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
+import { closeSync, fstatSync, openSync, readlinkSync, readSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setImmediate as pause } from 'node:timers/promises'
 import * as v from 'valibot'
 import type { CompareRow } from '../../src/domain/compare/compare-view.ts'
@@ -28,11 +29,21 @@ import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { SHORT_CACHE } from '../../src/domain/wire/published-files.ts'
 import { countEdits } from '../../src/domain/wire/text.ts'
 import { ID_PREFIXES } from '../../src/domain/wire/vocabulary.ts'
-import type { SearchIndex } from '../../src/search/index/index-file.ts'
-import type { MakeProblem } from '../http/answers.ts'
-import type { ReportFailure } from '../server/node-answers.ts'
+import {
+  type BodyStore,
+  INDEX_HEADER_BYTES,
+  type IndexHeader,
+  loadSearchIndexHead,
+  readIndexHeader,
+  type SearchIndex,
+  SearchIndexError,
+  verifyBodies,
+  verifyLength,
+} from '../../src/search/index/index-file.ts'
+import { createProblems, type MakeProblem } from '../http/answers.ts'
+import type { Log } from '../ports/log.ts'
+import { createFailureReport, type ReportFailure } from '../server/node-answers.ts'
 import { createStaticFiles } from '../static/static-files.ts'
-import { openSearchIndex, verifyBodiesInSteps } from './open-index.ts'
 import { prepareTexts } from './prepare-texts.ts'
 
 /** One published build, as the live functions see it. Immutable: a new build is a new Release. */
@@ -44,7 +55,7 @@ export type Release = Awaited<ReturnType<typeof loadRelease>>
  * @throws OperatorError when it is damaged or of another version, or was built with another
  *   `BASE_URL`: its absolute URLs would be wrong.
  */
-export async function loadRelease(
+async function loadRelease(
   name: string,
   { outDir, baseUrl, report }: { outDir: string; baseUrl: string; report: ReportFailure },
 ) {
@@ -206,7 +217,7 @@ export function toGoneProblem(gone: Gone, target: string, problem: MakeProblem):
  *
  * @param read the text of a data file of the release, verified
  */
-export function createProtocolData(read: (name: string) => Promise<string>) {
+function createProtocolData(read: (name: string) => Promise<string>) {
   return {
     servers: once(() => readRows<RegistryRow>(read, 'data/mcp-servers.ndjson')),
     resources: once(() => readRows<ResourceRow>(read, 'data/paid-resources.ndjson')),
@@ -334,4 +345,156 @@ function bySlug(a: { id: string; slug: string }, b: { id: string; slug: string }
   const rank = ({ id }: { id: string }) =>
     ID_PREFIXES.findIndex((each) => id.startsWith(`${each}.`))
   return rank(a) - rank(b)
+}
+
+const DEFAULT_MEMORY_BYTES = 32 * 1024 * 1024
+
+/** Closes an index's file once nothing refers to it: searches may still be using an old one. */
+const abandoned = new FinalizationRegistry<number>((file) => closeSync(file))
+
+/**
+ * Opens an index file for serving: the head in memory, small bodies too, larger ones one by one from
+ * the file (the system's page cache keeps the popular ones). Everything in memory was verified; a
+ * body in the file is verified each time it is read.
+ * @param memoryBytes listing bodies up to this many bytes in all are kept in memory
+ * @throws SearchIndexError when it is damaged, cut short, or of another version
+ */
+export function openSearchIndex(path: string, memoryBytes = DEFAULT_MEMORY_BYTES): SearchIndex {
+  const file = openSync(path, 'r')
+  try {
+    const header = readIndexHeader(
+      readAt(file, 0, Math.min(INDEX_HEADER_BYTES, fstatSync(file).size)),
+    )
+    verifyLength(header, fstatSync(file).size)
+    const head = readAt(file, 0, header.headBytes)
+    if (header.bodyBytes <= memoryBytes) {
+      const index = loadSearchIndexHead(head, header, memoryBodies(file, header))
+      for (const _step of verifyBodies(index));
+      closeSync(file)
+      return { ...index, verifyReads: false }
+    }
+    const bodies = fileBodies(file, header)
+    const index = loadSearchIndexHead(head, header, bodies)
+    abandoned.register(bodies, file)
+    return index
+  } catch (error) {
+    closeSync(file)
+    throw error
+  }
+}
+
+/**
+ * Reads every body that stays in the file once, so that damage is found before somebody requests
+ * the damaged listing. Other work goes on meanwhile.
+ * @throws SearchIndexError at the first damaged one
+ */
+export async function verifyBodiesInSteps(index: SearchIndex): Promise<void> {
+  if (!index.verifyReads) return
+  for (const _step of verifyBodies(index)) await pause()
+}
+
+function memoryBodies(file: number, header: IndexHeader): BodyStore {
+  const bodies = readAt(file, header.headBytes, header.bodyBytes)
+  return { read: (at, length) => bodies.subarray(at, at + length) }
+}
+
+function fileBodies(file: number, header: IndexHeader): BodyStore {
+  return { read: (at, length) => readAt(file, header.headBytes + at, length) }
+}
+
+/**
+ * In an ArrayBuffer of its own, not a slice of Node's pool: typed arrays need it aligned. Not zeroed:
+ * it is filled completely. No Buffer, whose `slice` would not copy.
+ */
+function readAt(file: number, position: number, length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer)
+  let filled = 0
+  while (filled < length) {
+    const read = readSync(file, bytes, filled, length - filled, position + filled)
+    if (read === 0) throw new SearchIndexError('The search index is damaged: it ends too early.')
+    filled += read
+  }
+  return bytes
+}
+
+/** How often the link to the current release is checked (milliseconds). */
+const LOOK_EVERY = 1000
+
+export type ReleaseHolder = Awaited<ReturnType<typeof createReleaseHolder>>
+
+/**
+ * Holds the release being served and picks up a new one when `OUT_DIR/current` is switched. The new
+ * one is completely loaded and verified before it is swapped in, in short steps, so that no request
+ * sees a mixture or waits for it; one that cannot be loaded leaves the old one serving, and is
+ * tried again only when the link changes.
+ *
+ * @throws when the first release cannot be loaded.
+ */
+export async function createReleaseHolder({
+  outDir,
+  baseUrl,
+  log,
+}: {
+  outDir: string
+  baseUrl: string
+  log: Log
+}) {
+  const readTarget = () => readLink(join(outDir, 'current'))
+  const report = createFailureReport({ log, problem: createProblems(baseUrl) })
+  const readTime = (name: string) =>
+    statSync(join(outDir, 'releases', name, 'release.json')).mtimeMs
+  const load = (name: string) => loadRelease(name, { outDir, baseUrl, report })
+  const first = readTarget()
+  if (first === null)
+    throw new OperatorError(`OUT_DIR ${outDir} holds no release: build one with "npm run build"`)
+  let target = first
+  let loaded = await load(target)
+  let publishedAt = readTime(target)
+  async function swapTo(next: string): Promise<void> {
+    try {
+      const taken = await load(next)
+      publishedAt = readTime(next)
+      loaded = taken
+      log.info('release.swapped', { release: taken.name })
+    } catch (error) {
+      log.error('release.refused', {
+        release: next,
+        serving: loaded.name,
+        reason: error instanceof Error ? error.message : 'unreadable',
+      })
+    }
+  }
+  // Between two renames the link may be missing for an instant.
+  const readNext = () => readTarget() ?? target
+  async function look(): Promise<void> {
+    for (let next = readNext(); next !== target; next = readNext()) {
+      target = next
+      await swapTo(next)
+    }
+  }
+  let looking: Promise<void> | undefined
+  const refresh = () => {
+    looking ??= look().finally(() => {
+      looking = undefined
+    })
+    return looking
+  }
+  const timer = setInterval(() => void refresh(), LOOK_EVERY)
+  timer.unref()
+  return {
+    current: (): Release => loaded,
+    /** When the release being served was published (milliseconds since the epoch). */
+    publishedAt: () => publishedAt,
+    /** Checks now: swaps to a new release, or keeps the old one and logs why. */
+    refresh,
+    close: () => clearInterval(timer),
+  }
+}
+
+function readLink(path: string): string | null {
+  try {
+    return basename(readlinkSync(path))
+  } catch {
+    return null
+  }
 }

@@ -2,12 +2,23 @@ import type { ChosenListings } from '../../src/components/compare/versus.ts'
 import { type ChosenComparison, toChosenComparison } from '../../src/domain/compare/compare-view.ts'
 import { toCompactKit } from '../../src/domain/kit/found-operations.ts'
 import type { KitView } from '../../src/domain/kit/kit-view.ts'
+import { findValueFault } from '../../src/domain/listing/json-schema.ts'
 import { toGoneText } from '../../src/domain/listing/listing-states.ts'
 import { isListingId } from '../../src/domain/listing/listing-text.ts'
+import { NETWORK_NAMES, toNetworkId } from '../../src/domain/listing/networks.ts'
+import {
+  MAX_PLAN_ROWS,
+  PLAN_ROWS,
+  type PlanQuestion,
+  planTask,
+  type TaskPlan,
+} from '../../src/domain/plans/task-plan.ts'
+import { membersOf, PLAN_PARAMETERS, requiredOf, type Task } from '../../src/domain/tasks/task.ts'
 import type { StatsView } from '../../src/domain/views/reference-views.ts'
+import { memberOf, parseJson } from '../../src/domain/wire/json.ts'
 import { kitPath, LEAST_COMPARED, MOST_COMPARED } from '../../src/domain/wire/links.ts'
 import { ROUTES } from '../../src/domain/wire/routes.ts'
-import { cutAt } from '../../src/domain/wire/text.ts'
+import { cutAt, findNearestName } from '../../src/domain/wire/text.ts'
 import { RAILS, SEARCH_VIEWS } from '../../src/domain/wire/vocabulary.ts'
 import type { Handler, Parts } from '../features/feature.ts'
 import { createCountedGet } from '../features/routes.ts'
@@ -151,4 +162,114 @@ function readQuery(query: string) {
     )
   if (problems.length > 0) return { problems }
   return { view, operation: parameters.get('operation') ?? undefined, rail: known }
+}
+
+/** A plan, the errors in the query, or that the task does not exist. */
+type PlanReply = { plan: TaskPlan } | { problems: InputError[] } | { unknown: string }
+type PlanTask = (id: string, query: URLSearchParams) => Promise<PlanReply>
+
+/** Plans over the current release. */
+export function createPlanTask({ release, config }: Pick<Parts, 'release' | 'config'>): PlanTask {
+  return async (id, query) => {
+    const tasks = await release().protocolData.tasks()
+    const found = tasks.get(id)
+    if (found === undefined) return { unknown: toUnknownTask(id, [...tasks.keys()]) }
+    const requested = readQuestion(found.task, query)
+    if ('problems' in requested) return requested
+    return { plan: planTask(found.task, found.sellers, requested, config.BASE_URL) }
+  }
+}
+
+function toUnknownTask(id: string, known: readonly string[]): string {
+  const nearest = findNearestName(id, known)
+  const hint = nearest === null ? '/api/v1/tasks lists them' : `did you mean ${nearest}?`
+  return `No task with a contract has this id; ${hint}`
+}
+
+function readQuestion(
+  task: Task,
+  query: URLSearchParams,
+): PlanQuestion | { problems: InputError[] } {
+  const known = [...membersOf(task.input), ...PLAN_PARAMETERS]
+  const read = readTaskInput(task, new Map(query))
+  const rail = query.get('rail')
+  const network = query.get('network')
+  const price = query.get('max_price_usd')
+  const limit = query.get('limit') ?? String(PLAN_ROWS)
+  const networkId = network === null ? undefined : toNetworkId(network)
+  const problems = [
+    ...findNameErrors(query, known),
+    ...('faults' in read ? read.faults.map(({ name, detail }) => toQueryError(name, detail)) : []),
+    ...(rail === null || RAILS.some((each) => each === rail)
+      ? []
+      : [toQueryError('rail', 'expected x402 or mpp', RAILS)]),
+    ...(networkId === null
+      ? [toQueryError('network', 'expected a CAIP-2 id or a common name', NETWORK_NAMES)]
+      : []),
+    ...(price === null || /^\d{1,9}(?:\.\d{1,9})?$/.test(price)
+      ? []
+      : [toQueryError('max_price_usd', 'expected a number of at least 0')]),
+    ...(/^[1-9]$/.test(limit) && Number(limit) <= MAX_PLAN_ROWS
+      ? []
+      : [toQueryError('limit', `expected a whole number from 1 to ${MAX_PLAN_ROWS}`)]),
+  ]
+  if (problems.length > 0 || 'faults' in read) return { problems }
+  return {
+    input: read.input,
+    max_price_usd: price === null ? undefined : Number(price),
+    rail: RAILS.find((each) => each === rail),
+    network: networkId ?? undefined,
+    limit: Number(limit),
+  }
+}
+
+/** `GET /api/v1/tasks/<id>/plan?<members of the input>`. */
+export function createPlan(
+  parts: Pick<Parts, 'problem' | 'release' | 'limits' | 'config'>,
+): Handler {
+  const plan = createPlanTask(parts)
+  return createCountedGet(parts, async (query, { context }) => {
+    const reply = await plan(context.params?.task_id ?? '', new URLSearchParams(query))
+    if ('unknown' in reply) return parts.problem('not-found', { detail: reply.unknown })
+    return 'plan' in reply ? { view: reply.plan } : reply
+  })
+}
+
+interface InputFault {
+  name: string
+  detail: string
+}
+
+/** The members of a task's input from the texts of a query, by their types in the contract. */
+export function readTaskInput(
+  { input }: Pick<Task, 'input'>,
+  texts: ReadonlyMap<string, string>,
+): { input: Record<string, unknown> } | { faults: InputFault[] } {
+  const members = membersOf(input).flatMap((name) => {
+    const text = texts.get(name)
+    return text === undefined ? [] : [[name, toTyped(schemaOf(input, name), text)] as const]
+  })
+  const faults = members.flatMap(([name, value]) => {
+    const why = findValueFault(schemaOf(input, name), value)
+    return why === null ? [] : [{ name, detail: why }]
+  })
+  const missing = requiredOf(input)
+    .filter((name) => !texts.has(name))
+    .map((name) => ({ name, detail: 'the task requires it' }))
+  return faults.length + missing.length > 0
+    ? { faults: [...missing, ...faults] }
+    : { input: Object.fromEntries(members) }
+}
+
+/** A text of a query in the contract's type; text of another type stays, and is refused. */
+function toTyped(schema: unknown, text: string): unknown {
+  const type = memberOf(schema, 'type')
+  if (type === 'number' || type === 'integer')
+    return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
+  if (type === 'boolean' && /^(?:true|false)$/.test(text)) return text === 'true'
+  return type === 'array' || type === 'object' ? (parseJson(text) ?? text) : text
+}
+
+function schemaOf(input: unknown, name: string): Record<string, unknown> {
+  return { ...Object(memberOf(memberOf(input, 'properties'), name)) }
 }

@@ -1,4 +1,14 @@
-import { readQuestionFacts } from '../../src/domain/arguments/question-facts.ts'
+import {
+  type ArgumentSlot,
+  countStated,
+  fillArguments,
+  type ShownExample,
+} from '../../src/domain/arguments/fill-arguments.ts'
+import {
+  type QuestionFacts,
+  readQuestionFacts,
+  saysArguments,
+} from '../../src/domain/arguments/question-facts.ts'
 import { MAX_OFFERS } from '../../src/domain/kit/found-operations.ts'
 import { BYTES_A_CALL, fitCalls, sizeOf } from '../../src/domain/search/fitted-lists.ts'
 import {
@@ -7,10 +17,14 @@ import {
   parseSearchParameters,
   type SearchQuery,
 } from '../../src/domain/search/search-parameters.ts'
+import { MIN_FITTING } from '../../src/domain/search/search-rank.ts'
 import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
+import { largestOf } from '../../src/domain/wire/json.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
 import { cutText } from '../../src/domain/wire/text.ts'
-import type { SearchIndex } from '../../src/search/index/index-file.ts'
+import { EFFECTS, type Effect } from '../../src/domain/wire/vocabulary.ts'
+import { readBody, readId, type SearchIndex } from '../../src/search/index/index-file.ts'
+import { bitsFor, passes } from '../../src/search/query/filter-rows.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import {
   countUnknownEffects,
@@ -18,9 +32,10 @@ import {
   type Suggestion,
   searchIndex,
 } from '../../src/search/query/search-index.ts'
+import { splitText, stemWord } from '../../src/search/words/split-text.ts'
+import { findPhrases } from '../../src/search/words/word-sets.ts'
 import { toBytes } from '../http/answers.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
-import { createRowReader, orderOperations, type ReadRow } from './order-operations.ts'
 import { HEADERS, type Search } from './search.ts'
 
 /** Rows considered for filling the first places with several listings. */
@@ -202,3 +217,246 @@ export function createOperationsSearch(find: FindOperations): Search {
     return { status: 200, headers: HEADERS, body: toBytes(JSON.stringify(answer)) }
   }
 }
+
+interface Ordering {
+  q: string
+  /** All that was found, and all that does the task. */
+  lists: readonly (readonly RankedRow[])[]
+  end: number
+  task: string | null
+  facts: QuestionFacts | null
+  read: ReadRow
+}
+
+/**
+ * The found rows, each once, in the order they are shown: by the verb of the question, its task, and
+ * what their calls take of it. `relevance` stays the formula's.
+ */
+export function orderOperations(
+  index: SearchIndex,
+  { q, lists, end, task, facts, read }: Ordering,
+) {
+  const effect = findRequestedEffect(index, q)
+  const ordered = lists.flatMap((rows) => putFittingFirst(index, rows, effect))
+  const once = new Map(ordered.map((row) => [row.row, row]))
+  const found = [...once.values()].map((row) => ({ ...row, listing: listingOf(index, row.row) }))
+  const named = putNamedFirst(index, { q, rows: found, end, effect, read })
+  const { rows, count } = putTaskFirst(index, named, task)
+  return spread(putCallableFirst(index, rows, { effect, facts, doing: count, read }))
+}
+
+function listingOf(index: SearchIndex, row: number): string {
+  return readId(index, row).split('~', 1)[0] ?? ''
+}
+
+/** Behind one of these a word is a thing: `a post`, `the order`. */
+const ARTICLES = new Set('a an the my our your his her their this that these those some'.split(' '))
+
+/** The effect a query asks for, by its first verb that implies one; null where none does. */
+function findRequestedEffect({ words }: SearchIndex, q: string): Effect | null {
+  const stated = splitText(q)
+  // `pay with MPP` is a filter.
+  const phrases = findPhrases(stated, words.phrases)
+  let weak: Effect | null = null
+  for (const [at, word] of stated.entries()) {
+    if (phrases.has(word) || ARTICLES.has(stated[at - 1]?.whole ?? '')) continue
+    const effect = words.effectOf(word.whole)
+    if (words.isWeakVerb(word.whole)) weak ??= 'read'
+    else if (effect !== null) return effect
+  }
+  return weak
+}
+
+/**
+ * Puts rows with the requested effect first, if they are at least half as relevant as the best
+ * match: a query to read a tweet must not get the tool that posts one. A row with an unknown
+ * effect, such as a whole server, keeps its place.
+ */
+function putFittingFirst<Row extends RankedRow>(
+  index: SearchIndex,
+  rows: readonly Row[],
+  requested: Effect | null,
+): Row[] {
+  const [best] = rows
+  if (requested === null || best === undefined) return [...rows]
+  const isFirst = ({ row, relevance }: Row) =>
+    relevance >= best.relevance * MIN_FITTING && doesRequested(index, row, requested)
+  return [...rows.filter(isFirst), ...rows.filter((row) => !isFirst(row))]
+}
+
+/** Whether a row is not known to have another effect. */
+function doesRequested(index: SearchIndex, row: number, requested: Effect | null): boolean {
+  if (requested === null) return true
+  const others = EFFECTS.filter((effect) => effect !== requested)
+  return !others.some((effect) => passes(bitsFor(index, `effect:${effect}`), row))
+}
+
+/** At most this many rows of one listing among this many first places; the others follow. */
+const FIRST_PLACES = 5
+const OF_ONE_LISTING = 2
+/** Rows of one listing considered for the one whose name was requested. */
+const COMPARED = 8
+
+/** The part of the query that orders the found rows. */
+interface Requested {
+  q: string
+  rows: readonly FoundRow[]
+  /** How many rows are shown. */
+  end: number
+  effect: Effect | null
+  read: ReadRow
+}
+
+/**
+ * Among a listing's rows of similar relevance, the one whose name has most words of the query, and
+ * no others, swaps places with the best: querying a database needs `execute_sql`, not
+ * `explain_query`, and creating an event `create_event`, not `get_event`.
+ */
+function putNamedFirst(index: SearchIndex, { q, rows, end, effect, read }: Requested) {
+  const requested = new Set(wordsOf(q).map(stemWord))
+  const countStated = (row: number) => {
+    const { name = '' } = read(row).operation
+    const words = wordsOf(name).filter((word) => !index.words.stop.has(word))
+    return words.every((word) => requested.has(stemWord(word))) ? words.length : 0
+  }
+  const ordered = [...rows]
+  const byListing = Map.groupBy(rows, ({ listing }) => listing)
+  for (const own of [...byListing.values()].slice(0, Math.min(FIRST_PLACES, end))) {
+    const [best] = own
+    if (best === undefined) continue
+    const close = own
+      .slice(0, COMPARED)
+      .filter(({ relevance }) => relevance >= best.relevance * MIN_FITTING)
+      .filter(({ row }) => doesRequested(index, row, effect))
+    // Reading names costs as much as the search, so only where there is a choice.
+    if (close.length < 2 || !close.includes(best)) continue
+    const [named] = close
+      .map((row) => ({ row, stated: countStated(row.row) }))
+      .sort((a, b) => b.stated - a.stated)
+    if (named === undefined || named.stated === 0) continue
+    ordered[rows.indexOf(named.row)] = best
+    ordered[rows.indexOf(best)] = named.row
+  }
+  return ordered
+}
+
+function wordsOf(text: string): string[] {
+  return splitText(text).flatMap(({ whole, parts }) => (parts.length > 0 ? parts : [whole]))
+}
+
+/**
+ * Those that do the task of the question: `address to coordinates` gets what geocodes before what
+ * finds an address. `count` of them stand first.
+ */
+function putTaskFirst(
+  index: SearchIndex,
+  rows: readonly FoundRow[],
+  task: string | null,
+): { rows: readonly FoundRow[]; count: number } {
+  const bits = bitsFor(index, `task:${task}`)
+  const doing = rows.filter(({ row }) => passes(bits, row))
+  const others = rows.filter(({ row }) => !passes(bits, row))
+  return { rows: [...doing, ...others], count: doing.length }
+}
+
+/** The rows in their order, except that no listing fills the first places alone. */
+function spread(rows: readonly FoundRow[]): FoundRow[] {
+  const counts = new Map<string, number>()
+  const [first, later]: [FoundRow[], FoundRow[]] = [[], []]
+  for (const row of rows) {
+    const count = (counts.get(row.listing) ?? 0) + 1
+    counts.set(row.listing, count)
+    if (first.length < FIRST_PLACES && count <= OF_ONE_LISTING) first.push(row)
+    else later.push(row)
+  }
+  return [...first, ...later]
+}
+
+/** Rows read to see what their calls take: reading one costs as much as ranking hundreds. */
+const READ = 24
+
+/**
+ * Among rows of similar relevance, those whose call takes values from the query come first, and of
+ * these, those that need nothing else: a query that names a city gets a call with it filled in,
+ * before one that needs a key, and before one that takes no place.
+ */
+function putCallableFirst(
+  index: SearchIndex,
+  rows: readonly FoundRow[],
+  { effect, facts, doing, read }: Wanted,
+): FoundRow[] {
+  if (facts === null || !saysArguments(facts)) return [...rows]
+  const head = rows.slice(0, doing > 0 ? doing : rows.length)
+  const most = largestOf(head.map(({ relevance }) => relevance))
+  const close = head
+    .filter(
+      ({ row, relevance }) => relevance >= most * MIN_FITTING && doesRequested(index, row, effect),
+    )
+    .slice(0, READ)
+  const ranks = new Map(close.map((row) => [row, toRank(read(row.row), facts)]))
+  const ordered = close.toSorted((a, b) => (ranks.get(b) ?? 0) - (ranks.get(a) ?? 0))
+  return [...ordered, ...rows.filter((row) => !ranks.has(row))]
+}
+
+interface Wanted {
+  effect: Effect | null
+  facts: QuestionFacts | null
+  /** How many rows stay first, as they do the task; 0 where none is known to. */
+  doing: number
+  read: ReadRow
+}
+
+/** How many values of the query it takes; one that can be called as shown comes first. */
+function toRank({ operation, slots, filled }: Stored, facts: QuestionFacts): number {
+  const { example, url = '', bring } = operation
+  const stated = example === undefined ? 0 : countStated(url, example, slots, facts)
+  if (stated === 0) return 0
+  const isComplete = bring === undefined && !/<[A-Z0-9_]+>/.test(JSON.stringify(filled()))
+  return isComplete ? stated + CALLABLE : stated
+}
+
+/** More than a query can contain. */
+const CALLABLE = 100
+
+/** A row and its listing. */
+interface FoundRow extends RankedRow {
+  listing: string
+}
+
+/** A row as stored in the index. */
+type Stored = Omit<OperationsAnswer['results'][number], 'relevance'> & {
+  /** Slots of its example that can be filled from the query. */
+  slots: readonly ArgumentSlot[]
+  /** The example with values from the query in place of its own. */
+  filled: () => ShownExample | undefined
+}
+export type ReadRow = (row: number) => Stored
+
+/** Reads rows for one query, each once. */
+export function createRowReader(index: SearchIndex, facts: QuestionFacts | null): ReadRow {
+  const known = new Map<number, Stored>()
+  return (row) => {
+    const read = known.get(row) ?? readStored(index, row, facts)
+    known.set(row, read)
+    return read
+  }
+}
+
+function readStored(index: SearchIndex, row: number, facts: QuestionFacts | null): Stored {
+  // Typed `any` by `JSON.parse`: the build wrote these bytes.
+  const stored = JSON.parse(decoder.decode(readBody(index, row)))
+  const { listing, digest, operation, slots = [] }: Omit<Stored, 'filled'> = stored
+  const { example, url = '' } = operation
+  let shown = example
+  let isFilled = example === undefined || facts === null || slots.length === 0
+  const filled = () => {
+    if (!isFilled && shown !== undefined && facts !== null)
+      shown = fillArguments(url, shown, slots, facts)
+    isFilled = true
+    // A call without any argument needs no example.
+    return shown !== undefined && Object.keys(shown).length > 0 ? shown : undefined
+  }
+  return { listing, operation, digest, slots, filled }
+}
+
+const decoder = new TextDecoder()

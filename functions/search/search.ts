@@ -1,16 +1,19 @@
-import type { SearchQuery } from '../../src/domain/search/search-parameters.ts'
 import {
   type ParameterProblem,
   parseSearchParameters,
+  type SearchQuery,
 } from '../../src/domain/search/search-parameters.ts'
 import type { PageResponse } from '../../src/domain/search/search-response.ts'
-import type { SearchIndex } from '../../src/search/index/index-file.ts'
-import { hashText } from '../../src/search/index/terms.ts'
+import { AUTH_TYPES, type ClickSource, RAILS } from '../../src/domain/wire/vocabulary.ts'
+import { NO_TRUST, trustOf, valueAt } from '../../src/search/index/columns.ts'
+import { idOf, readBody, type SearchIndex } from '../../src/search/index/index-file.ts'
+import { SUMMARY_END } from '../../src/search/index/search-document.ts'
+import { hashText, type RangeName } from '../../src/search/index/terms.ts'
+import { bitsFor, passes } from '../../src/search/query/filter-rows.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { type SearchOutcome, searchIndex } from '../../src/search/query/search-index.ts'
-import { ANY_ORIGIN, UNCACHED } from '../http/answers.ts'
+import { ANY_ORIGIN, toBytes, UNCACHED } from '../http/answers.ts'
 import type { SearchTexts } from '../release/prepare-texts.ts'
-import { writeSearchResponse } from './search-response.ts'
 
 /** Queries remembered for one index: a few megabytes at most. */
 const REMEMBERED_QUERIES = 2000
@@ -36,13 +39,13 @@ interface SearchParts {
   remembered?: number
 }
 
-export type SearchReply =
+type SearchReply =
   | { status: 200; headers: Readonly<Record<string, string>>; body: Uint8Array<ArrayBuffer> }
   | { status: 400; problems: readonly ParameterProblem[] }
 
 export type Search = (rawQuery: string, options?: SearchOptions) => SearchReply
 
-export interface SearchOptions {
+interface SearchOptions {
   /** From the search page, whose rows show more: submitted, or uncounted while somebody types. */
   page?: 'submitted' | 'typing' | undefined
 }
@@ -138,3 +141,146 @@ function createAnsweredQueries(most = REMEMBERED_QUERIES) {
     },
   }
 }
+
+interface SearchResponseInput {
+  index: SearchIndex
+  searchId: string
+  query: SearchQuery
+  outcome: SearchOutcome
+  texts: SearchTexts
+  /** The `src` of links: who shows them. */
+  source?: ClickSource
+  /** Set for the search page, submitted or while typing: additional members of organic rows. */
+  page?: readonly object[]
+}
+
+/**
+ * Nothing is parsed or serialised again: `links.go` and `relevance` are added to each listing's
+ * prepared bytes, and any requested extras.
+ */
+function writeSearchResponse(input: SearchResponseInput): Uint8Array<ArrayBuffer> {
+  const { index, searchId, query, outcome, texts, source = 'api' } = input
+  if (query.view === 'compact') return toBytes(compactText(input))
+  const { organic, firstParty, explained } = outcome
+  const bytes = startBytes()
+  const addRows = (range: RangeName, rows: readonly RankedRow[], more: readonly object[] = []) => {
+    rows.forEach(({ row, relevance }, at) => {
+      if (at > 0) bytes.text(',')
+      const body = readBody(index, row)
+      bytes.add(body.subarray(0, body.length - BODY_END.length))
+      bytes.text(',"go":"/go/')
+      bytes.add(idOf(body))
+      // A row's position is in its link where rows compete: our own compete with nobody.
+      const place = range === 'organic' ? `&pos=${at + 1}` : ''
+      const explain = more[at] === undefined ? '' : `,"explain":${JSON.stringify(more[at])}`
+      bytes.text(`?sid=${searchId}${place}&src=${source}"},"relevance":${relevance}${explain}}`)
+    })
+  }
+  bytes.text(echoOf(searchId, query, organic.total))
+  addRows('organic', organic.rows, explained?.organic)
+  bytes.text('],"featured":[')
+  addRows('firstParty', texts.featured)
+  bytes.add(texts.afterFeatured)
+  addRows('firstParty', firstParty.rows, explained?.firstParty)
+  bytes.add(texts.beforeNotes)
+  bytes.text(besideOf(outcome, texts))
+  bytes.add(texts.afterNotes)
+  return bytes.take()
+}
+
+/** The closing brackets of `links` and of the summary. */
+const BODY_END = '}}'
+const MOST_BYTES_A_CHARACTER = 3
+const encoder = new TextEncoder()
+/** Answers are written one at a time, and each copies its bytes out at the end. */
+let memory = new Uint8Array(2 ** 16)
+
+function startBytes() {
+  let length = 0
+  const reserve = (more: number) => {
+    if (length + more <= memory.length) return
+    const larger = new Uint8Array(2 * (length + more))
+    larger.set(memory)
+    memory = larger
+  }
+  return {
+    text(text: string): void {
+      reserve(text.length * MOST_BYTES_A_CHARACTER)
+      length += encoder.encodeInto(text, memory.subarray(length)).written
+    },
+    add(more: Uint8Array): void {
+      reserve(more.length)
+      memory.set(more, length)
+      length += more.length
+    },
+    take: (): Uint8Array<ArrayBuffer> => memory.slice(0, length),
+  }
+}
+
+/** The compact view: short rows, no showcase, no texts; for the page our own kits that match, too. */
+function compactText({
+  index,
+  searchId,
+  query,
+  outcome,
+  texts,
+  page,
+}: SearchResponseInput): string {
+  const { organic, firstParty, explained } = outcome
+  const rows = organic.rows.map(({ row }, at) => {
+    const more = { ...(explained && { explain: explained.organic[at] }), ...page?.[at] }
+    const members = JSON.stringify(more).slice(1, -1)
+    return `${summaryOf(index, row)}${factsOf(index, row)}${members && `,${members}`}}`
+  })
+  const own = firstParty.rows.map(({ row }) => `${summaryOf(index, row)}}`)
+  return [
+    `${echoOf(searchId, query, organic.total)}${rows.join()}],"sponsored":[],"payments_enabled":false,"notes":`,
+    besideOf(outcome, texts),
+    page === undefined || own.length === 0 ? '' : `,"featured_first_party":[${own.join()}]`,
+    '}',
+  ].join('')
+}
+
+function echoOf(searchId: string, query: SearchQuery, total: number): string {
+  return `{"search_id":"${searchId}","query":${JSON.stringify(query)},"total":${total},"results":[`
+}
+
+/** The notes and the hints next to them. */
+function besideOf(
+  { notes, task, suggested, facets }: SearchOutcome,
+  { tasks }: SearchTexts,
+): string {
+  return [
+    JSON.stringify(notes),
+    (task !== null && tasks.get(task)) || '',
+    suggested.length === 0 ? '' : `,"suggested":${JSON.stringify(suggested)}`,
+    facets === undefined ? '' : `,"facets":${JSON.stringify(facets)}`,
+  ].join('')
+}
+
+const decoder = new TextDecoder()
+
+function summaryOf(index: SearchIndex, row: number): string {
+  const body = decoder.decode(readBody(index, row))
+  return body.slice(0, body.indexOf(SUMMARY_END))
+}
+
+function factsOf(index: SearchIndex, row: number): string {
+  const holds = (value: string) => passes(bitsFor(index, value), row)
+  const [low, high] = [valueAt(index.minUsd, row), valueAt(index.maxUsd, row)]
+  const auth: AuthType = AUTH_TYPES.find((type) => holds(`auth:${type}`)) ?? 'unknown'
+  const trust = trustOf(index.trustMarks[row] ?? NO_TRUST)
+  const paid = index.paidTexts[index.paidCodes[row] ?? 0] ?? ''
+  const members = JSON.stringify({
+    price: Number.isNaN(low) ? null : { min_usd: low, max_usd: high },
+    rails: RAILS.filter((rail) => holds(`rail:${rail}`)),
+    auth,
+    trust: trust === NO_TRUST ? null : trust,
+    ...(trust !== NO_TRUST && { vouched: holds('vouched') }),
+    call: holds('call'),
+    ...(paid !== '' && { paid }),
+  })
+  return `,${members.slice(1, -1)}`
+}
+
+type AuthType = (typeof AUTH_TYPES)[number]

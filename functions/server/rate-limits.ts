@@ -16,7 +16,7 @@ import { type Config, type RateLimit, USUAL_LIMITS } from '../ports/config.ts'
  */
 export type RateLimits = ReturnType<typeof createRateLimits>
 
-export interface LimitTaken {
+interface LimitTaken {
   allowed: boolean
   /** `RateLimit-*` fields, and `Retry-After` when refused; empty where the limit is off. */
   headers: Record<string, string>

@@ -9,9 +9,9 @@ import {
   rmSync,
   statSync,
 } from 'node:fs'
-import { statfs } from 'node:fs/promises'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { copyFile, mkdir, open, rename, rm, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { backup, DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import {
   type CompiledQuery,
@@ -264,7 +264,7 @@ const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
 
 /** @throws when the folder cannot be created or made private */
-export function makePrivateFolder(path: string): void {
+function makePrivateFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: FOLDER_MODE })
   chmodSync(path, FOLDER_MODE)
 }
@@ -273,7 +273,134 @@ export function makePrivateFolder(path: string): void {
  * SQLite gives its `-wal` and `-shm` the mode of their database. An existing file is never opened:
  * closing it again would drop every lock this process holds on it (fcntl's rule).
  */
-export function makePrivateFile(path: string): void {
+function makePrivateFile(path: string): void {
   if (existsSync(path)) chmodSync(path, FILE_MODE)
   else closeSync(openSync(path, 'a', FILE_MODE))
+}
+
+/** `STATE_DIR` cannot be used by this process; the message says why and how to fix it. */
+export class StateError extends OperatorError {
+  override name = 'StateError'
+}
+
+const LOCK_FILE = 'waypost.lock'
+
+/** One server per `STATE_DIR`. @throws StateError when another process holds it */
+export async function lockState(stateDir: string): Promise<FileLock> {
+  let lock: FileLock | null
+  try {
+    const file = join(stateDir, LOCK_FILE)
+    makePrivateFolder(stateDir)
+    makePrivateFile(file)
+    lock = takeFileLock(file)
+  } catch (error) {
+    throw unusable(stateDir, error)
+  }
+  if (lock !== null) return lock
+  throw new StateError(
+    `STATE_DIR ${stateDir} is in use by another Waypost process. Stop that one, give this one another STATE_DIR, or set DATABASE_URL to run several.`,
+  )
+}
+
+/** Read-only disks, missing rights, a file where the folder should be. */
+export function unusable(stateDir: string, error: unknown): StateError {
+  const reason = error instanceof Error ? error.message : String(error)
+  return new StateError(
+    `STATE_DIR ${stateDir} cannot be used (${reason}). It must be a folder this user can write to, on a disk with room.`,
+  )
+}
+
+/** SQLite's own lock on a file: the system drops it when the process dies, however it dies. */
+export interface FileLock extends Disposable {
+  release(): void
+}
+
+const SQLITE_BUSY = 5
+
+/**
+ * Takes the lock, or says that another process holds it (null).
+ *
+ * @throws SQLite's error when the file cannot be opened or written
+ */
+export function takeFileLock(path: string): FileLock | null {
+  const file = new DatabaseSync(path, { timeout: 0 })
+  try {
+    file.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    file.close()
+    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return null
+    throw error
+  }
+  const release = () => {
+    if (file.isOpen) file.close()
+  }
+  return { release, [Symbol.dispose]: release }
+}
+
+/**
+ * A copy of the SQLite state while the server runs, checked before it gets its name.
+ *
+ * @throws when the target exists, the source does not, or the copy fails its integrity check
+ */
+export async function backupState(stateDir: string, target: string): Promise<void> {
+  const source = join(stateDir, SQLITE_FILE)
+  if (!existsSync(source)) throw new Error(`There is no ${source} to back up; check STATE_DIR.`)
+  if (existsSync(target)) throw new Error(`${target} exists already; name another file.`)
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+  const part = `${target}.part`
+  await rm(part, { force: true })
+  makePrivateFile(part)
+  {
+    using database = new DatabaseSync(source, { readOnly: true })
+    await backup(database, part)
+  }
+  findDamage(part)
+  await flush(part)
+  await rename(part, target)
+}
+
+/**
+ * Replaces the SQLite state with a backup. The replaced state is kept next to it.
+ *
+ * @returns its path; null when there was none
+ * @throws StateError while a server runs on this `STATE_DIR`
+ */
+export async function restoreState(stateDir: string, source: string, now: number) {
+  if (!existsSync(source)) throw new Error(`Found no backup at ${source}.`)
+  findDamage(source)
+  using _lock = await lockState(stateDir)
+  const file = join(stateDir, SQLITE_FILE)
+  const part = `${file}.restoring`
+  await copyFile(source, part)
+  makePrivateFile(part)
+  await flush(part)
+  const kept = await setAside(file, now)
+  await rename(part, file)
+  return kept
+}
+
+/** The write-ahead log belongs to its database: left behind, it would be replayed into the wrong one. */
+async function setAside(file: string, now: number): Promise<string | null> {
+  if (!existsSync(file)) return null
+  const kept = `${file}.before-${new Date(now).toISOString().replaceAll(':', '')}`
+  for (const suffix of ['', '-wal', '-shm'])
+    if (existsSync(file + suffix)) await rename(file + suffix, kept + suffix)
+  return kept
+}
+
+/** Opened for writing, because a read-only SQLite may not build the index of a WAL file. */
+function findDamage(file: string): void {
+  using database = new DatabaseSync(file)
+  const row = database.prepare('PRAGMA integrity_check').get()
+  const verdict = String(row?.integrity_check)
+  if (verdict !== 'ok') throw new Error(`${file} is damaged: ${verdict}`)
+  const tables = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'click'").all()
+  if (tables.length === 0)
+    throw new Error(`${file} is not a Waypost state: it has no clicks table.`)
+}
+
+async function flush(path: string): Promise<void> {
+  const file = await open(path, 'r+')
+  await file.sync()
+  await file.close()
 }

@@ -195,7 +195,7 @@ const SEEN_COLUMNS = [
   ...(['network', 'transaction_id', 'log_index', 'listing_id', 'payer', 'payee'] as const),
   ...(['amount', 'micro_usd', 'settled_at', 'block_number', 'scheme'] as const),
 ]
-export type SettlementRow = Pick<SettlementTable, (typeof SEEN_COLUMNS)[number]>
+type SettlementRow = Pick<SettlementTable, (typeof SEEN_COLUMNS)[number]>
 
 interface KnownPayer {
   /** One string per wallet: there are far fewer wallets than payments. */

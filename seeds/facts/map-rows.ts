@@ -16,7 +16,7 @@ import {
   withAsciiHosts,
 } from '../../src/domain/listing/target-url.ts'
 import { judgeAddress } from '../../src/domain/relay/address-verdict.ts'
-import { marksOf } from '../../src/domain/sources/place-rows.ts'
+import { marksOf } from '../../src/domain/sources/join-rows.ts'
 import {
   type Deprecated,
   MAX_PAYEES,

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { defaultAddress, type InvokeEntry, sampleAddress } from '../../src/domain/listing/invoke.ts'
 import { RegistryNameSchema, VersionSchema } from '../../src/domain/listing/listing-facts.ts'
 import { MAX_ID_LENGTH } from '../../src/domain/listing/listing-text.ts'
-import { endpointsOf } from '../../src/domain/sources/place-rows.ts'
+import { endpointsOf } from '../../src/domain/sources/join-rows.ts'
 import { isJsonObject, present } from '../../src/domain/wire/json.ts'
 import {
   type ChosenSeeds,

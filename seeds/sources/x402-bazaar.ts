@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import type { Operation } from '../../src/domain/listing/listing-facts.ts'
 import { offersOf, pricingOf } from '../../src/domain/listing/operation.ts'
-import { collapseOperations } from '../../src/domain/sources/join-rows.ts'
-import { originOf } from '../../src/domain/sources/place-rows.ts'
+import { collapseOperations, originOf } from '../../src/domain/sources/join-rows.ts'
 import { readPaidEntry } from '../../src/domain/sources/x402-manifest.ts'
 import { largestOf } from '../../src/domain/wire/json.ts'
 import {

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { isTestNetwork } from '../../src/domain/listing/networks.ts'
 import { offersOf, pricingOf } from '../../src/domain/listing/operation.ts'
+import { originOf } from '../../src/domain/sources/join-rows.ts'
 import { MAX_CALL_USD, readPaymentInfo } from '../../src/domain/sources/payment-info.ts'
-import { originOf } from '../../src/domain/sources/place-rows.ts'
 import { MeasuredSchema, SignalsSchema } from '../../src/domain/trust/evidence.ts'
 import { toCaip2 } from '../../src/domain/trust/usd-assets.ts'
 import {

@@ -16,7 +16,7 @@ import {
   ownerAt,
   type SharedHosts,
 } from '../domain/sellers/claim-rules.ts'
-import { marksOf } from '../domain/sources/place-rows.ts'
+import { marksOf } from '../domain/sources/join-rows.ts'
 import { findMapFaults } from '../domain/tasks/map-faults.ts'
 import { toTask } from '../domain/tasks/task.ts'
 import { isKnownEndpoint } from '../domain/views/reference-views.ts'

@@ -1,7 +1,6 @@
 import type { ListingFacts, WrittenFacts } from '../domain/listing/listing-facts.ts'
 import type { Tombstone } from '../domain/listing/listing-states.ts'
-import { PEOPLE } from '../domain/sources/join-rows.ts'
-import { placeRows } from '../domain/sources/place-rows.ts'
+import { PEOPLE, placeRows } from '../domain/sources/join-rows.ts'
 import {
   type NamedRow,
   orderRows,

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import { createAnswerWriter } from '../../functions/relay/forward-call.ts'
+import { createAnswerWriter } from '../../functions/relay/relay.ts'
 import { listen } from '../support/listen.ts'
 import { exchangeRaw } from './relay-world.ts'
 

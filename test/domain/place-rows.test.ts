@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { placeRows } from '../../src/domain/sources/place-rows.ts'
+import { placeRows } from '../../src/domain/sources/join-rows.ts'
 import { createRowParser } from '../../src/domain/sources/source-row.ts'
 
 const parseRow = createRowParser({ allowPrivate: false })

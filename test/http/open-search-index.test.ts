@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openSearchIndex, verifyBodiesInSteps } from '../../functions/release/open-index.ts'
+import { openSearchIndex, verifyBodiesInSteps } from '../../functions/release/release.ts'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
 import { readBody, readIndexHeader, SearchIndexError } from '../../src/search/index/index-file.ts'
 import { sampleDocument } from '../search/search-samples.ts'

@@ -16,10 +16,14 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createOutboxMailer } from '../../functions/feeds/mail.ts'
-import { backupState, restoreState } from '../../functions/store/backup.ts'
-import { lockState, StateError } from '../../functions/store/lock.ts'
 import { openStore } from '../../functions/store/open-store.ts'
-import { SQLITE_FILE } from '../../functions/store/sqlite.ts'
+import {
+  backupState,
+  lockState,
+  restoreState,
+  SQLITE_FILE,
+  StateError,
+} from '../../functions/store/sqlite.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { silentLog } from '../support/stores.ts'
 import { tempFolder } from '../support/temp-folder.ts'

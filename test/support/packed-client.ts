@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { takeFileLock } from '../../functions/store/lock.ts'
+import { takeFileLock } from '../../functions/store/sqlite.ts'
 
 const run = promisify(execFile)
 const NAME = 'packed-client.tgz'

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { createFindOperations } from '../../functions/search/find-operations.ts'
-import { slotOf, slotsIn } from '../../src/domain/arguments/argument-slots.ts'
-import { countStated, fillArguments } from '../../src/domain/arguments/fill-arguments.ts'
+import {
+  countStated,
+  fillArguments,
+  slotOf,
+  slotsIn,
+} from '../../src/domain/arguments/fill-arguments.ts'
 import { readQuestionFacts } from '../../src/domain/arguments/question-facts.ts'
 import { readOperationIndex } from '../support/own-catalogue.ts'
 import { countTasks, type JudgedTasks, judgeTasks, NOW, TASKS } from './judge-deeds.ts'

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
+import { readTaskInput } from '../../functions/search/endpoints.ts'
 import { createOperationSchema } from '../../src/domain/listing/listing-facts.ts'
 import { fillRequest } from '../../src/domain/tasks/filled-request.ts'
 import { parseJsonPath, readJsonPath, writeJsonPath } from '../../src/domain/tasks/json-path.ts'
 import { findMapFaults } from '../../src/domain/tasks/map-faults.ts'
 import { TaskRowSchema, toTask } from '../../src/domain/tasks/task.ts'
-import { readTaskInput } from '../../src/domain/tasks/task-input.ts'
 import { readTaskOutput } from '../../src/domain/tasks/task-output.ts'
 import { PUBLIC } from '../domain/listing-samples.ts'
 

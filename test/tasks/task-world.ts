@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createPlanTask } from '../../functions/search/plan-tasks.ts'
+import { createPlanTask } from '../../functions/search/endpoints.ts'
 import { toTaskSellers } from '../../src/domain/plans/task-plan.ts'
 import { closeServer, listen } from '../support/listen.ts'
 import { createRandom } from '../support/random.ts'

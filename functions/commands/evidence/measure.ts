@@ -14,8 +14,8 @@ import {
   wrongCommand,
 } from '../../ports/run-main.ts'
 import { readLedgerFacts } from '../../service/ledger-facts.ts'
-import { lockState } from '../../store/lock.ts'
 import { openStore } from '../../store/open-store.ts'
+import { lockState } from '../../store/sqlite.ts'
 import type { Store } from '../../store/store.ts'
 import { type ChainReport, measure } from '../../trust/measure.ts'
 import type { PublishedPayout } from '../../trust/meter-rows.ts'

@@ -14,7 +14,7 @@ import { type Config, parseConfig } from '../../ports/config.ts'
 import { readCommandLine, runMain, untilStopped, wrongCommand } from '../../ports/run-main.ts'
 import { type EvidenceKeeper, probeContent } from '../../probes/schedule.ts'
 import { signFromLedger } from '../../probes/sign.ts'
-import { takeFileLock } from '../../store/lock.ts'
+import { takeFileLock } from '../../store/sqlite.ts'
 
 type ProbeSummary = Awaited<ReturnType<typeof probeContent>>
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { runCommand } from '../../ports/run-main.ts'
-import { backupState } from '../../store/backup.ts'
+import { backupState } from '../../store/sqlite.ts'
 
 /** `npm run backup [-- file]`: copies the SQLite state, while the server runs. */
 await runCommand(async (config) => {

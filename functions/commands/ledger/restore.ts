@@ -1,5 +1,5 @@
 import { runCommand } from '../../ports/run-main.ts'
-import { restoreState } from '../../store/backup.ts'
+import { restoreState } from '../../store/sqlite.ts'
 
 /** `npm run restore -- file`: puts a backup in place. The server must be stopped. */
 await runCommand(async (config) => {

@@ -175,7 +175,7 @@ const OBJECT =
  *
  * @example readSubject('papers on solar cells') → 'solar cells'; readSubject('search the web') → null
  */
-export function readSubject(question: string): string | null {
+function readSubject(question: string): string | null {
   const plain = question.trim().replace(/[?!.]+$/, '')
   const withoutCommand = plain.replace(COMMAND, '')
   // `posts on reddit about rust` are about rust.

@@ -46,7 +46,7 @@ const LEAST_PROBES = 3
 /** A listing with everything that follows from its facts and evidence; views only print it. */
 export type DerivedListing = ReturnType<typeof deriveListing>
 
-export interface DeriveInput {
+interface DeriveInput {
   id: string
   facts: ListingFacts
   description: string

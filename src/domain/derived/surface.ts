@@ -14,7 +14,7 @@ import { toOperationKey } from '../wire/text.ts'
 import type { Effect, HttpMethod } from '../wire/vocabulary.ts'
 
 /** The result of our probe's call of an operation, with its time; texts stay in the evidence. */
-export type SeenCall = Omit<SeenAnswer, 'saw' | 'verdict' | 'at'> & { at: string }
+type SeenCall = Omit<SeenAnswer, 'saw' | 'verdict' | 'at'> & { at: string }
 
 export type SurfaceOperation = Operation & { seen?: SeenCall }
 

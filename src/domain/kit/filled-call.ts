@@ -6,7 +6,7 @@ import type { HttpMethod, Rail } from '../wire/vocabulary.ts'
 import { chooseOperation, type KitOperation, toKitOperations } from './kit-entries.ts'
 
 /** A caller's input to a call through the relay; the operation provides the rest. */
-export interface RequestedCall {
+interface RequestedCall {
   method?: HttpMethod | undefined
   /** A path with its query, or a URL on the seller's host. */
   endpoint?: string | undefined

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type ArgumentSlot, slotOf, slotsIn } from '../arguments/argument-slots.ts'
+import { type ArgumentSlot, slotOf, slotsIn } from '../arguments/fill-arguments.ts'
 import { type DerivedListing, trustScoreOf } from '../derived/derived-listing.ts'
 import { exampleOf, toPlaceholder } from '../listing/json-schema.ts'
 import {
@@ -133,13 +133,13 @@ export function toOffers(
 type Reached = Pick<KitView, 'kind' | 'summary' | 'invoke' | 'agent' | 'discovery'>
 
 /** A server or an agent without a chosen operation; null where it is unknown how to reach it. */
-export function toFoundWhole(reached: Reached): FoundOperation['operation'] | null {
+function toFoundWhole(reached: Reached): FoundOperation['operation'] | null {
   const place = reached.kind === 'a2a_agent' ? toRequested(reached, []) : toPlace(reached)
   const description = cutLine(reached.summary, MAX_DESCRIPTION)
   return Object.keys(place).length === 0 ? null : { ...place, description }
 }
 
-export function toFoundTool(tool: ShownTool, reached: Reached): FoundOperation['operation'] {
+function toFoundTool(tool: ShownTool, reached: Reached): FoundOperation['operation'] {
   const { effect, price, offers } = tool
   const { properties, required } = tool.input_schema
   const names = Array.isArray(required) ? required.map(String) : []
@@ -159,7 +159,7 @@ export function toFoundTool(tool: ShownTool, reached: Reached): FoundOperation['
   }
 }
 
-export function toFoundSkill(
+function toFoundSkill(
   { name, description, examples = [] }: Skill,
   reached: Reached,
 ): FoundOperation['operation'] {
@@ -376,7 +376,7 @@ export const CompactKitSchema = v.object({
 })
 export type CompactKit = v.InferOutput<typeof CompactKitSchema>
 
-export interface CompactChoice {
+interface CompactChoice {
   /** The name of an operation as in `others` or a lock, or its index in kit.json. */
   operation?: string | undefined
   rail?: Rail | undefined

@@ -44,7 +44,7 @@ export const OptedOutListingSchema = v.strictObject({ id: v.string(), url: v.str
 export type OptedOutListing = v.InferOutput<typeof OptedOutListingSchema>
 
 /** Why a listing was removed; `opted_out` is in the ledger, the others are in files. */
-export const TOMBSTONE_REASONS = ['withdrawn', 'duplicate', 'dead', 'refused', 'moved'] as const
+const TOMBSTONE_REASONS = ['withdrawn', 'duplicate', 'dead', 'refused', 'moved'] as const
 const GONE_REASONS = [...TOMBSTONE_REASONS, 'opted_out'] as const
 
 const id = v.pipe(v.string(), v.maxLength(200))

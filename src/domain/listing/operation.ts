@@ -71,7 +71,7 @@ export function offersOf(operations: readonly Pick<Operation, 'offers'>[]): Offe
 }
 
 /** Inconsistent fields of a listing's operations, each with its path in the facts. */
-export interface OperationFault {
+interface OperationFault {
   path: Path
   message: string
 }
@@ -350,7 +350,7 @@ interface Sent {
 const MAX_INNER = 6
 const MAX_DEPTH = 4
 
-export interface OutputField {
+interface OutputField {
   name: string
   type: string
 }

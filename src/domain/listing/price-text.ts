@@ -14,7 +14,7 @@ export function toPriceText(pricing: Pricing): string {
 }
 
 /** @example toRangeText({ min_usd: 0.01, max_usd: 0.05 }) → '$0.01–$0.05'; 'free' where nothing is charged */
-export function toRangeText({ min_usd, max_usd }: { min_usd: number; max_usd: number }): string {
+function toRangeText({ min_usd, max_usd }: { min_usd: number; max_usd: number }): string {
   if (max_usd === 0) return 'free'
   return min_usd === max_usd ? toUsd(min_usd) : `${toUsd(min_usd)}–${toUsd(max_usd)}`
 }

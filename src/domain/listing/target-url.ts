@@ -217,7 +217,7 @@ function toUnicodeHost(host: string): string {
  * `::7f00:1` or `100:0:0:1::1` ordinary unicast, and one shared block list for both families lets
  * `::ffff:0:0/96` swallow every IPv4 address.
  */
-export interface IpAddress {
+interface IpAddress {
   family: 4 | 6
   /** 32 or 128 bits. */
   value: bigint

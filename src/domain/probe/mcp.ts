@@ -47,7 +47,7 @@ export function toMcpFinding(
 }
 
 /** The current revision: every request describes itself, without a handshake or a session. */
-export const MCP_CURRENT = '2026-07-28'
+const MCP_CURRENT = '2026-07-28'
 
 /** How an MCP server is spoken to. */
 export const RIGHT_MCP = `Answer POST with JSON-RPC: server/discover of revision ${MCP_CURRENT}, or initialize of an earlier one, and then tools/list.`

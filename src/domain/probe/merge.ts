@@ -270,7 +270,7 @@ type Look = Record<What, ReadonlyMap<string, string>>
  * @param before what was seen until then; undefined for a first look
  * @param now the same with this look in it
  */
-export function addDrift(
+function addDrift(
   known: readonly Drift[],
   before: Interface | undefined,
   now: Interface,

@@ -2,7 +2,7 @@ import { cutText } from '../wire/text.ts'
 import type { CompactRow } from './search-response.ts'
 
 /** An answer about one listing stays within this many bytes of JSON where its lists can be cut. */
-export const CARD_BYTES = 3072
+const CARD_BYTES = 3072
 /** Bytes that `left_out` itself may take. */
 const ROOM_TO_SAY_SO = 80
 
@@ -38,7 +38,7 @@ export function fitLists<Card extends Record<string, unknown>>(
 }
 
 /** A search of five stays within this many bytes of JSON: an agent pays for each of them. */
-export const ANSWER_BYTES = 2048
+const ANSWER_BYTES = 2048
 /** The lengths summaries are cut to, one after the other, until the answer fits. */
 const SUMMARY_LENGTHS = [140, 100, 70, 40]
 

@@ -14,7 +14,7 @@ import {
 export const MAX_TRUST = 100
 
 /** The facts of a listing that filters read from the index. */
-export interface FilterFacts {
+interface FilterFacts {
   kind: string
   rails: readonly string[]
   has: readonly string[]

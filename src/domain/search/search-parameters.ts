@@ -14,7 +14,7 @@ import {
 /** Characters of `q` a caller may send; the engine reads as many at most. */
 export const MAX_QUERY_CHARACTERS = 1000
 /** An endpoint's share of `SearchQuery`: its page size, and the parameters it omits. */
-export interface SearchEndpoint {
+interface SearchEndpoint {
   defaultLimit: number
   maxLimit: number
   without: readonly string[]

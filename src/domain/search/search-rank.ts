@@ -4,7 +4,7 @@
  * first-party tiers are not an input of anything in this file.
  */
 export const BM25_K1 = 1.2
-export const BM25_B = 0.75
+const BM25_B = 0.75
 
 /** The fields of the text score with their weights; tags and categories are one field. */
 export const FIELD_WEIGHTS = { name: 3, labels: 2, summary: 1 } as const

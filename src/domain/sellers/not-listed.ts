@@ -78,7 +78,7 @@ export function toOtherHosts(
   return [...new Map(rows.toReversed())].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-export type FindNotListed = (address: string) => NotListedReason | { host: string; listing: string }
+type FindNotListed = (address: string) => NotListedReason | { host: string; listing: string }
 
 /** Looks up an address without a listing; the most specific row of the table decides. */
 export function createFindNotListed(

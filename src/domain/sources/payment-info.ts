@@ -296,7 +296,7 @@ export interface X402Offer {
 }
 
 /** Why an amount cannot be read as a price in dollars. */
-export interface PriceFault {
+interface PriceFault {
   reason:
     | 'test_network'
     | 'unsupported_network'
@@ -351,7 +351,7 @@ export function readX402Offer(value: unknown, rules = MAIN_ONLY): X402Offer | nu
 }
 
 /** Nobody is paid there: a template's words, and the zero, burn and counted-up addresses of examples. */
-export function isPlaceholderWallet(wallet: string | null): boolean {
+function isPlaceholderWallet(wallet: string | null): boolean {
   if (wallet === null || wallet === '') return false
   return ADDRESS.test(wallet)
     ? /^0x(?:0{38,40}.{0,2}|0{36}dead|(?:1234567890){4})$/i.test(wallet)
@@ -387,7 +387,7 @@ const MAX_DIGITS = 40
  *
  * @example priceUnits('3000', 6) → 0.003
  */
-export function priceUnits(amount: string, decimals: number): number | PriceFault {
+function priceUnits(amount: string, decimals: number): number | PriceFault {
   if (!/^\d+$/.test(amount) || amount.length > MAX_DIGITS)
     return faultOf(
       'malformed_amount',
@@ -402,7 +402,7 @@ export function priceUnits(amount: string, decimals: number): number | PriceFaul
   return { ...faultOf('price_too_high', `${words}; expected at most $${MAX_CALL_USD}`), usd }
 }
 
-export function unknownCoin(asset: string, place = ''): PriceFault {
+function unknownCoin(asset: string, place = ''): PriceFault {
   const detail = `expected a dollar coin whose decimals are known, got ${shown(asset)}${place}`
   return faultOf('unknown_asset', detail)
 }
@@ -438,7 +438,7 @@ const CLAIMED_COINS: Readonly<Record<string, number>> = {
 }
 
 /** @returns null for a coin not known to be worth a dollar. */
-export function decimalsOf(network: string, asset: string, rules = MAIN_ONLY): number | null {
+function decimalsOf(network: string, asset: string, rules = MAIN_ONLY): number | null {
   const coin = network.startsWith('eip155:') ? asset.toLowerCase() : asset
   const counted = usdAssetOf(network, rules)
   if (counted?.address === coin) return counted.decimals
@@ -447,7 +447,7 @@ export function decimalsOf(network: string, asset: string, rules = MAIN_ONLY): n
 }
 
 /** The same by contract or mint alone, where no chain is named; null where chains disagree. */
-export function coinDecimals(asset: string): number | null {
+function coinDecimals(asset: string): number | null {
   if (!ADDRESS.test(asset)) return null
   const found = NETWORKS.map((network) => decimalsOf(network, asset)).filter(
     (each) => each !== null,

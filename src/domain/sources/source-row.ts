@@ -108,7 +108,7 @@ export interface NamedRow {
 /** Files and answers of sellers themselves: they come before every registry and catalogue. */
 const SELLERS_OWN: ReadonlySet<string> = new Set(['agent_cards', 'package_manifests'])
 /** The importer that reads the sellers of listings: its rows have no source in the table. */
-export const SELLER_READER = 'discovery'
+const SELLER_READER = 'discovery'
 
 export function isSellersOwn({ importer, row }: NamedRow): boolean {
   return importer === SELLER_READER || SELLERS_OWN.has(row.facts.sources?.[0]?.source ?? '')
@@ -176,7 +176,7 @@ export const SKILL_SHAPES = {
 } as const
 
 /** Contents and requirements of a public skill, read from its folder for the reviewer. */
-export const SkillFactsSchema = v.strictObject({
+const SkillFactsSchema = v.strictObject({
   licence: v.pipe(v.string(), v.regex(SKILL_SHAPES.licence, 'expected a licence')),
   /** The commit it was read at. */
   commit: v.optional(v.string()),

@@ -6,11 +6,11 @@ import type { HttpMethod } from '../wire/vocabulary.ts'
 import { parseJsonPath, writeJsonPath } from './json-path.ts'
 
 /** The members of an operation needed to fill its request. */
-export interface MappedOperation
+interface MappedOperation
   extends Pick<Operation, 'method' | 'url' | 'params' | 'body' | 'map' | 'send'> {}
 
 /** A request to one seller for a task's input, as it is sent. */
-export interface FilledRequest {
+interface FilledRequest {
   method: HttpMethod
   url: string
   headers?: Record<string, string>

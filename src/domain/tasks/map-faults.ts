@@ -7,7 +7,7 @@ import { type JsonPath, parseJsonPath } from './json-path.ts'
 import { membersOf, requiredOf, type Task } from './task.ts'
 import { readTaskOutput } from './task-output.ts'
 
-export interface MapFault {
+interface MapFault {
   /** Below the operation. */
   path: string[]
   message: string

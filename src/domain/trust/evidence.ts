@@ -46,19 +46,16 @@ const PACKAGE_RUN_OUTCOMES = ['runs_as_declared', 'fails', 'unknown'] as const
 /** Payees of one operation that are kept. */
 export const MAX_PAY_TO = 10
 
-export const OutcomeSchema = v.picklist(
-  PROBE_OUTCOMES,
-  `expected one of ${PROBE_OUTCOMES.join(', ')}`,
-)
+const OutcomeSchema = v.picklist(PROBE_OUTCOMES, `expected one of ${PROBE_OUTCOMES.join(', ')}`)
 
-export const StatusSchema = v.pipe(
+const StatusSchema = v.pipe(
   v.number(),
   v.integer(),
   v.minValue(100),
   v.maxValue(599, 'expected an HTTP status'),
 )
 
-export const SawSchema = v.pipe(
+const SawSchema = v.pipe(
   v.string(),
   v.maxLength(200, 'expected at most 200 characters'),
   v.regex(/^[^\p{Cc}\p{Cf}\u2028\u2029]+$/u, 'expected one printable line'),
@@ -117,7 +114,7 @@ export type SeenAnswer = v.InferOutput<typeof SeenAnswerSchema>
  * Known limit: schemas of tools are kept as the seller publishes them and are not judged; nothing
  * of ours runs them.
  */
-export const MAX_INTERFACE_BYTES = 262_144
+const MAX_INTERFACE_BYTES = 262_144
 export const MAX_OPERATIONS = 500
 const MAX_PAYOUTS = 50
 const MAX_NOTICES = 20
@@ -167,7 +164,7 @@ export const NoticeSchema = v.strictObject({
   at: InstantSchema,
 })
 
-export const NoticesSchema = listOf(NoticeSchema, MAX_NOTICES)
+const NoticesSchema = listOf(NoticeSchema, MAX_NOTICES)
 
 export type Interface = v.InferOutput<typeof InterfaceSchema>
 export type SeenOperation = v.InferOutput<typeof SeenOperationSchema>

@@ -77,7 +77,7 @@ export const CallSchema = v.object({
   to: v.nullish(AddressSchema),
   input: v.optional(hex, '0x'),
 })
-export type EvmCall = v.InferOutput<typeof CallSchema>
+type EvmCall = v.InferOutput<typeof CallSchema>
 
 /** @example toAddress('0x000…00abc…') → '0x' and the last 40 digits */
 export function toAddress(topic: string | undefined): string {
@@ -95,18 +95,18 @@ export function amountOf({ data }: Pick<EvmLog, 'data'>): bigint {
 }
 
 /** The n-th 32 bytes of a log's data, or of a call's arguments, as a number; 0 where there are none. */
-export function wordAt(data: string, n: number): bigint {
+function wordAt(data: string, n: number): bigint {
   const word = data.slice(2 + n * 64, 2 + (n + 1) * 64)
   return word === '' ? 0n : BigInt(`0x${word}`)
 }
 
 /** The same 32 bytes as an address. */
-export function addressAt(data: string, n: number): string {
+function addressAt(data: string, n: number): string {
   return toAddress(data.slice(2 + n * 64, 2 + (n + 1) * 64))
 }
 
 /** Whether a log is an ERC-20 transfer of one coin; one with an indexed amount is not. */
-export function isTransferOf({ address, topics, data }: EvmLog, coin: string): boolean {
+function isTransferOf({ address, topics, data }: EvmLog, coin: string): boolean {
   return (
     address === coin &&
     topics[0] === TRANSFER_TOPIC &&

@@ -17,7 +17,7 @@ export interface Transfer {
  * count it. A scheme is counted if the chain itself shows who consented to pay whom, and we tried
  * the forgeries and none was counted; until then it is here uncounted, with the reason.
  */
-export interface Scheme {
+interface Scheme {
   id: string
   /** The name in its packages; pages print it next to its payments. */
   name: string

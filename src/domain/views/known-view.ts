@@ -16,7 +16,7 @@ const KnownFactSchema = v.object({
   /** Id of the source; `service_verified` for what this directory saw itself. */
   source: v.optional(v.string()),
 })
-export type KnownFact = v.InferOutput<typeof KnownFactSchema>
+type KnownFact = v.InferOutput<typeof KnownFactSchema>
 
 /** The three questions; one that does not arise is absent: nobody pays for a guide. */
 export const KnownSchema = v.object({
@@ -24,7 +24,7 @@ export const KnownSchema = v.object({
   answers: v.optional(KnownFactSchema),
   paid: v.optional(KnownFactSchema),
 })
-export type Known = v.InferOutput<typeof KnownSchema>
+type Known = v.InferOutput<typeof KnownSchema>
 
 export type Sources = ReadonlyMap<string, Pick<SourceRow, 'name'>>
 

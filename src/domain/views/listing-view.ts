@@ -50,7 +50,7 @@ import { TrustSchema, TrustSummarySchema, toTrustSummary, toTrustView } from './
 
 const words = v.optional(v.array(v.string()))
 
-export const SignInViewSchema = v.object({
+const SignInViewSchema = v.object({
   resource: v.optional(v.string()),
   authorization_server: v.string(),
   authorization_endpoint: v.optional(v.string()),
@@ -328,7 +328,7 @@ export const ListingViewSchema = v.object({
 })
 export type ListingView = v.InferOutput<typeof ListingViewSchema>
 
-export interface ListingViewContext {
+interface ListingViewContext {
   baseUrl: string
   sources: ReadonlyMap<string, SourceRow>
   claimRules: ClaimRules
@@ -481,7 +481,7 @@ export const BADGE_COLORS = {
   /** Something expected is missing. */
   missing: '7a5210',
 } as const
-export type BadgeTone = keyof typeof BADGE_COLORS
+type BadgeTone = keyof typeof BADGE_COLORS
 
 type BadgeSubject = Pick<ListingView, 'tiers' | 'trust' | 'first_party' | 'pricing'>
 

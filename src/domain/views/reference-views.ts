@@ -356,7 +356,7 @@ function toAges(
 }
 
 /** By key, sorted. @example countBy(listings, (l) => [l.facts.kind]) → Map { 'kit' → 1 } */
-export function countBy(
+function countBy(
   listings: readonly DerivedListing[],
   keysOf: (listing: DerivedListing) => readonly string[],
 ): Map<string, number> {

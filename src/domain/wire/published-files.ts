@@ -1,7 +1,7 @@
 import { markdownPathOf } from './routes.ts'
 
 /** A file that a release publishes. */
-export interface StaticFile {
+interface StaticFile {
   /** Path below the release's public folder. */
   file: string
   type: string

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { openSearchIndex } from '../../../functions/release/open-index.ts'
+import { openSearchIndex } from '../../../functions/release/release.ts'
 import { buildSearchIndex } from '../../../src/search/index/build-index.ts'
 import {
   INDEX_HEADER_BYTES,
