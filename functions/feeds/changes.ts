@@ -3,12 +3,14 @@ import { join, resolve } from 'node:path'
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import { type Feed, renderAtomFeed, toJsonFeed } from '../../src/components/feeds/atom-feed.ts'
-import type { SearchQuery } from '../../src/domain/search/search-parameters.ts'
-import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
+import {
+  parseSearchParameters,
+  type SearchQuery,
+} from '../../src/domain/search/search-parameters.ts'
 import {
   type Change,
   ChangeSchema,
-  type ChangesView,
+  type ChangesSchema,
   describeChange,
   type LogHead,
   LogHeadSchema,
@@ -68,6 +70,8 @@ function createChanges(parts: Pick<Parts, 'problem' | 'limits' | 'config' | 'rel
   }
   return createCountedGet(parts, read, CACHING)
 }
+
+type ChangesView = v.InferOutput<typeof ChangesSchema>
 
 /** @returns null where the log does not hold everything that was requested. */
 async function readChanges(

@@ -1,5 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import { isDiskFull, OperatorError } from '../../src/domain/wire/problems.ts'
+import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { type Config, parseConfig } from './config.ts'
 import { createLog, type Log } from './log.ts'
 
@@ -88,6 +88,13 @@ export function toDiskAdvice(error: unknown): string | null {
   if (!isDiskFull(error)) return null
   const reason = error instanceof Error ? error.message : String(error)
   return `The disk is full (${reason}). Existing files are unchanged. Make room for OUT_DIR and STATE_DIR, then run the command again.`
+}
+
+/** As reported by Node, SQLite, bundlers in Rust and disk quotas, with or without a code. */
+const DISK_FULL = /\bENOSPC\b|\bEDQUOT\b|no space left on device|disk quota exceeded|disk is full/i
+
+function isDiskFull(error: unknown): boolean {
+  return DISK_FULL.test(String(error))
 }
 
 /** The parent process, read before any startup work. */

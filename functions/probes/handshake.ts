@@ -43,7 +43,9 @@ import {
   readX402Terms,
   toMissingTerms,
 } from '../../src/domain/probe/x402.ts'
-import { judgeHeard, withDocument } from '../../src/domain/sellers/lint.ts'
+import type { DeclaredResponse } from '../../src/domain/relay/declared-answer.ts'
+import { isJsonType, type Judgement, judgeDelivery } from '../../src/domain/relay/judge.ts'
+import { withDocument } from '../../src/domain/sellers/lint.ts'
 import { isJsonObject, largestOf } from '../../src/domain/wire/json.ts'
 import type { Rail } from '../../src/domain/wire/vocabulary.ts'
 import type { Fetcher } from '../net/http-client.ts'
@@ -159,6 +161,15 @@ async function askOne(
   if (finding.outcome !== 'spoke' || expected === null || shape === undefined) return finding
   const judged = judgeHeard({ content_type: expected, ...shape }, answer)
   return { ...finding, ...(judged !== null && { judged }) }
+}
+
+/** Of a free answer; null where it was cut, or is binary, which a probe reads as text. */
+function judgeHeard(declared: DeclaredResponse, answer: ProbeAnswer): Judgement | null {
+  const { content_type } = declared
+  const isText = isJsonType(content_type) || content_type.startsWith('text/')
+  if (answer.cut !== null || !isText) return null
+  const body = new TextEncoder().encode(answer.body)
+  return judgeDelivery(declared, { status: answer.status, end: 'whole', body })
 }
 
 interface McpTarget {

@@ -18,7 +18,6 @@ import { mergeFinding, toDriftSentence } from '../../src/domain/probe/merge.ts'
 import type { Handshake, ProbePlan } from '../../src/domain/probe/plan.ts'
 import {
   type CheckAnswer,
-  chooseFinding,
   type DeclaredOperation,
   judgeDeclared,
   type LintProblem,
@@ -194,6 +193,19 @@ export async function examineUrl(
     if (finding.outcome === 'unknown') break
   }
   return { chosen: chooseFinding(findings) ?? NOTHING, asked: requested }
+}
+
+/** Which of several findings decides what an address is: the best handshake, else what was meant. */
+function chooseFinding(findings: readonly Finding[]): Finding | undefined {
+  return (
+    findings.find(({ outcome }) => outcome === 'spoke') ??
+    findings.find(({ outcome, sight }) => outcome === 'gated' && sight !== undefined) ??
+    findings.find(({ outcome }) => outcome === 'gated') ??
+    findings.find(({ outcome }) => outcome === 'unknown') ??
+    findings.findLast(({ isMeant }) => isMeant) ??
+    findings.find(({ protocol }) => protocol === 'http') ??
+    findings[0]
+  )
 }
 
 /** An address that asks for money, or answers in a protocol's errors, is not tried as anything plain. */

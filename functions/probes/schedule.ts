@@ -9,7 +9,7 @@ import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
 import type { Parts } from '../features/feature.ts'
 import { createHttpClient, type Fetcher } from '../net/http-client.ts'
 import type { Resolver } from '../net/resolver.ts'
-import { createJobQueue, HOLD_MS, type JobQueue } from '../store/jobs.ts'
+import { createJobQueue, HOLD_MS } from '../store/jobs.ts'
 import type { Store } from '../store/store.ts'
 import { probeHandshake } from './handshake.ts'
 
@@ -54,6 +54,8 @@ export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal):
     )
   }
 }
+
+type JobQueue = ReturnType<typeof createJobQueue>
 
 interface HostsRun extends Pick<ProbeContentOptions, 'plans' | 'client'> {
   queue: JobQueue

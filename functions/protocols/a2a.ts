@@ -13,8 +13,10 @@ import {
 } from '@a2a-js/sdk/server'
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import { type Answer, toAgentCard, toAnswerText } from '../../src/domain/protocols/cards.ts'
+import { toUsd } from '../../src/domain/listing/price-text.ts'
+import { type Answer, toAgentCard } from '../../src/domain/protocols/cards.ts'
 import { MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-parameters.ts'
+import type { CompactRow, OperationsAnswer } from '../../src/domain/search/search-response.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
 import { publicJson } from '../http/answers.ts'
 import {
@@ -164,4 +166,36 @@ function readQuery(parts: readonly Part[]): SearchQueryText | string {
 function toMessage(data: Answer, contextId: string): Message {
   const parts = [{ data, mediaType: 'application/json' }, { text: toAnswerText(data) }]
   return Message.fromJSON({ messageId: randomUUID(), contextId, role: 'ROLE_AGENT', parts })
+}
+
+/**
+ * The answer in sentences, one line per result, for agents and people who only read text. All of it
+ * is in the data part as well.
+ */
+function toAnswerText(answer: Answer): string {
+  if ('error' in answer) {
+    const faults = answer.errors?.map(({ name, detail }) => `${name}: ${detail}`) ?? []
+    return [answer.error, ...faults].join('\n')
+  }
+  const { total, results, notes, texts } = answer
+  if (results.length === 0) return ['Nothing was found.', ...notes].join('\n')
+  const rows = results.map((row) => ('listing' in row ? toOperationLine(row) : toListingLine(row)))
+  return [`${results.length} of ${total}:`, ...rows, ...notes, texts].join('\n')
+}
+
+function toListingLine({ id, name, summary, price }: CompactRow): string {
+  return `- ${name} (${id}): ${summary}${toPrice(price?.min_usd)}`
+}
+
+function toOperationLine({ listing, operation }: OperationsAnswer['results'][number]): string {
+  const { method, name, url, description, price } = operation
+  const seller = listing.name === undefined ? listing.id : `${listing.name} (${listing.id})`
+  const called = method === undefined ? name : `${method} ${url}`
+  const stated = description === undefined ? '' : `: ${description}`
+  return `- ${called ?? url ?? ''} of ${seller}${stated}${toPrice(price?.min_usd)}`
+}
+
+function toPrice(usd: number | undefined): string {
+  if (usd === undefined) return ''
+  return usd === 0 ? ' Free.' : ` From ${toUsd(usd)}.`
 }

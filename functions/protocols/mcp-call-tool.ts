@@ -7,10 +7,7 @@ import { type FilledCall, fillCall } from '../../src/domain/kit/filled-call.ts'
 import { isListingId } from '../../src/domain/listing/listing-text.ts'
 import {
   MPP_CREDENTIAL_META,
-  MPP_RECEIPT_META,
-  MPP_REQUIRED_META,
   PAYMENT_META,
-  RECEIPT_META,
   readMppReceipt,
   readMppRequired,
   readPaymentRequired,
@@ -24,11 +21,7 @@ import {
   ExpectationSchema,
   toExpectText,
 } from '../../src/domain/relay/pins.ts'
-import {
-  RECEIPT_HEADER,
-  RECEIPT_META_KEY,
-  RECEIPT_SECRET_HEADER,
-} from '../../src/domain/relay/receipt.ts'
+import { RECEIPT_HEADER, RECEIPT_SECRET_HEADER } from '../../src/domain/relay/receipt.ts'
 import { namesIn, PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { callPath } from '../../src/domain/wire/links.ts'
@@ -101,6 +94,9 @@ export function createCallTool(directory: Directory, call: CallListing): Offered
     return withReceipt(result, answer)
   })
 }
+
+/** Member of `_meta` with both, where the call came over MCP. */
+const RECEIPT_META_KEY = 'directory/call-receipt'
 
 /** The directory's own receipt of a paid call: its address, and the secret that is given out once. */
 function withReceipt(result: CallToolResult, { headers }: CallAnswer): CallToolResult {
@@ -184,6 +180,12 @@ function toOwnRefusal({ headers, body }: CallAnswer): CallToolResult | null {
     return { ...failWith(detail), structuredContent: { status: 409, error: { code, changed } } }
   return failWith(link_out === undefined ? detail : `${detail} link_out: ${link_out}`)
 }
+
+/** MPP over MCP: members of `_meta` for terms, incoming credentials and receipts. */
+const MPP_REQUIRED_META = 'org.paymentauth/payment-required'
+const MPP_RECEIPT_META = 'org.paymentauth/receipt'
+/** x402's, on the answer to a paid call. */
+const RECEIPT_META = 'x402/payment-response'
 
 /**
  * The unpaid answer, and one whose payment failed: the terms as an error result. Those of x402 are

@@ -16,12 +16,8 @@ import {
   readSettledTransaction,
   toPaymentMarks,
 } from '../../src/domain/relay/delivered.ts'
-import { type DeliveredAnswer, JUDGED_BYTES, judgeDelivery } from '../../src/domain/relay/judge.ts'
-import {
-  RECEIPT_HEADER,
-  RECEIPT_SECRET_HEADER,
-  WITNESS_HEADER,
-} from '../../src/domain/relay/receipt.ts'
+import { type DeliveredAnswer, judgeDelivery } from '../../src/domain/relay/judge.ts'
+import { RECEIPT_HEADER, RECEIPT_SECRET_HEADER } from '../../src/domain/relay/receipt.ts'
 import { carriesPayment, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
 import { receiptPath } from '../../src/domain/wire/links.ts'
 import { codeOf } from '../../src/domain/wire/problems.ts'
@@ -33,7 +29,9 @@ import { CallAborted } from '../relay/call-plan.ts'
 import type { CallObserver, ObservedCall, SellerHead } from '../relay/seller-call.ts'
 import { acceptsEncoding } from '../server/compress-answers.ts'
 import { createWindows, networkOf } from '../server/rate-limits.ts'
-import { type NewReceipt, type Receipts, toReceiptId } from './receipts.ts'
+import { type NewReceipt, type openReceipts, toReceiptId } from './receipts.ts'
+
+type Receipts = ReturnType<typeof openReceipts>
 
 /**
  * Observes paid calls: copies request and answer up to a limit, and judges them once the answer was
@@ -104,6 +102,9 @@ export function createCallObserver({
   }
 }
 
+/** Request header: with `off` the call is not judged. */
+const WITNESS_HEADER = 'call-witness'
+
 /** The operation that a call buys; null for a call that is not observed. */
 function findDeclared(req: IncomingMessage, { declared }: LiveListing, path: string) {
   if (declared === undefined || !carriesPayment(req.rawHeaders)) return null
@@ -151,6 +152,9 @@ interface Surroundings {
   copies: Copies
   judge: { judge(call: PaidCall): void }
 }
+
+/** Sizes up to which an answer is judged, in bytes: as it comes, and decompressed. */
+const JUDGED_BYTES = { packed: 256 * 1024, unpacked: 1024 * 1024 } as const
 
 /** One object for each call, without closures: a thousand calls a second make one. */
 class PaidCall implements ObservedCall {

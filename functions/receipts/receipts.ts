@@ -32,8 +32,6 @@ export interface NewReceipt {
   isNamed: boolean
 }
 
-export type Receipts = ReturnType<typeof openReceipts>
-
 /**
  * Receipts of paid calls in the ledger, one row each.
  *

@@ -19,7 +19,6 @@ import { CALL_PREFIX } from '../../src/domain/wire/links.ts'
 import { codeOf, PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
 import { toTransportHeaders } from '../../src/domain/wire/published-files.ts'
 import { ROUTES } from '../../src/domain/wire/routes.ts'
-import { toWireNames } from '../../src/domain/wire/shapes.ts'
 import { HTTP_METHODS } from '../../src/domain/wire/vocabulary.ts'
 import type { MakeProblem, ProblemOptions } from '../http/answers.ts'
 import {
@@ -244,6 +243,19 @@ function toInfoResponse(listing: LiveListing, { config, limits }: PlanContext): 
       Link: `<${config.BASE_URL}/api/v1/listings/${listing.id}>; rel="describedby"`,
     },
   })
+}
+
+/** Snake case, and milliseconds as seconds. @example { graceMs: 10_000 } → { grace_seconds: 10 } */
+function toWireNames(values: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => {
+      const shown = name
+        .replace(/Ms$/, 'Seconds')
+        .replace(/[A-Z]/g, (big) => `_${big.toLowerCase()}`)
+      if (typeof value === 'object') return [shown, toWireNames(value)]
+      return [shown, name.endsWith('Ms') ? value / 1000 : value]
+    }),
+  )
 }
 
 /**

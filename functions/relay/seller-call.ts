@@ -1,9 +1,9 @@
-import type { ClientRequest, IncomingMessage } from 'node:http'
+import { type ClientRequest, type IncomingMessage, type RequestOptions, request } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { LiveListing } from '../../src/domain/listing/listing-states.ts'
-import { toWireHeaders, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
-import { dialGuarded, type GuardOptions, requestOver } from '../net/guard.ts'
+import { type RawHeaders, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
+import { dialGuarded, type GuardOptions } from '../net/guard.ts'
 import { CallAborted, type RelayLimits } from './call-plan.ts'
 
 interface SellerRequest {
@@ -202,6 +202,43 @@ export class SellerCall {
     // A seller that answers early leaves a body behind; the rest of it is discarded.
     this.#requested.body?.destroy()
   }
+}
+
+/** Methods whose request declares an empty body (RFC 9110 §8.6). */
+const SAYS_LENGTH = new Set(['POST', 'PUT', 'PATCH'])
+
+interface WireRequest {
+  /** Host, and port where it is not the scheme's own. */
+  host: string
+  method: string
+  /** Raw pairs that cross the relay: neither `Host` nor anything about the connection is among them. */
+  headers: RawHeaders
+  hasBody: boolean
+}
+
+/**
+ * `Host` and framing are ours, everything else is the caller's, in its order. @example […, 'X-A',
+ * '1'] of a POST → ['host', 'a.example', 'connection', 'close', 'X-A', '1', …]
+ */
+function toWireHeaders({ host, method, headers, hasBody }: WireRequest): string[] {
+  const wire = ['host', host, 'connection', 'close']
+  let length: string | null = null
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index] ?? ''
+    const value = headers[index + 1] ?? ''
+    if (name.length === 14 && name.toLowerCase() === 'content-length') length = value
+    else wire.push(name, value)
+  }
+  if (!hasBody) {
+    if (SAYS_LENGTH.has(method)) wire.push('content-length', '0')
+  } else if (length === null) wire.push('transfer-encoding', 'chunked')
+  else wire.push('content-length', length)
+  return wire
+}
+
+/** One request by Node's own client, without an agent, on a connection that `dialGuarded` opened. */
+function requestOver(socket: Socket, options: RequestOptions): ClientRequest {
+  return request({ ...options, createConnection: () => socket })
 }
 
 /** A body in a transfer coding other than chunked would be passed on as something it is not. */

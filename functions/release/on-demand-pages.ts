@@ -6,7 +6,6 @@ import { pathToFileURL } from 'node:url'
 import { PAGE_HEADERS } from '../../src/domain/wire/published-files.ts'
 import type { MakeProblem } from '../http/answers.ts'
 import type { Config } from '../ports/config.ts'
-import { createFairQueue } from '../server/budget.ts'
 import { type ReportFailure, sendResponse } from '../server/node-answers.ts'
 import { nodeClientOf, type RateLimits, refusalOf } from '../server/rate-limits.ts'
 import type { PageCode, Release } from './release.ts'
@@ -24,8 +23,6 @@ export interface Page {
   /** Computes its data in its turn. */
   compute?(target: string): Promise<Partial<App.Locals>>
 }
-
-export type OnDemandPages = ReturnType<typeof createOnDemandPages>
 
 interface PageParts {
   config: Pick<Config, 'BASE_URL' | 'TRUST_PROXY'>
@@ -90,6 +87,49 @@ export function createOnDemandPages(parts: PageParts) {
         return sendResponse(req, res, failure)
       })
       return true
+    },
+  }
+}
+
+/** How many pieces may wait: per client and in total. */
+const MAX_WAITING = { perClient: 32, inAll: 512 }
+
+/** Does work one piece at a time, in turns between clients: nobody waits for all of another's. */
+function createFairQueue() {
+  // Clients in the order of their turns; a Map keeps insertion order.
+  const waiting = new Map<string, (() => Promise<void>)[]>()
+  let count = 0
+  let isRunning = false
+  const takeNext = (): (() => Promise<void>) | undefined => {
+    const [turn] = waiting
+    if (turn === undefined) return undefined
+    const [client, pieces] = turn
+    const piece = pieces.shift()
+    waiting.delete(client)
+    if (pieces.length > 0) waiting.set(client, pieces)
+    count -= 1
+    return piece
+  }
+  const runAll = async () => {
+    isRunning = true
+    for (let piece = takeNext(); piece !== undefined; piece = takeNext()) {
+      await piece()
+      // Lets everything else in the process run between two pieces.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    isRunning = false
+  }
+  return {
+    /** @returns when the work is done, or `full` at once where the queue is full */
+    async run(client: string, work: () => Promise<void>): Promise<'done' | 'full'> {
+      const own = waiting.get(client) ?? []
+      if (own.length >= MAX_WAITING.perClient || count >= MAX_WAITING.inAll) return 'full'
+      const { promise, resolve, reject } = Promise.withResolvers<'done'>()
+      own.push(() => work().then(() => resolve('done'), reject))
+      waiting.set(client, own)
+      count += 1
+      if (!isRunning) void runAll()
+      return promise
     },
   }
 }

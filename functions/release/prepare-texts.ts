@@ -11,8 +11,6 @@ interface Stated extends Pick<ReleaseFile, 'also_search' | 'tasks'> {
   >
 }
 
-export type SearchTexts = ReturnType<typeof prepareTexts>
-
 /** What the texts of a release add to every response over its index: rows, and bytes between them. */
 export function prepareTexts(index: SearchIndex, { texts, also_search, tasks }: Stated) {
   const { showcase, featured_label, sponsored_policy, ranking, attribution } = texts

@@ -8,12 +8,9 @@ import type { CompareRow } from '../../src/domain/compare/compare-view.ts'
 import type { DeclaredRow } from '../../src/domain/derived/derived-listing.ts'
 import { type ReleaseFile, ReleaseFileSchema } from '../../src/domain/derived/tables.ts'
 import {
-  type Gone,
   GoneSchema,
   LiveListingSchema,
-  listingOfPath,
   OptedOutListingSchema,
-  toGoneText,
 } from '../../src/domain/listing/listing-states.ts'
 import { toSlug } from '../../src/domain/listing/listing-text.ts'
 import type { TaskSeller } from '../../src/domain/plans/task-plan.ts'
@@ -22,11 +19,8 @@ import type { ArdRow } from '../../src/domain/protocols/cards.ts'
 import type { RegistryRow, ResourceRow } from '../../src/domain/protocols/registry-entry.ts'
 import { createFindNotListed } from '../../src/domain/sellers/not-listed.ts'
 import type { Task } from '../../src/domain/tasks/task.ts'
-import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
-import { listingPath } from '../../src/domain/wire/links.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
-import { SHORT_CACHE } from '../../src/domain/wire/published-files.ts'
 import { countEdits } from '../../src/domain/wire/text.ts'
 import { ID_PREFIXES } from '../../src/domain/wire/vocabulary.ts'
 import {
@@ -40,7 +34,7 @@ import {
   verifyBodies,
   verifyLength,
 } from '../../src/search/index/index-file.ts'
-import { createProblems, type MakeProblem } from '../http/answers.ts'
+import { createProblems } from '../http/answers.ts'
 import type { Log } from '../ports/log.ts'
 import { createFailureReport, type ReportFailure } from '../server/node-answers.ts'
 import { createStaticFiles } from '../static/static-files.ts'
@@ -161,24 +155,6 @@ export async function readBuilt<View>(
   return bytes === null ? null : JSON.parse(bytes.toString('utf8'))
 }
 
-export async function readListing(
-  release: Pick<Release, 'files'>,
-  id: string,
-): Promise<ListingView> {
-  const view = await readBuilt<ListingView>(release, listingPath(id))
-  if (view === null) throw new Error(`the release has no file of ${id}`)
-  return view
-}
-
-/** The removed listing of an address; null where there never was one. */
-export function findGone({ gone, listings }: Release, path: string): Gone | null {
-  for (const id of listingOfPath(path)) {
-    const found = gone.get(id)
-    if (found !== undefined && !listings.has(id)) return found
-  }
-  return null
-}
-
 /** Made when the first unknown id of a release is requested. */
 const finders = new WeakMap<Release['listings'], ReturnType<typeof createNearestIds>>()
 
@@ -195,21 +171,6 @@ export function toUnknownText({ listings }: Pick<Release, 'listings'>, id: strin
 /** The current id of a listing; unchanged where it never moved. */
 export function currentId({ gone }: Pick<Release, 'gone'>, id: string): string {
   return gone.get(id)?.moved_to ?? id
-}
-
-/**
- * 308 to the same address of a listing that has a new id; else 410 with the reason and any
- * replacement.
- *
- * @param target path and query of the request
- */
-export function toGoneProblem(gone: Gone, target: string, problem: MakeProblem): Response {
-  const { id, moved_to } = gone
-  const answer = { detail: toGoneText(gone), extra: { ...gone } }
-  if (moved_to === undefined) return problem('listing-gone', answer)
-  const location = target.replace(id, moved_to).replace(/^\/gone\//, '/listing/')
-  const headers = { Location: location, 'Cache-Control': SHORT_CACHE }
-  return problem('listing-moved', { ...answer, headers })
 }
 
 /**
@@ -419,8 +380,6 @@ function readAt(file: number, position: number, length: number): Uint8Array<Arra
 
 /** How often the link to the current release is checked (milliseconds). */
 const LOOK_EVERY = 1000
-
-export type ReleaseHolder = Awaited<ReturnType<typeof createReleaseHolder>>
 
 /**
  * Holds the release being served and picks up a new one when `OUT_DIR/current` is switched. The new

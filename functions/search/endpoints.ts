@@ -14,22 +14,17 @@ import {
   type TaskPlan,
 } from '../../src/domain/plans/task-plan.ts'
 import { membersOf, PLAN_PARAMETERS, requiredOf, type Task } from '../../src/domain/tasks/task.ts'
+import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import type { StatsView } from '../../src/domain/views/reference-views.ts'
 import { memberOf, parseJson } from '../../src/domain/wire/json.ts'
-import { kitPath, LEAST_COMPARED, MOST_COMPARED } from '../../src/domain/wire/links.ts'
+import { kitPath, LEAST_COMPARED, listingPath, MOST_COMPARED } from '../../src/domain/wire/links.ts'
 import { ROUTES } from '../../src/domain/wire/routes.ts'
 import { cutAt, findNearestName } from '../../src/domain/wire/text.ts'
 import { RAILS, SEARCH_VIEWS } from '../../src/domain/wire/vocabulary.ts'
 import type { Handler, Parts } from '../features/feature.ts'
 import { createCountedGet } from '../features/routes.ts'
 import { findNameErrors, type InputError, toQueryError } from '../http/answers.ts'
-import {
-  currentId,
-  type Release,
-  readBuilt,
-  readListing,
-  toUnknownText,
-} from '../release/release.ts'
+import { currentId, type Release, readBuilt, toUnknownText } from '../release/release.ts'
 import { splitTarget } from '../server/node-answers.ts'
 
 type ComparisonParts = Pick<Parts, 'release' | 'config'>
@@ -110,6 +105,12 @@ export function createComparePage({ release }: Pick<Parts, 'release'>) {
     const views = await Promise.all(shown.map((id) => readListing(current, id)))
     return { views, leftOut, tasks: current.tasks }
   }
+}
+
+async function readListing(release: Pick<Release, 'files'>, id: string): Promise<ListingView> {
+  const view = await readBuilt<ListingView>(release, listingPath(id))
+  if (view === null) throw new Error(`the release has no file of ${id}`)
+  return view
 }
 
 function toReason({ gone }: Release, id: string): string {

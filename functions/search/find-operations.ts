@@ -4,11 +4,7 @@ import {
   fillArguments,
   type ShownExample,
 } from '../../src/domain/arguments/fill-arguments.ts'
-import {
-  type QuestionFacts,
-  readQuestionFacts,
-  saysArguments,
-} from '../../src/domain/arguments/question-facts.ts'
+import { type QuestionFacts, readQuestionFacts } from '../../src/domain/arguments/question-facts.ts'
 import { MAX_OFFERS } from '../../src/domain/kit/found-operations.ts'
 import { BYTES_A_CALL, fitCalls, sizeOf } from '../../src/domain/search/fitted-lists.ts'
 import {
@@ -17,7 +13,6 @@ import {
   parseSearchParameters,
   type SearchQuery,
 } from '../../src/domain/search/search-parameters.ts'
-import { MIN_FITTING } from '../../src/domain/search/search-rank.ts'
 import type { OperationsAnswer } from '../../src/domain/search/search-response.ts'
 import { largestOf } from '../../src/domain/wire/json.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
@@ -267,6 +262,9 @@ function findRequestedEffect({ words }: SearchIndex, q: string): Effect | null {
   return weak
 }
 
+/** Rows with the requested effect go first from this share of the best relevance on. */
+const MIN_FITTING = 0.5
+
 /**
  * Puts rows with the requested effect first, if they are at least half as relevant as the best
  * match: a query to read a tweet must not get the tool that posts one. A row with an unknown
@@ -396,6 +394,17 @@ function putCallableFirst(
   const ranks = new Map(close.map((row) => [row, toRank(read(row.row), facts)]))
   const ordered = close.toSorted((a, b) => (ranks.get(b) ?? 0) - (ranks.get(a) ?? 0))
   return [...ordered, ...rows.filter((row) => !ranks.has(row))]
+}
+
+/** Whether a query gives arguments for a call, in addition to saying which call. */
+function saysArguments(facts: QuestionFacts): boolean {
+  const { urls, emails, domains, ips, evmAddresses, transactions, places, coins } = facts
+  const { currencies, tickers, countries, languages, quoted, subject } = facts
+  const lists = [urls, emails, domains, ips, evmAddresses, transactions, places, coins]
+  return (
+    [...lists, currencies, tickers, countries].some((list) => list.length > 0) ||
+    [languages.to, quoted, subject].some((stated) => stated != null)
+  )
 }
 
 interface Wanted {

@@ -13,7 +13,7 @@ import { bitsFor, passes } from '../../src/search/query/filter-rows.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import { type SearchOutcome, searchIndex } from '../../src/search/query/search-index.ts'
 import { ANY_ORIGIN, toBytes, UNCACHED } from '../http/answers.ts'
-import type { SearchTexts } from '../release/prepare-texts.ts'
+import type { prepareTexts } from '../release/prepare-texts.ts'
 
 /** Queries remembered for one index: a few megabytes at most. */
 const REMEMBERED_QUERIES = 2000
@@ -22,6 +22,8 @@ const REQUESTED_ONCE = 2 ** 14
 
 /** Agents repeat only short queries; longer texts are not worth the memory. */
 const MAX_REMEMBERED_CHARACTERS = 256
+
+type SearchTexts = ReturnType<typeof prepareTexts>
 
 interface SearchParts {
   /** The current index; read once per request, so that a swap is atomic. */

@@ -32,7 +32,7 @@ import type { ObjectSchema } from '../http/parse-body.ts'
 import { readReceiptsOf, type SeenReceipt } from '../receipts/read-receipts.ts'
 import { type Release, toUnknownText } from '../release/release.ts'
 import type { LimitName } from '../server/rate-limits.ts'
-import { type ClaimTable, countRows, type Tables, toDate, toDay } from '../store/store.ts'
+import { type ClaimTable, countRows, HOURS_A_DAY, type Tables, toDay } from '../store/store.ts'
 import { writeInstructions } from './proofs.ts'
 import { createSecret, createSignedInRoute, takeBody, toSellerView } from './sign-in.ts'
 
@@ -396,6 +396,11 @@ function toListingAnalytics(
     calls: countUses(usage, id, 'call'),
     search_impressions: countUses(usage, id, 'impression'),
   }
+}
+
+/** @example toDate(20_000) → '2024-10-04' */
+function toDate(day: number): string {
+  return new Date(day * HOURS_A_DAY * HOUR_MS).toISOString().slice(0, 10)
 }
 
 /** Hashes are for the caller to check; the seller knows what it answered. */

@@ -1,11 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { H3, type H3Event } from 'h3'
-import {
-  CALL_PREFIX,
-  listingPath,
-  METRICS_PATH,
-  SECURITY_PATH,
-} from '../../src/domain/wire/links.ts'
+import { CALL_PREFIX, listingPath } from '../../src/domain/wire/links.ts'
 import { PROTOCOL_ENDPOINTS, ROUTES } from '../../src/domain/wire/routes.ts'
 import { DAY_MS } from '../../src/domain/wire/shapes.ts'
 import type { Feature, Handler, Parts, RawPath } from '../features/feature.ts'
@@ -22,6 +17,12 @@ import type { Metrics } from './prometheus.ts'
 const VALID_MS = 90 * 86_400_000
 
 const LISTING_PREFIX = listingPath('')
+
+/** For monitoring systems; answered only where a token is set. */
+const METRICS_PATH = '/metrics'
+
+/** RFC 9116: whom to tell about a vulnerability. The operator's address is known only at run time. */
+const SECURITY_PATH = '/.well-known/security.txt'
 
 /** The path table of these features, with what the service itself answers. */
 export function openPaths(

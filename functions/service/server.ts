@@ -7,10 +7,15 @@ import {
 } from 'node:http'
 import { toNodeHandler } from 'h3'
 import { isSwitchedOff } from '../../src/domain/derived/tables.ts'
-import { gonePagePath } from '../../src/domain/listing/listing-states.ts'
+import {
+  type Gone,
+  gonePagePath,
+  listingOfPath,
+  toGoneText,
+} from '../../src/domain/listing/listing-states.ts'
 import { PROXY_NAME, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
 import { badgeDataPath, badgePath, CALL_PREFIX } from '../../src/domain/wire/links.ts'
-import { toTransportHeaders } from '../../src/domain/wire/published-files.ts'
+import { SHORT_CACHE, toTransportHeaders } from '../../src/domain/wire/published-files.ts'
 import { CHOSEN_PAGE, markdownPathOf } from '../../src/domain/wire/routes.ts'
 import type { Feature, Parts, RawPath } from '../features/feature.ts'
 import {
@@ -22,8 +27,8 @@ import {
 } from '../http/answers.ts'
 import { withRequestId } from '../ports/log.ts'
 import { hasBody } from '../relay/relay.ts'
-import type { OnDemandPages } from '../release/on-demand-pages.ts'
-import { findGone, type Release, toGoneProblem } from '../release/release.ts'
+import type { createOnDemandPages } from '../release/on-demand-pages.ts'
+import type { Release } from '../release/release.ts'
 import { hashSecret, SECRET_PATTERN } from '../sellers/sign-in.ts'
 import { compressAnswer, takeHead } from '../server/compress-answers.ts'
 import {
@@ -46,6 +51,8 @@ import { createApp, openPaths, type PathTable, type Row } from './app.ts'
 import type { Metrics } from './prometheus.ts'
 
 type RequestQueue = ReturnType<typeof serializeRequests>
+
+type OnDemandPages = ReturnType<typeof createOnDemandPages>
 
 interface Layers {
   parts: Parts
@@ -183,6 +190,30 @@ function answerGone({ req, res, path }: Request, release: Release, problem: Make
   const hasPage = gone.moved_to === undefined && wantsPage(req, path)
   if (hasPage && release.files.serve(req, res, gonePagePath(gone.id), 410)) return true
   return answered(sendResponse(req, res, toGoneProblem(gone, req.url ?? path, problem)))
+}
+
+/**
+ * 308 to the same address of a listing that has a new id; else 410 with the reason and any
+ * replacement.
+ *
+ * @param target path and query of the request
+ */
+function toGoneProblem(gone: Gone, target: string, problem: MakeProblem): Response {
+  const { id, moved_to } = gone
+  const answer = { detail: toGoneText(gone), extra: { ...gone } }
+  if (moved_to === undefined) return problem('listing-gone', answer)
+  const location = target.replace(id, moved_to).replace(/^\/gone\//, '/listing/')
+  const headers = { Location: location, 'Cache-Control': SHORT_CACHE }
+  return problem('listing-moved', { ...answer, headers })
+}
+
+/** The removed listing of an address; null where there never was one. */
+function findGone({ gone, listings }: Release, path: string): Gone | null {
+  for (const id of listingOfPath(path)) {
+    const found = gone.get(id)
+    if (found !== undefined && !listings.has(id)) return found
+  }
+  return null
 }
 
 /** The page of chosen listings shares its address with the list of comparisons. */

@@ -12,7 +12,7 @@ import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { createProbeSigner, createRequestSigner } from '../probes/sign.ts'
 import { createOnDemandPages } from '../release/on-demand-pages.ts'
-import { createReleaseHolder, type ReleaseHolder } from '../release/release.ts'
+import { createReleaseHolder } from '../release/release.ts'
 import { createPageSearch } from '../search/search-routes.ts'
 import { createFailureReport } from '../server/node-answers.ts'
 import { createRateLimits } from '../server/rate-limits.ts'
@@ -82,6 +82,8 @@ export async function createService(options: ServiceOptions) {
     },
   }
 }
+
+type ReleaseHolder = Awaited<ReturnType<typeof createReleaseHolder>>
 
 async function createParts(
   { config, log, clock = systemClock, mailer }: ServiceOptions,

@@ -1,17 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
-import type { Store, Tables } from './store.ts'
-import { inPieces } from './store.ts'
+import { inPieces, type Store, type Tables } from './store.ts'
 
 /** Time without a heartbeat after which others may take a job. */
 export const HOLD_MS = 10 * 60_000
-
-/**
- * Background work, shared by all servers of a ledger. A job has a key (a host to probe, a chain to
- * read), and one server at a time does its work; another takes over a killed server's jobs when
- * their lease ends.
- */
-export type JobQueue = ReturnType<typeof createJobQueue>
 
 interface JobQueueOptions {
   name: string
@@ -22,6 +14,11 @@ interface JobQueueOptions {
   holdMs?: number
 }
 
+/**
+ * Background work, shared by all servers of a ledger. A job has a key (a host to probe, a chain to
+ * read), and one server at a time does its work; another takes over a killed server's jobs when
+ * their lease ends.
+ */
 export function createJobQueue(
   { db, dialect }: Store,
   { name, now, isAlone = false, holdMs = HOLD_MS }: JobQueueOptions,

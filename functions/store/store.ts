@@ -144,11 +144,6 @@ export function toDay(milliseconds: number): number {
   return Math.floor(toHour(milliseconds) / HOURS_A_DAY)
 }
 
-/** @example toDate(20_000) → '2024-10-04' */
-export function toDate(day: number): string {
-  return new Date(day * HOURS_A_DAY * HOUR_MS).toISOString().slice(0, 10)
-}
-
 /** Total time one request waits for the store, over all queries, before a 503 (milliseconds). */
 const PATIENCE_MS = 3_000
 

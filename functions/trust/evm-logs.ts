@@ -6,7 +6,6 @@ import {
   DEPOSIT_PLACES,
   type EvmRule,
   eip3009,
-  isTempo,
   MEMO_TRANSFER_TOPIC,
   markOfRealm,
   permit2,
@@ -52,6 +51,11 @@ function readPaidLogs(reading: Reading, payouts: readonly string[], range: Range
   return isTempo(reading.work.network)
     ? readMemoPayments(reading, payouts, range)
     : readTokenPayments(reading, payouts, range)
+}
+
+/** Tempo and its test network. */
+function isTempo(network: string): boolean {
+  return network === 'eip155:4217' || network === 'eip155:42431'
 }
 
 /** Where wallets paid anybody by a scheme that counts; a deposit is not a payment yet. */

@@ -1,7 +1,8 @@
 import { toPlaceholder } from '../listing/json-schema.ts'
 import { encodeValue, toText, withQuery } from '../listing/operation.ts'
 import { isJsonObject, memberOf, present } from '../wire/json.ts'
-import { COIN_IDS, type QuestionFacts } from './question-facts.ts'
+import COINS from './coins.json'
+import type { QuestionFacts } from './question-facts.ts'
 
 /** A slot in an example request that a query may fill. */
 export interface ArgumentSlot {
@@ -233,6 +234,11 @@ function placeholderOf({ at }: ArgumentSlot): string {
 const PLACEHOLDER = /^<[A-Z0-9_]+>$/
 
 type ReadValue = (facts: QuestionFacts, place: number, shown: string) => string | number | undefined
+
+/** The name of a coin as price services write it: its first word. @example COIN_IDS.get('ETH') → 'ethereum' */
+const COIN_IDS: ReadonlyMap<string, string> = new Map(
+  Object.entries(COINS).flatMap(([symbol, [id]]) => (id === undefined ? [] : [[symbol, id]])),
+)
 
 /** The n-th slot of a kind gets its n-th fact. */
 const VALUES = {

@@ -1,9 +1,9 @@
 import { DAY_MS } from '../wire/shapes.ts'
-import COINS from './coins.json' with { type: 'json' }
-import COUNTRIES from './countries.json' with { type: 'json' }
-import CURRENCIES from './currencies.json' with { type: 'json' }
-import LANGUAGES from './languages.json' with { type: 'json' }
-import PLACES from './places.json' with { type: 'json' }
+import COINS from './coins.json'
+import COUNTRIES from './countries.json'
+import CURRENCIES from './currencies.json'
+import LANGUAGES from './languages.json'
+import PLACES from './places.json'
 
 const URL_TEXT = /\bhttps?:\/\/[^\s"'<>]+[^\s"'<>.,;:!?)]/gi
 const EMAIL = /\b[\w.+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+\b/gi
@@ -152,17 +152,6 @@ function readLanguages(words: readonly string[]): { from?: string; to?: string }
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
 }
 
-/** Whether a query gives arguments for a call, in addition to saying which call. */
-export function saysArguments(facts: QuestionFacts): boolean {
-  const { urls, emails, domains, ips, evmAddresses, transactions, places, coins } = facts
-  const { currencies, tickers, countries, languages, quoted, subject } = facts
-  const lists = [urls, emails, domains, ips, evmAddresses, transactions, places, coins]
-  return (
-    [...lists, currencies, tickers, countries].some((list) => list.length > 0) ||
-    [languages.to, quoted, subject].some((stated) => stated != null)
-  )
-}
-
 /** Leading words that only say what to do, and with what. */
 const COMMAND =
   /^(?:please |can you |could you |i (?:want|need) to |help me )?(?:(?:search|find|look ?up|look for|get|show|fetch|give|list|read|generate|create|make|draw|paint|write|ask|tell|summari[sz]e|define|what is|what are|who is|where is|turn|embed|run|prompt|query)(?: me| us| up)? )?/i
@@ -246,11 +235,6 @@ const COUNTRY_BY_WORD = byWord(COUNTRIES)
 /** What each is called in English, by its code of ISO 3166-1: one word a name, `zealand`. */
 export const COUNTRY_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(COUNTRIES),
-)
-
-/** The name of a coin as price services write it: its first word. @example COIN_IDS.get('ETH') → 'ethereum' */
-export const COIN_IDS: ReadonlyMap<string, string> = new Map(
-  Object.entries(COINS).flatMap(([symbol, [id]]) => (id === undefined ? [] : [[symbol, id]])),
 )
 
 export interface Place {

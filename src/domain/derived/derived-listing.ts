@@ -29,7 +29,7 @@ import { present } from '../wire/json.ts'
 import { HOUR_MS } from '../wire/shapes.ts'
 import { toOperationKey } from '../wire/text.ts'
 import { type BADGES, type BUY, isUp, type STATUSES } from '../wire/vocabulary.ts'
-import { type Surface, type SurfaceOperation, toSurface } from './surface.ts'
+import { type SurfaceOperation, toSurface } from './surface.ts'
 
 const TIERS = ['verified', 'trusted'] as const
 
@@ -136,6 +136,8 @@ function cleaned(given: DeriveInput) {
   const { facts, description, evidence, past, notices = [] } = given
   return { ...given, ...withoutHidden({ facts, description, evidence, past, notices }) }
 }
+
+type Surface = ReturnType<typeof toSurface>
 
 /** Newest first: notices from its evidence and the ledger, and about its suspicious texts. */
 function toNotices(given: DeriveInput, { tools, skills }: Surface): Notice[] {

@@ -18,8 +18,6 @@ type SeenCall = Omit<SeenAnswer, 'saw' | 'verdict' | 'at'> & { at: string }
 
 export type SurfaceOperation = Operation & { seen?: SeenCall }
 
-export type Surface = ReturnType<typeof toSurface>
-
 /** For a tool with unknown inputs. */
 const ANY = { type: 'object' }
 

@@ -4,7 +4,6 @@ import { NotListedSchema } from '../sellers/not-listed.ts'
 import { type TaskRow, TaskRowSchema, TaskWordsSchema } from '../tasks/task.ts'
 import { AgesSchema } from '../trust/age.ts'
 import { OWN_EVIDENCE } from '../trust/evidence.ts'
-import { IndependentOperatorSchema } from '../trust/score-listings.ts'
 import { count, textLike } from '../wire/shapes.ts'
 import { EFFECTS } from '../wire/vocabulary.ts'
 
@@ -422,6 +421,19 @@ export const SiteTextsSchema = v.strictObject({
 const ShownTextsSchema = v.strictObject({
   ...SiteTextsSchema.entries,
   empty: v.optional(v.array(v.string())),
+})
+
+const oneLine = (most: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(most))
+
+/** `content/tables/independent_operators.yaml`: seeds of independence, by registrable domain. */
+const IndependentOperatorSchema = v.strictObject({
+  domain: textLike(
+    /^(?:[a-z0-9]+(?:-+[a-z0-9]+)*\.)+[a-z0-9]+(?:-+[a-z0-9]+)*$/,
+    'expected a registrable domain in lower case such as shop.example',
+  ),
+  name: oneLine(80),
+  /** Evidence for anybody that it is not a front. */
+  why: oneLine(200),
 })
 
 export const TablesSchema = v.strictObject({

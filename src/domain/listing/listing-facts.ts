@@ -28,7 +28,7 @@ import {
 } from './listing-text.ts'
 import { normalizePayout, PayoutSchema } from './networks.ts'
 import { NetworkSchema, PriceSchema, PricingSchema } from './pricing.ts'
-import { findUrlFault, ownUrlSchema, type UrlRules, urlSchema } from './target-url.ts'
+import { BASE_URL_PLACEHOLDER, findUrlFault, type UrlRules, urlSchema } from './target-url.ts'
 
 const PARAM_PLACES = ['query', 'path', 'header'] as const
 
@@ -107,6 +107,16 @@ export function createListingFactsSchema(rules: UrlRules) {
     probe: v.optional(v.boolean('expected true or false'), true),
     sources: sourcesSchema(rules),
     added: CalendarDateSchema,
+  })
+}
+
+/** Also `{base_url}/docs`. One check: a union of two strings would drop what was wrong. */
+function ownUrlSchema(rules: UrlRules) {
+  return checkedText('expected a URL', (text) => {
+    if (!text.startsWith(BASE_URL_PLACEHOLDER)) return findUrlFault(text, rules)
+    const path = text.slice(BASE_URL_PLACEHOLDER.length)
+    if (!path.startsWith('/')) return `expected a path after ${BASE_URL_PLACEHOLDER}, such as /docs`
+    return findUrlFault(`https://directory.example${path}`, rules)
   })
 }
 

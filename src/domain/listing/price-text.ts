@@ -92,9 +92,3 @@ export function toUsd(usd: number): string {
   const [whole = '0', fraction = ''] = usd.toFixed(USD_DIGITS).replace(/0+$/, '').split('.')
   return fraction === '' ? `$${whole}` : `$${whole}.${fraction.padEnd(2, '0')}`
 }
-
-/** A maximum price as people choose it. @example toPriceLimit('0.1') → 'up to $0.10' */
-export function toPriceLimit(value: string): string {
-  if (value === '0') return 'free'
-  return `up to ${Number.isFinite(Number(value)) ? toUsd(Number(value)) : value}`
-}

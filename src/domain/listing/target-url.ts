@@ -176,16 +176,6 @@ export function urlSchema(rules: UrlRules) {
   return checkedText('expected a URL', (text) => findUrlFault(text, rules))
 }
 
-/** Also `{base_url}/docs`. One check: a union of two strings would drop what was wrong. */
-export function ownUrlSchema(rules: UrlRules) {
-  return checkedText('expected a URL', (text) => {
-    if (!text.startsWith(BASE_URL_PLACEHOLDER)) return findUrlFault(text, rules)
-    const path = text.slice(BASE_URL_PLACEHOLDER.length)
-    if (!path.startsWith('/')) return `expected a path after ${BASE_URL_PLACEHOLDER}, such as /docs`
-    return findUrlFault(`https://directory.example${path}`, rules)
-  })
-}
-
 /**
  * A host as people write it, label by label; one with letters of two scripts in a word stays as it
  * is written for machines, since a name that looks like another is how a host is forged.

@@ -212,10 +212,6 @@ export function toHeadText(answer: ProbeAnswer): string {
   return `status ${answer.status}, ${mediaTypeOf(answer) || 'no content type'}`
 }
 
-export function isJsonType(mediaType: string): boolean {
-  return mediaType === 'application/json' || /^[a-z]+\/[a-z0-9.-]+\+json$/.test(mediaType)
-}
-
 /** The body as JSON; undefined if it is not JSON or was cut. */
 export function jsonOf(answer: ProbeAnswer): unknown {
   return answer.cut === null ? parseJson(answer.body) : undefined

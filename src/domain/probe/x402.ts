@@ -9,7 +9,6 @@ import {
   type Fault,
   type Finding,
   headerOf,
-  isJsonType,
   jsonOf,
   judgeStatus,
   MAX_TERMS,
@@ -126,6 +125,10 @@ export function judgeHttp(
     return toWrong('http', answer, `${stated} that is not JSON`)
   const sight = { from: 'http', operation: { method, url } } as const
   return toFinding({ protocol: 'http', outcome: 'spoke', saw: toHeadText(answer), sight }, answer)
+}
+
+function isJsonType(mediaType: string): boolean {
+  return mediaType === 'application/json' || /^[a-z]+\/[a-z0-9.-]+\+json$/.test(mediaType)
 }
 
 /** What an unpaid call is answered with. */

@@ -6,7 +6,6 @@ import { chooseOperation, type KitOperation, orderByRail } from '../kit/kit-entr
 import { type KitView, toOperationSnippets } from '../kit/kit-view.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import { toSlug } from '../listing/listing-text.ts'
-import { toUsd } from '../listing/price-text.ts'
 import { railsOf } from '../listing/pricing.ts'
 import { fitLists } from '../search/fitted-lists.ts'
 import type { CompactRow, OperationsAnswer } from '../search/search-response.ts'
@@ -112,11 +111,6 @@ type CardRemote = Extract<ListingView['invoke'][number], { kind: 'mcp' }>
 /** Our host, reversed. @example toReverseHost('https://a.example') → 'example.a' */
 export function toReverseHost(baseUrl: string): string {
   return new URL(baseUrl).hostname.replace(/[[\]]/g, '').split(/[.:]/).reverse().join('.')
-}
-
-/** Key of our own statements inside another protocol's `_meta`. */
-export function toMetaKey(baseUrl: string): string {
-  return `${toReverseHost(baseUrl)}/listing`
 }
 
 /** Parts of a full listing that are addresses and markup for people: derivable, or of no use in a decision. */
@@ -271,38 +265,6 @@ interface Counted {
   total: number
   notes: string[]
   texts: string
-}
-
-/**
- * The answer in sentences, one line per result, for agents and people who only read text. All of it
- * is in the data part as well.
- */
-export function toAnswerText(answer: Answer): string {
-  if ('error' in answer) {
-    const faults = answer.errors?.map(({ name, detail }) => `${name}: ${detail}`) ?? []
-    return [answer.error, ...faults].join('\n')
-  }
-  const { total, results, notes, texts } = answer
-  if (results.length === 0) return ['Nothing was found.', ...notes].join('\n')
-  const rows = results.map((row) => ('listing' in row ? toOperationLine(row) : toListingLine(row)))
-  return [`${results.length} of ${total}:`, ...rows, ...notes, texts].join('\n')
-}
-
-function toListingLine({ id, name, summary, price }: CompactRow): string {
-  return `- ${name} (${id}): ${summary}${toPrice(price?.min_usd)}`
-}
-
-function toOperationLine({ listing, operation }: OperationsAnswer['results'][number]): string {
-  const { method, name, url, description, price } = operation
-  const seller = listing.name === undefined ? listing.id : `${listing.name} (${listing.id})`
-  const called = method === undefined ? name : `${method} ${url}`
-  const stated = description === undefined ? '' : `: ${description}`
-  return `- ${called ?? url ?? ''} of ${seller}${stated}${toPrice(price?.min_usd)}`
-}
-
-function toPrice(usd: number | undefined): string {
-  if (usd === undefined) return ''
-  return usd === 0 ? ' Free.' : ` From ${toUsd(usd)}.`
 }
 
 /*

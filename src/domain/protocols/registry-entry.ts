@@ -8,7 +8,7 @@ import type { Accept } from '../trust/evidence.ts'
 import { present } from '../wire/json.ts'
 import { listingPath } from '../wire/links.ts'
 import { cutText } from '../wire/text.ts'
-import { toMetaKey, toReverseHost } from './cards.ts'
+import { toReverseHost } from './cards.ts'
 
 /** The registry's limits of a title and a description (its API of 2025-12-01). */
 const MOST_TEXT = 100
@@ -94,6 +94,11 @@ function toRegistryRow(listing: DerivedListing, baseUrl: string): Omit<RegistryR
       },
     },
   }
+}
+
+/** Key of our own statements inside another protocol's `_meta`. */
+function toMetaKey(baseUrl: string): string {
+  return `${toReverseHost(baseUrl)}/listing`
 }
 
 /** The registry's answer for a removed server: its name, so that readers find their copy. */

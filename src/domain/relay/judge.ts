@@ -25,9 +25,6 @@ export interface DeliveredAnswer {
   /** Decompressed; useless where the answer is incomplete. */
   body: Uint8Array
 }
-
-/** Sizes up to which an answer is judged, in bytes: as it comes, and decompressed. */
-export const JUDGED_BYTES = { packed: 256 * 1024, unpacked: 1024 * 1024 } as const
 /** Up to this size a JSON answer is parsed as a whole (bytes). */
 const MAX_PARSED = 32 * 1024
 /** How much is read of a long answer that cannot be parsed as JSON: its first events, or its markup (bytes). */

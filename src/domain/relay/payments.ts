@@ -5,7 +5,6 @@ import { parseJson, toCanonicalJson } from '../wire/json.ts'
 
 /** x402 over MCP (transports-v2/mcp): members of `_meta` for payments and receipts. */
 export const PAYMENT_META = 'x402/payment'
-export const RECEIPT_META = 'x402/payment-response'
 
 /** Of a 402, unpacked: no terms are longer, and anybody who reads them for a caller reads no more. */
 export const MAX_TERMS_BYTES = 256 * 1024
@@ -38,11 +37,7 @@ export function readReceipt(headers: Record<string, unknown>): unknown {
   const header = headers['payment-response'] ?? headers['x-payment-response']
   return typeof header === 'string' ? parseBase64Json(header) : undefined
 }
-
-/** MPP over MCP: members of `_meta` for terms, incoming credentials and receipts. */
-export const MPP_REQUIRED_META = 'org.paymentauth/payment-required'
 export const MPP_CREDENTIAL_META = 'org.paymentauth/credential'
-export const MPP_RECEIPT_META = 'org.paymentauth/receipt'
 
 const MOST_CHALLENGES = 20
 

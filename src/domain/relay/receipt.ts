@@ -7,10 +7,6 @@ import { DELIVERY_VERDICTS } from '../wire/vocabulary.ts'
 /** Headers of a judged answer: the address of its receipt, and the salt of its hashes. */
 export const RECEIPT_HEADER = 'Call-Receipt'
 export const RECEIPT_SECRET_HEADER = 'Call-Receipt-Secret'
-/** Member of `_meta` with both, where the call came over MCP. */
-export const RECEIPT_META_KEY = 'directory/call-receipt'
-/** Request header: with `off` the call is not judged. */
-export const WITNESS_HEADER = 'call-witness'
 
 const hash = textLike(/^[0-9a-f]{64}$/, 'expected a SHA-256 in hex')
 export const ReceiptIdSchema = textLike(/^[\w-]{22}$/, 'expected the id of a receipt')

@@ -92,38 +92,6 @@ function namesInConnection(raw: RawHeaders): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== 'content-length' && name !== 'content-type'))
 }
 
-/** Methods whose request declares an empty body (RFC 9110 §8.6). */
-const SAYS_LENGTH = new Set(['POST', 'PUT', 'PATCH'])
-
-interface WireRequest {
-  /** Host, and port where it is not the scheme's own. */
-  host: string
-  method: string
-  /** Raw pairs that cross the relay: neither `Host` nor anything about the connection is among them. */
-  headers: RawHeaders
-  hasBody: boolean
-}
-
-/**
- * `Host` and framing are ours, everything else is the caller's, in its order. @example […, 'X-A',
- * '1'] of a POST → ['host', 'a.example', 'connection', 'close', 'X-A', '1', …]
- */
-export function toWireHeaders({ host, method, headers, hasBody }: WireRequest): string[] {
-  const wire = ['host', host, 'connection', 'close']
-  let length: string | null = null
-  for (let index = 0; index + 1 < headers.length; index += 2) {
-    const name = headers[index] ?? ''
-    const value = headers[index + 1] ?? ''
-    if (name.length === 14 && name.toLowerCase() === 'content-length') length = value
-    else wire.push(name, value)
-  }
-  if (!hasBody) {
-    if (SAYS_LENGTH.has(method)) wire.push('content-length', '0')
-  } else if (length === null) wire.push('transfer-encoding', 'chunked')
-  else wire.push('content-length', length)
-  return wire
-}
-
 /** @example namesIn(' te  trailer ') → ['te', 'trailer'] */
 export function namesIn(text: string): string[] {
   return text.trim().split(/\s+/)

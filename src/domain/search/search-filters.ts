@@ -1,6 +1,6 @@
 import type { DirectoryPart, Switches } from '../derived/tables.ts'
 import { toNetworkId, toNetworkName, toNetworkWord } from '../listing/networks.ts'
-import { toPriceLimit } from '../listing/price-text.ts'
+import { toUsd } from '../listing/price-text.ts'
 import {
   AUTH_TYPES,
   DISCOVERY_FILES,
@@ -228,6 +228,12 @@ export const FILTERS = {
     isOfOperations: true,
   },
 } as const satisfies Record<string, Filter>
+
+/** A maximum price as people choose it. @example toPriceLimit('0.1') → 'up to $0.10' */
+function toPriceLimit(value: string): string {
+  if (value === '0') return 'free'
+  return `up to ${Number.isFinite(Number(value)) ? toUsd(Number(value)) : value}`
+}
 
 export type FilterName = keyof typeof FILTERS
 

@@ -23,9 +23,6 @@ export const TERM_WEIGHTS = {
 
 export const LIVE_TESTED_FACTOR = 1.1
 
-/** Rows with the requested effect go first from this share of the best relevance on. */
-export const MIN_FITTING = 0.5
-
 /** Scores are compared and printed at this many steps per unit, so that readers see ties. */
 export const RELEVANCE_STEPS = 1e6
 

@@ -47,7 +47,6 @@ export const ChangesSchema = v.object({
   next: v.nullable(v.string()),
   has_more: v.boolean(),
 })
-export type ChangesView = v.InferOutput<typeof ChangesSchema>
 
 const LogPartSchema = v.strictObject({
   file: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}\.\d+\.ndjson$/)),

@@ -84,19 +84,6 @@ function toEveryAdvice(finding: Finding): Advice[] {
   })
 }
 
-/** Which of several findings decides what an address is: the best handshake, else what was meant. */
-export function chooseFinding(findings: readonly Finding[]): Finding | undefined {
-  return (
-    findings.find(({ outcome }) => outcome === 'spoke') ??
-    findings.find(({ outcome, sight }) => outcome === 'gated' && sight !== undefined) ??
-    findings.find(({ outcome }) => outcome === 'gated') ??
-    findings.find(({ outcome }) => outcome === 'unknown') ??
-    findings.findLast(({ isMeant }) => isMeant) ??
-    findings.find(({ protocol }) => protocol === 'http') ??
-    findings[0]
-  )
-}
-
 export type CheckAnswer = { kind: 'empty' } | Refused | { kind: 'report'; report: LintReport }
 
 interface Advice {
@@ -278,15 +265,6 @@ function judgeExample({ content_type, schema, example }: DeclaredResponse): Judg
   const declared = { content_type, ...(schema !== undefined && { schema }) }
   const body = new TextEncoder().encode(JSON.stringify(example))
   return judgeDelivery(declared, { status: 200, end: 'whole', body })
-}
-
-/** Of a free answer; null where it was cut, or is binary, which a probe reads as text. */
-export function judgeHeard(declared: DeclaredResponse, answer: ProbeAnswer): Judgement | null {
-  const { content_type } = declared
-  const isText = isJsonType(content_type) || content_type.startsWith('text/')
-  if (answer.cut !== null || !isText) return null
-  const body = new TextEncoder().encode(answer.body)
-  return judgeDelivery(declared, { status: answer.status, end: 'whole', body })
 }
 
 function toProblem(

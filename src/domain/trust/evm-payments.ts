@@ -240,11 +240,6 @@ function readCall({ to, input }: EvmCall) {
 export const MEMO_TRANSFER_TOPIC =
   '0x57bc7354aa85aed339e000bccffabbc529466af35f0772c8f8ee1145927de7f0'
 
-/** Tempo and its test network. */
-export function isTempo(network: string): boolean {
-  return network === 'eip155:4217' || network === 'eip155:42431'
-}
-
 /** The first bytes of keccak("mpp"), and the version. */
 const TAG = 'ef1ed71201'
 const REALM_BYTES = 10

@@ -1,6 +1,5 @@
-import * as v from 'valibot'
 import { largestOf } from '../wire/json.ts'
-import { DAY_MS, textLike } from '../wire/shapes.ts'
+import { DAY_MS } from '../wire/shapes.ts'
 import { type Day, type Measured, OWN_EVIDENCE } from './evidence.ts'
 import {
   createPayeeLookup,
@@ -425,16 +424,3 @@ function spread(given: number, custom: ReadonlyMap<string, number>): Map<string,
 function toWeight(micros: number): number {
   return Math.floor((Math.min(micros, VOUCHING.microsAListing) * FULL) / VOUCHING.microsAListing)
 }
-
-const oneLine = (most: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(most))
-
-/** `content/tables/independent_operators.yaml`: seeds of independence, by registrable domain. */
-export const IndependentOperatorSchema = v.strictObject({
-  domain: textLike(
-    /^(?:[a-z0-9]+(?:-+[a-z0-9]+)*\.)+[a-z0-9]+(?:-+[a-z0-9]+)*$/,
-    'expected a registrable domain in lower case such as shop.example',
-  ),
-  name: oneLine(80),
-  /** Evidence for anybody that it is not a front. */
-  why: oneLine(200),
-})

@@ -1,11 +1,5 @@
 import type { ClickSource } from './vocabulary.ts'
 
-/** For monitoring systems; answered only where a token is set. */
-export const METRICS_PATH = '/metrics'
-
-/** RFC 9116: whom to tell about a vulnerability. The operator's address is known only at run time. */
-export const SECURITY_PATH = '/.well-known/security.txt'
-
 /** Every address the service hands out for a listing. Ids need no encoding (`isListingId`). */
 export const listingPath = (id: string) => `/api/v1/listings/${id}`
 

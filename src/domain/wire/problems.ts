@@ -181,13 +181,6 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** As reported by Node, SQLite, bundlers in Rust and disk quotas, with or without a code. */
-const DISK_FULL = /\bENOSPC\b|\bEDQUOT\b|no space left on device|disk quota exceeded|disk is full/i
-
-export function isDiskFull(error: unknown): boolean {
-  return DISK_FULL.test(String(error))
-}
-
 /** Why a submission is refused: the same words for programs and for people. */
 export interface Refused {
   kind: 'refused'
