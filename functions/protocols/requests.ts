@@ -8,6 +8,7 @@ import {
   MOST_NESTED,
   parseJson,
 } from '../../src/domain/wire/json.ts'
+import { decodePercents } from '../../src/domain/wire/text.ts'
 import type { Handler, Parts } from '../features/feature.ts'
 import { publicJson } from '../http/answers.ts'
 import { type Budget, createBudget, type Reached } from '../server/budget.ts'
@@ -185,11 +186,8 @@ function findShapeFault({ depth, values }: JsonShape): Fault | null {
 function parse({ pieces, shape }: Arrived): { value: unknown } | Fault {
   const fault = findShapeFault(shape)
   if (fault !== null) return fault
-  try {
-    return { value: JSON.parse(Buffer.concat(pieces).toString('utf8')) }
-  } catch {
-    return toFault('The body is not JSON.', 400, -32700)
-  }
+  const value = parseJson(Buffer.concat(pieces).toString('utf8'))
+  return value === undefined ? toFault('The body is not JSON.', 400, -32700) : { value }
 }
 
 function sizeOf(pieces: readonly Buffer[]): number {
@@ -379,9 +377,7 @@ export function readPageToken(token: string | undefined, question: string, fault
 
 /** @example readPathPart('com.example%2Fweather') → 'com.example/weather' */
 export function readPathPart(encoded: string): string {
-  try {
-    return decodeURIComponent(encoded)
-  } catch {
-    throw new QueryFault('The path has a percent sign that encodes nothing.')
-  }
+  const decoded = decodePercents(encoded)
+  if (decoded === null) throw new QueryFault('The path has a percent sign that encodes nothing.')
+  return decoded
 }

@@ -19,6 +19,7 @@ import { CALL_PREFIX } from '../../src/domain/wire/links.ts'
 import { codeOf, PROBLEMS, type ProblemCode } from '../../src/domain/wire/problems.ts'
 import { toTransportHeaders } from '../../src/domain/wire/published-files.ts'
 import { ROUTES } from '../../src/domain/wire/routes.ts'
+import { decodePercents } from '../../src/domain/wire/text.ts'
 import { HTTP_METHODS } from '../../src/domain/wire/vocabulary.ts'
 import type { MakeProblem, ProblemOptions } from '../http/answers.ts'
 import {
@@ -67,7 +68,7 @@ export function planCall(req: IncomingMessage, context: PlanContext): CallPlan |
       { headers: { Allow: ALLOW } },
     )
   const { path, query } = splitTarget(req.url ?? '')
-  const id = decodeId(path.slice(CALL_PREFIX.length))
+  const id = decodePercents(path.slice(CALL_PREFIX.length)) ?? ''
   const listing = release.listings.get(id)
   const gone = listing === undefined ? release.gone.get(id) : undefined
   if (gone !== undefined) return toGoneCall(gone, req.url ?? '', refuse)
@@ -197,14 +198,6 @@ function findMessageFault(req: IncomingMessage, { limits, refuse }: PlanContext)
       detail: `A relayed body may have ${limits.requestBodyBytes} bytes, got ${length}. Nothing was sent.`,
     })
   return null
-}
-
-function decodeId(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return ''
-  }
 }
 
 const DEFAULT_HEADERS =
@@ -528,11 +521,7 @@ function parseEndpoint(text: string, base: URL): URL | string {
 /** As HTML forms encode: `+` is a space. A broken escape stays as it is and fails later. */
 function decodeForm(text: string): string {
   const spaced = text.replaceAll('+', ' ')
-  try {
-    return decodeURIComponent(spaced)
-  } catch {
-    return spaced
-  }
+  return decodePercents(spaced) ?? spaced
 }
 
 /** The answer to `?relay_info`. @param limits of the relay itself, in bytes and seconds */

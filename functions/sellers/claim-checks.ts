@@ -7,7 +7,6 @@ import {
   readClaimHost,
 } from '../../src/domain/sellers/claim-rules.ts'
 import type { ClaimChecked, ClaimCheckResult } from '../../src/domain/views/seller-views.ts'
-import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
 import type { ClaimMethod, ClaimState } from '../../src/domain/wire/vocabulary.ts'
 import type { Ledger, MailQueue, Parts } from '../features/feature.ts'
 import { countAgainst } from '../features/routes.ts'
@@ -19,24 +18,7 @@ import { notifySeller } from './letters.ts'
 import { createProver, missed, type Proof, type Prove, toProof } from './proofs.ts'
 import { createSignedInRoute, type SellerRoute } from './sign-in.ts'
 
-/** The check of a claim: when its seller wants it, and by itself. */
-export function createClaimChecksFeature(parts: Parts) {
-  return {
-    routes: { claim_check: createClaimCheck(parts) },
-    chores: [
-      {
-        name: 'claims',
-        everyMs: HOUR_MS,
-        async run() {
-          const { checked, failing, lapsed } = await reverifyClaims(parts)
-          if (checked > 0) parts.log.info('claims.reverified', { checked, failing, lapsed })
-        },
-      },
-    ],
-  }
-}
-
-type ClaimParts = Pick<Parts, 'config' | 'clock' | 'ledger' | 'resolver' | 'release'>
+type ClaimParts = Pick<Parts, 'config' | 'clock' | 'log' | 'ledger' | 'resolver' | 'release'>
 
 /** What a seller can provide for a check: an address of theirs, or the token of a workflow. */
 type Shown = Partial<Pick<Parameters<Prove>[0], 'email' | 'idToken'>>
@@ -45,7 +27,7 @@ type Shown = Partial<Pick<Parameters<Prove>[0], 'email' | 'idToken'>>
  * `POST /api/v1/sellers/claim/<claim_id>/check`. A failed proof is a 200 that says what was seen. A
  * workflow has no cookie: it sends its identity token, and gets 400 where that proves nothing.
  */
-function createClaimCheck(parts: Parts): SellerRoute<ClaimChecked> {
+export function createClaimCheck(parts: Parts): SellerRoute<ClaimChecked> {
   const { ledger, clock, config } = parts
   const { db } = ledger.store
   const prove = createProver(parts)
@@ -282,7 +264,7 @@ export async function reverifyClaims(parts: ClaimParts) {
   const dueBefore = parts.clock.now() - RECHECK_AFTER_MS
   for (;;) {
     const due = await takeDueClaims(parts, dueBefore)
-    if (due.length === 0) return tally
+    if (due.length === 0) break
     for (const some of inPieces(due, AT_ONCE))
       await Promise.all(
         some.map(async (claim) => {
@@ -294,6 +276,8 @@ export async function reverifyClaims(parts: ClaimParts) {
       )
     parts.ledger.mails.sendSoon()
   }
+  if (tally.checked > 0) parts.log.info('claims.reverified', tally)
+  return tally
 }
 
 async function takeDueClaims({ ledger, clock }: ClaimParts, dueBefore: number) {

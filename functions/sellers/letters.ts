@@ -3,29 +3,12 @@ import * as v from 'valibot'
 import type { LiveListing } from '../../src/domain/listing/listing-states.ts'
 import { toPriceText } from '../../src/domain/listing/price-text.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
-import { HOUR_MS, MINUTE_MS } from '../../src/domain/wire/shapes.ts'
+import { MINUTE_MS } from '../../src/domain/wire/shapes.ts'
 import { CLAIM_METHODS, isUp, RETENTION } from '../../src/domain/wire/vocabulary.ts'
 import type { Letter, MailQueue, Parts, WriteLetter } from '../features/feature.ts'
 import type { ClaimTable, Tables } from '../store/store.ts'
 import { isOwned } from './claims.ts'
 import { createSecret, hashSecret } from './sign-in.ts'
-
-/** Mails to sellers: how each is written, and which the directory sends by itself. */
-export function createLettersFeature(parts: Parts) {
-  return {
-    letters: createLetters(parts),
-    chores: [
-      {
-        name: 'letters',
-        everyMs: HOUR_MS,
-        async run() {
-          const mails = await notifyOwners(parts)
-          if (mails > 0) parts.log.info('owners.notified', { mails })
-        },
-      },
-    ],
-  }
-}
 
 /** A mail about a claim, as it waits. */
 const ClaimMailSchema = v.object({
@@ -44,7 +27,7 @@ const NewsSchema = v.object({ listing_id: v.string(), news: v.array(v.string()) 
  * The token is made here, at the moment of sending, so that no table ever holds it; every try makes
  * a new one. Links start with `BASE_URL`: the request's Host has no say.
  */
-function createLetters({ ledger, clock, config, release }: Parts) {
+export function createLetters({ ledger, clock, config, release }: Parts) {
   const baseUrl = config.BASE_URL
   const about = <Task extends { listing_id: string }>(
     schema: v.GenericSchema<unknown, Task>,
@@ -145,13 +128,12 @@ type Reported = v.InferOutput<typeof ReportedSchema>
  * last told. What is told is recorded in the transaction that queues the mail, so two servers send
  * one. Where a seller wants no such mails it is recorded all the same: turning them on tells of
  * nothing old. The first comparison after a claim tells of nothing.
- *
- * @returns how many mails were queued
  */
 export async function notifyOwners({
   ledger,
   release,
-}: Pick<Parts, 'ledger' | 'release'>): Promise<number> {
+  log,
+}: Pick<Parts, 'ledger' | 'release' | 'log'>): Promise<void> {
   const { store, mails } = ledger
   const claims = await store.db
     .selectFrom('claim')
@@ -176,8 +158,9 @@ export async function notifyOwners({
       queued += 1
     })
   }
-  if (queued > 0) mails.sendSoon()
-  return queued
+  if (queued === 0) return
+  mails.sendSoon()
+  log.info('owners.notified', { mails: queued })
 }
 
 function toReported({ pricing, probe, disputed }: LiveListing): Reported {

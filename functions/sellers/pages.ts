@@ -12,17 +12,17 @@ import type {
 import { present } from '../../src/domain/wire/json.ts'
 import { listingPath } from '../../src/domain/wire/links.ts'
 import { ON_DEMAND_PAGES } from '../../src/domain/wire/routes.ts'
-import { DAY_MS } from '../../src/domain/wire/shapes.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/wire/shapes.ts'
 import { RETENTION } from '../../src/domain/wire/vocabulary.ts'
 import type { Feature, Parts } from '../features/feature.ts'
 import { orRefused, readSent, withStore } from '../features/routes.ts'
 import { refuse } from '../http/answers.ts'
 import { type Release, readBuilt } from '../release/release.ts'
 import { nodeClientOf } from '../server/rate-limits.ts'
-import { createClaimChecksFeature } from './claim-checks.ts'
+import { createClaimCheck, reverifyClaims } from './claim-checks.ts'
 import { createClaimRoutes } from './claims.ts'
-import { createLettersFeature } from './letters.ts'
-import { createPayoutsFeature } from './payouts.ts'
+import { createLetters, notifyOwners } from './letters.ts'
+import { createPayoutRoutes, recheckContracts } from './payouts.ts'
 import {
   createSignInRoutes,
   isSecure,
@@ -33,12 +33,15 @@ import {
 
 /** Everything of sellers: their endpoints, the mails to them, and the pages over the endpoints. */
 export function createSellersFeature(parts: Parts) {
-  const { routes, checks, payouts } = createEndpoints(parts)
-  const { letters, chores } = createLettersFeature(parts)
+  const routes = createRoutes(parts)
   return {
     routes,
-    letters,
-    chores: [...checks.chores, ...chores, ...payouts.chores],
+    letters: createLetters(parts),
+    chores: [
+      { name: 'claims', everyMs: HOUR_MS, run: async () => void (await reverifyClaims(parts)) },
+      { name: 'letters', everyMs: HOUR_MS, run: () => notifyOwners(parts) },
+      { name: 'payouts', everyMs: HOUR_MS, run: async () => void (await recheckContracts(parts)) },
+    ],
     pages: {
       [ON_DEMAND_PAGES.dashboard]: {
         hasForm: true,
@@ -57,19 +60,16 @@ export function createSellersFeature(parts: Parts) {
   } satisfies Feature
 }
 
-function createEndpoints(parts: Parts) {
-  const checks = createClaimChecksFeature(parts)
-  const payouts = createPayoutsFeature(parts)
-  const routes = {
+function createRoutes(parts: Parts) {
+  return {
     ...createClaimRoutes(parts),
-    ...checks.routes,
-    ...payouts.routes,
+    claim_check: createClaimCheck(parts),
+    ...createPayoutRoutes(parts),
     ...createSignInRoutes(parts),
   }
-  return { routes, checks, payouts }
 }
 
-type SellerRoutes = ReturnType<typeof createEndpoints>['routes']
+type SellerRoutes = ReturnType<typeof createRoutes>
 
 type Read = (name: string) => string
 /** Calls an endpoint of the routes. */

@@ -12,7 +12,6 @@ import {
   type PayoutChecked,
   type PayoutState,
 } from '../../src/domain/views/seller-views.ts'
-import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
 import type { Parts } from '../features/feature.ts'
 import type { ClaimTable, Tables } from '../store/store.ts'
 import { createJsonRpc, type JsonRpc, RpcError } from '../trust/evm-chain.ts'
@@ -23,24 +22,12 @@ import { createSecret } from './sign-in.ts'
 
 type PayoutProofTable = Tables['payout_proof']
 
-/** Proofs that a payout is the seller's; those of contract wallets are checked again. */
-export function createPayoutsFeature(parts: Parts) {
+/** Proofs that a payout is the seller's. */
+export function createPayoutRoutes(parts: Parts) {
   return {
-    routes: {
-      payout_start: createPayoutStart(parts),
-      payout_check: createPayoutCheck(parts),
-      payout_withdraw: createPayoutWithdrawal(parts),
-    },
-    chores: [
-      {
-        name: 'payouts',
-        everyMs: HOUR_MS,
-        async run() {
-          const tally = await recheckContracts(parts)
-          if (tally.checked > 0) parts.log.info('payouts.rechecked', tally)
-        },
-      },
-    ],
+    payout_start: createPayoutStart(parts),
+    payout_check: createPayoutCheck(parts),
+    payout_withdraw: createPayoutWithdrawal(parts),
   }
 }
 
@@ -317,7 +304,8 @@ export async function recheckContracts({
   ledger,
   clock,
   config,
-}: Pick<Parts, 'ledger' | 'clock' | 'config'>): Promise<{ checked: number; ended: number }> {
+  log,
+}: Pick<Parts, 'ledger' | 'clock' | 'config' | 'log'>) {
   const { db } = ledger.store
   const nodes = new Map(
     Object.entries(config.RPC_URLS).map(([network, url]) => [network, createJsonRpc(url)]),
@@ -363,5 +351,6 @@ export async function recheckContracts({
       await notifySeller(trx, ledger.mails, claim, 'payout_ended', reason)
     })
   }
+  if (tally.checked > 0) log.info('payouts.rechecked', tally)
   return tally
 }

@@ -1,7 +1,8 @@
 import { toPlaceholder } from '../listing/json-schema.ts'
 import { encodeValue, toText, withQuery } from '../listing/operation.ts'
 import { isJsonObject, memberOf, present } from '../wire/json.ts'
-import COINS from './coins.json'
+import { decodePercents } from '../wire/text.ts'
+import COINS from './coins.json' with { type: 'json' }
 import type { QuestionFacts } from './question-facts.ts'
 
 /** A slot in an example request that a query may fill. */
@@ -500,17 +501,11 @@ function shownAt(example: ShownExample, template: string, { at }: ArgumentSlot):
   const [root, ...path] = at
   if (root === 'query')
     return new URLSearchParams(example.url?.split('?')[1] ?? '').get(String(path[0]))
-  if (root === 'path')
-    return decode(readPath(template, example.url ?? '').get(String(path[0])) ?? '')
-  return readAt(example, at)
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
+  if (root === 'path') {
+    const part = readPath(template, example.url ?? '').get(String(path[0])) ?? ''
+    return decodePercents(part) ?? part
   }
+  return readAt(example, at)
 }
 
 function replaceAt(value: unknown, path: readonly (string | number)[], put: unknown): unknown {

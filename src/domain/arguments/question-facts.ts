@@ -1,9 +1,9 @@
 import { DAY_MS } from '../wire/shapes.ts'
-import COINS from './coins.json'
-import COUNTRIES from './countries.json'
-import CURRENCIES from './currencies.json'
-import LANGUAGES from './languages.json'
-import PLACES from './places.json'
+import COINS from './coins.json' with { type: 'json' }
+import COUNTRIES from './countries.json' with { type: 'json' }
+import CURRENCIES from './currencies.json' with { type: 'json' }
+import LANGUAGES from './languages.json' with { type: 'json' }
+import PLACES from './places.json' with { type: 'json' }
 
 const URL_TEXT = /\bhttps?:\/\/[^\s"'<>]+[^\s"'<>.,;:!?)]/gi
 const EMAIL = /\b[\w.+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+\b/gi

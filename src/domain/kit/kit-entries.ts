@@ -12,7 +12,12 @@ import { toPlaceholder } from '../listing/json-schema.ts'
 import { type Operation, ParamSchema, PayloadSchema } from '../listing/listing-facts.ts'
 import { toExampleRequest, withQuery } from '../listing/operation.ts'
 import { railsOf } from '../listing/pricing.ts'
-import { InvokeSchema, operationLine, SeenCallSchema } from '../views/listing-view.ts'
+import {
+  InvokeSchema,
+  operationLine,
+  SeenCallSchema,
+  VariableViewSchema,
+} from '../views/listing-view.ts'
 import { present, smallestOf } from '../wire/json.ts'
 import { HTTP_METHODS, type Rail } from '../wire/vocabulary.ts'
 
@@ -151,13 +156,8 @@ export function chooseOperation<Each extends OperationOffers>(
 }
 
 const KitSettingSchema = v.object({
-  name: v.string(),
-  description: v.optional(v.string()),
-  required: v.boolean(),
-  secret: v.boolean(),
+  ...VariableViewSchema.entries,
   example: v.optional(v.string()),
-  default: v.optional(v.string()),
-  choices: v.optional(v.array(v.string())),
   /** What to put there; a `<PLACEHOLDER>` where only the caller can know. */
   value: v.string(),
 })

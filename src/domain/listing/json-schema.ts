@@ -1,5 +1,6 @@
 import { type Schema, Validator } from '@cfworker/json-schema'
-import { isJsonObject } from '../wire/json.ts'
+import { isJsonObject, objectOf } from '../wire/json.ts'
+import { decodePercents } from '../wire/text.ts'
 
 /** Foreign text that we run: references stay inside, patterns end quickly, size is bounded. */
 const MAX_NODES = 2000
@@ -67,7 +68,7 @@ export function resolveReference(root: unknown, reference: string): unknown {
   return reference
     .slice(2)
     .split('/')
-    .map((part) => unescapePointer(part))
+    .map((part) => decodePercents(part)?.replaceAll('~1', '/').replaceAll('~0', '~') ?? null)
     .reduce<unknown>(
       (place, key) =>
         typeof place === 'object' && place !== null && key !== null && Object.hasOwn(place, key)
@@ -177,14 +178,6 @@ function findPatternFault(pattern: string): string | null {
   return isSlow
     ? `expected a pattern that always ends quickly, got ${JSON.stringify(pattern)}`
     : null
-}
-
-function unescapePointer(part: string): string | null {
-  try {
-    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
-  } catch {
-    return null
-  }
 }
 
 /** Schemas are read by the validator and never compiled, so that nothing foreign becomes code. */
@@ -374,7 +367,7 @@ function buildType(schema: Record<string, unknown>, place: ExamplePlace): unknow
 }
 
 function buildObject(schema: Record<string, unknown>, place: ExamplePlace): unknown {
-  const properties = isJsonObject(schema.properties) ? schema.properties : {}
+  const properties = objectOf(schema.properties)
   const required = Array.isArray(schema.required) ? schema.required : []
   return Object.fromEntries(
     required.map((name: string) => [

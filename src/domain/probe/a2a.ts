@@ -3,7 +3,7 @@ import { type Auth, FIELD_NAME } from '../listing/invoke.ts'
 import { toCountText } from '../listing/price-text.ts'
 import { withAsciiHosts } from '../listing/target-url.ts'
 import { textOf } from '../sources/payment-info.ts'
-import { isJsonObject } from '../wire/json.ts'
+import { isJsonObject, listOf, objectOf } from '../wire/json.ts'
 import {
   type Finding,
   jsonOf,
@@ -101,7 +101,7 @@ export function readAgentCard(document: unknown) {
   if (!isJsonObject(value)) return { card: null, fault: 'the card: expected an object' }
   const name = textOf(value.name)
   if (name === null || name.length > MAX_NAME) return { card: null, fault: 'name: expected text' }
-  const interfaces = Array.isArray(value.supportedInterfaces) ? value.supportedInterfaces : []
+  const interfaces = listOf(value.supportedInterfaces)
   const preferred = interfaces.find(isJsonObject) ?? {}
   const places = [preferred.url, value.a2aEndpoint, value.url, value.endpoint]
   const url = places.flatMap((each) => textOf(each) ?? []).at(0)
@@ -132,13 +132,13 @@ function withoutNulls(value: unknown): unknown {
 
 /** Each with an id. */
 function skillsOf(list: unknown): Record<string, unknown>[] {
-  const objects = (Array.isArray(list) ? list.slice(0, MAX_SKILLS) : []).filter(isJsonObject)
+  const objects = listOf(list).slice(0, MAX_SKILLS).filter(isJsonObject)
   return objects.map((skill, at) => ({ ...skill, id: textOf(skill.id) ?? `skill-${at + 1}` }))
 }
 
 /** The first scheme a card declares; `unknown` where it says nothing about keys. */
 function authOf(schemes: unknown): Auth {
-  const [scheme] = Object.values(isJsonObject(schemes) ? schemes : {}).filter(isJsonObject)
+  const [scheme] = Object.values(objectOf(schemes)).filter(isJsonObject)
   if (scheme === undefined) return { type: 'unknown' }
   // Version 1.0 names the type around the scheme.
   const [kind = ''] = Object.keys(scheme).filter((each) => isJsonObject(scheme[each]))

@@ -5,7 +5,7 @@ import { toOffer, toPrice } from '../listing/operation.ts'
 import { toCountText } from '../listing/price-text.ts'
 import { readPaymentInfo } from '../sources/payment-info.ts'
 import type { Notice } from '../trust/evidence.ts'
-import { isJsonObject, memberOf, parseJson, present } from '../wire/json.ts'
+import { isJsonObject, listOf, memberOf, objectOf, parseJson, present } from '../wire/json.ts'
 import { RAILS } from '../wire/vocabulary.ts'
 import {
   type Finding,
@@ -184,7 +184,7 @@ export async function askTerms(
   for (const [at, name] of chosen.slice(0, MAX_REQUESTED).entries()) {
     const tool = values.find((each) => memberOf(each, 'name') === name)
     const example = exampleOf(memberOf(tool, 'inputSchema'), 'arguments')
-    const given = isJsonObject(example) ? example : {}
+    const given = objectOf(example)
     const params = { name, arguments: given }
     const reply = await ask(toRequest(40 + at, 'tools/call', params, session))
     if (reply === null) break
@@ -228,9 +228,9 @@ export function readDiscovered(reply: RpcReply | null): McpServerInfo | null {
   const { supportedVersions, capabilities, serverInfo, _meta } = reply.result
   if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MCP_CURRENT)) return null
   if (!isJsonObject(capabilities)) return null
-  const meta = isJsonObject(_meta) ? _meta['io.modelcontextprotocol/serverInfo'] : null
+  const meta = memberOf(_meta, 'io.modelcontextprotocol/serverInfo')
   const info = [serverInfo, meta].find((each) => isJsonObject(each))
-  return toInfo(isJsonObject(info) ? info : {}, capabilities, MCP_CURRENT)
+  return toInfo(objectOf(info), capabilities, MCP_CURRENT)
 }
 
 function toInfo(
@@ -269,7 +269,7 @@ export function readTools(values: readonly unknown[]): KeptList<Tool> {
     if (name === null) return null
     const schema = readSchema(value.inputSchema)
     const title = toText(value.title, SEEN.titleLength)
-    const hints = isJsonObject(value.annotations) ? value.annotations : {}
+    const hints = objectOf(value.annotations)
     const tool: Tool = {
       name,
       ...(title !== '' && { title }),
@@ -288,7 +288,7 @@ export function readSkills(values: readonly unknown[]): KeptList<Skill> {
   return keepWithin(values, SEEN.skills, (value) => {
     const id = toName(value.id)
     if (id === null) return null
-    const examples = (Array.isArray(value.examples) ? value.examples : [])
+    const examples = listOf(value.examples)
       .slice(0, SEEN.examples)
       .map((each) => toText(each, SEEN.exampleLength))
       .filter((each) => each !== '')
@@ -484,20 +484,21 @@ export function readRpcTerms(reply: RpcReply | null): PaymentTerm[] {
   if (reply.kind === 'error') return PAYMENT_ERRORS.has(reply.code) ? readTerms(reply.data) : []
   const { isError, structuredContent, _meta, content } = reply.result
   if (isError !== true) return []
-  const texts = (Array.isArray(content) ? content : []).slice(0, 3).flatMap((part) => {
-    const text = memberOf(part, 'text')
-    return typeof text === 'string' && text.length <= MAX_TEXT ? [parseJson(text)] : []
-  })
-  const stated = [structuredContent, ...Object.values(isJsonObject(_meta) ? _meta : {}), ...texts]
+  const texts = listOf(content)
+    .slice(0, 3)
+    .flatMap((part) => {
+      const text = memberOf(part, 'text')
+      return typeof text === 'string' && text.length <= MAX_TEXT ? [parseJson(text)] : []
+    })
+  const stated = [structuredContent, ...Object.values(objectOf(_meta)), ...texts]
   return stated.map(readTerms).find((terms) => terms.length > 0) ?? []
 }
 
 /** Offers of x402, or challenges of MPP. */
 function readTerms(stated: unknown): PaymentTerm[] {
-  const [accepts, challenges] = ['accepts', 'challenges'].map((name) => {
-    const list = memberOf(stated, name)
-    return Array.isArray(list) ? list.slice(0, MAX_TERMS) : []
-  })
+  const [accepts, challenges] = ['accepts', 'challenges'].map((name) =>
+    listOf(memberOf(stated, name)).slice(0, MAX_TERMS),
+  )
   return [
     ...toX402Terms(accepts ?? []),
     ...(challenges ?? []).flatMap((each) => (isJsonObject(each) && toMppTerm(each)) || []),
@@ -516,7 +517,7 @@ function toSold(terms: readonly PaymentTerm[]): Sold {
  * the shapes of documents, each in a name space of its author.
  */
 function readToolPrice(tool: Record<string, unknown>): { sold: Sold; isPaid: boolean } {
-  const meta = isJsonObject(tool._meta) ? tool._meta : {}
+  const meta = objectOf(tool._meta)
   const named = [...Object.entries(meta), ['payment', tool.payment] as const].filter(
     ([name, value]) => /pay|pric|x402|mpp|cost/i.test(name) && (value ?? null) !== null,
   )

@@ -1,5 +1,5 @@
 import { resolveReference } from '../listing/json-schema.ts'
-import { isJsonObject } from '../wire/json.ts'
+import { isJsonObject, listOf, objectOf } from '../wire/json.ts'
 import { cutAt } from '../wire/text.ts'
 
 /** An operation's declaration of a good answer: `response` of its facts. */
@@ -168,7 +168,7 @@ function findChoiceFault(
   value: unknown,
   place: Place,
 ): string | null {
-  for (const part of Array.isArray(allOf) ? allOf : []) {
+  for (const part of listOf(allOf)) {
     const fault = visit(part, value, sameWay(place, true))
     if (fault !== null) return fault
   }
@@ -196,11 +196,11 @@ function findMemberFault(
   value: Record<string, unknown>,
   place: Place,
 ): string | null {
-  const required = Array.isArray(schema.required) ? schema.required : []
+  const required = listOf(schema.required)
   for (const name of required)
     if (typeof name === 'string' && !Object.hasOwn(value, name) && !isAboutAnswer(name))
       return toFault(place.path, `expected a member ${cutAt(name, MAX_NAME)}`)
-  const properties = isJsonObject(schema.properties) ? schema.properties : {}
+  const properties = objectOf(schema.properties)
   const names = Object.keys(properties)
   // Most schemas require nothing; an answer without a single one of their members is another one.
   const isOther = names.length > 0 && !names.some((name) => Object.hasOwn(value, name))

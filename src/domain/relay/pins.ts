@@ -7,7 +7,7 @@ import { normalizePayout, PayoutSchema, toPayout } from '../listing/networks.ts'
 import { readMppTerms, toMppTerm } from '../probe/finding.ts'
 import { toCaip2, toUsd, usdAssetOf } from '../trust/usd-assets.ts'
 import { parseBase64Json, toBase64Url } from '../wire/base64-json.ts'
-import { isJsonObject, parseJson, toCanonicalJson } from '../wire/json.ts'
+import { isJsonObject, listOf, memberOf, parseJson, toCanonicalJson } from '../wire/json.ts'
 import { toOperationKey } from '../wire/text.ts'
 import { paymentsIn, type RawHeaders, valuesOf } from './relayed-headers.ts'
 
@@ -173,7 +173,7 @@ export function judgeOffer(offered: Offered, { payee, max_usd: most }: Expectati
 
 /** One of x402's `accepts`. A ceiling counts as a price, and of two amounts the larger one. */
 export function readOffer(offer: unknown, rules = { allowTestCoins: true }): Offered {
-  const read = (name: string) => (isJsonObject(offer) ? offer[name] : undefined)
+  const read = (name: string) => memberOf(offer, name)
   const network = toCaip2(String(read('network')))
   const amounts = [read('amount'), read('maxAmountRequired')].filter((each) => each !== undefined)
   const isComplete = amounts.length > 0 && amounts.every((each) => /^\d{1,30}$/.test(String(each)))
@@ -257,8 +257,7 @@ export function judgeTerms(raw: RawHeaders, body: string, expectation: Expectati
 }
 
 function readOffers(terms: unknown): Offered[] {
-  const { accepts = [] } = isJsonObject(terms) ? terms : {}
-  return Array.isArray(accepts) ? accepts.map((offer) => readOffer(offer)) : []
+  return listOf(memberOf(terms, 'accepts')).map((offer) => readOffer(offer))
 }
 
 /** Terms or a payment that cannot be read here: it may pay anybody anything. */

@@ -16,7 +16,7 @@ import {
   toPrice,
 } from '../listing/operation.ts'
 import type { Pricing } from '../listing/pricing.ts'
-import { eachOnce, isJsonObject } from '../wire/json.ts'
+import { eachOnce, isJsonObject, listOf } from '../wire/json.ts'
 import { ASSUMABLE } from '../wire/vocabulary.ts'
 import { isSellersOwn, type NamedRow, type SourceFacts } from './source-row.ts'
 
@@ -518,10 +518,6 @@ function addressOf(text: string): string {
     .replace(/\/(?::[A-Za-z_][\w-]*|%7B[^/]*%7D|\{[^/]*\})(?=\/|$)/gi, '/{}')
     .replace(/\/+$/, '')
   return `${url.host.replace(/^www\./, '')}${path}`
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }
 
 /** Texts of that name in a list of members. */

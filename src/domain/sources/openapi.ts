@@ -6,7 +6,7 @@ import {
   PayloadSchema,
   placeholdersOf,
 } from '../listing/listing-facts.ts'
-import { eachOnce, isJsonObject, memberOf, present } from '../wire/json.ts'
+import { eachOnce, isJsonObject, listOf, memberOf, objectOf, present } from '../wire/json.ts'
 import { firstValid } from '../wire/shapes.ts'
 import { HTTP_METHODS } from '../wire/vocabulary.ts'
 import {
@@ -44,7 +44,7 @@ export function readOpenApi(document: unknown, address: string): DescribedApi | 
     const whole = toSound(operation)
     return whole === null ? [] : [{ operation: whole, payment }]
   })
-  const info = toObject(document.info)
+  const info = objectOf(document.info)
   const about = { title: lineOf(info.title), description: lineOf(info.description) }
   return toDescribedApi(
     about,
@@ -104,9 +104,9 @@ function readOwnMembers(operation: Record<string, unknown>, document: Record<str
   const [whole, shared] = [named.find(([, value]) => isJsonObject(value))?.[1], document.info]
   const price = named.find(([name]) => /price/i.test(name))?.[1]
   const protocols = named.some(([name]) => /x402/i.test(name)) ? ['x402'] : []
-  const ways = toObject(memberOf(shared, 'x-x402') ?? document['x-x402'])
+  const ways = objectOf(memberOf(shared, 'x-x402') ?? document['x-x402'])
   const { network, payTo, payee } = ways
-  return { protocols, ...present({ network, payTo: payTo ?? payee, price }), ...toObject(whole) }
+  return { protocols, ...present({ network, payTo: payTo ?? payee, price }), ...objectOf(whole) }
 }
 
 const MAX_SERVERS = 20
@@ -128,7 +128,7 @@ function findBase(named: readonly unknown[], address: string): string | null {
 
 /** Where its writer runs it: of no use to anybody else, and often forgotten in a document. */
 function isOfWriter(server: unknown): boolean {
-  const hosts = fillVariables(toObject(server)).map((url) => URL.parse(url)?.hostname ?? '')
+  const hosts = fillVariables(objectOf(server)).map((url) => URL.parse(url)?.hostname ?? '')
   const local = /^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1\])$/
   return hosts.length > 0 && hosts.every((host) => local.test(host))
 }
@@ -136,13 +136,11 @@ function isOfWriter(server: unknown): boolean {
 /** A server's address with its variables filled in: the defaults, then each choice of one. */
 function fillVariables({ url, variables }: Record<string, unknown>): string[] {
   if (typeof url !== 'string') return []
-  const choices = Object.entries(isJsonObject(variables) ? variables : {}).map(
-    ([name, variable]) => ({
-      name,
-      fallback: String(memberOf(variable, 'default') ?? ''),
-      values: listOf(memberOf(variable, 'enum')).slice(0, MAX_CHOICES).map(String),
-    }),
-  )
+  const choices = Object.entries(objectOf(variables)).map(([name, variable]) => ({
+    name,
+    fallback: String(memberOf(variable, 'default') ?? ''),
+    values: listOf(memberOf(variable, 'enum')).slice(0, MAX_CHOICES).map(String),
+  }))
   const fill = (chosen: Record<string, string>) =>
     url.replace(/\{([^{}]+)\}/g, (whole, name: string) => chosen[name] ?? whole)
   const defaults = Object.fromEntries(choices.map(({ name, fallback }) => [name, fallback]))
@@ -160,7 +158,7 @@ function readParam(param: Record<string, unknown>, document: unknown): Params {
     return []
   const description = lineOf(param.description) ?? undefined
   const own = isJsonObject(param.schema) ? inlineSchema(param.schema, document) : {}
-  const [named] = Object.values(toObject(param.examples))
+  const [named] = Object.values(objectOf(param.examples))
   const example = param.example ?? dereference(named, document).value ?? own.example ?? own.default
   const { example: _, ...shape } = own
   const head = {
@@ -201,7 +199,7 @@ function withPlaces(url: string, params: Params): Pick<Operation, 'params'> {
 }
 
 function readBody(value: unknown, document: unknown): Operation['body'] {
-  const content = toObject(dereference(value, document).content)
+  const content = objectOf(dereference(value, document).content)
   const type = jsonTypeOf(content)
   if (type === undefined) return undefined
   return readPayload(dereference(content[type], document), 'application/json', document)
@@ -212,12 +210,12 @@ function readResponse(
   operation: Record<string, unknown>,
   { document, address }: Source,
 ): Operation['response'] {
-  const responses = toObject(operation.responses)
+  const responses = objectOf(operation.responses)
   const status = ['200', '201', '202', '203', '2XX', '2xx', 'default'].find((each) =>
     Object.hasOwn(responses, each),
   )
   if (status === undefined) return undefined
-  const content = toObject(dereference(responses[status], document).content)
+  const content = objectOf(dereference(responses[status], document).content)
   const type = jsonTypeOf(content) ?? Object.keys(content)[0]
   if (type === undefined) return undefined
   const media = dereference(content[type], document)
@@ -248,7 +246,7 @@ function readPayload(
 
 /** The media type's own, else the first of its named ones, else the schema's. */
 function readExample(media: Record<string, unknown>, document: unknown): unknown {
-  const [named] = Object.values(toObject(media.examples))
+  const [named] = Object.values(objectOf(media.examples))
   const ofSchema = dereference(media.schema, document).example
   const example = media.example ?? dereference(named, document).value ?? ofSchema
   const size = example === undefined ? 0 : (JSON.stringify(example)?.length ?? 0)
@@ -258,18 +256,10 @@ function readExample(media: Record<string, unknown>, document: unknown): unknown
 const MAX_HOPS = 5
 
 function dereference(value: unknown, document: unknown): Record<string, unknown> {
-  let object = toObject(value)
+  let object = objectOf(value)
   for (let hop = 0; hop < MAX_HOPS && typeof object.$ref === 'string'; hop += 1)
-    object = toObject(resolveReference(document, object.$ref))
+    object = objectOf(resolveReference(document, object.$ref))
   return object
-}
-
-function toObject(value: unknown): Record<string, unknown> {
-  return isJsonObject(value) ? value : {}
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : []
 }
 
 /** A shape deeper, longer or larger than this helps no caller: it is left open there. */
@@ -286,7 +276,7 @@ const INLINE_NODES = 1000
 function inlineSchema(schema: unknown, document: unknown): Record<string, unknown> {
   const budget = { left: INLINE_NODES }
   const inlined = inline(schema, { document, depth: 0, budget, above: [] })
-  return isJsonObject(inlined) ? inlined : {}
+  return objectOf(inlined)
 }
 
 interface InlinePlace {

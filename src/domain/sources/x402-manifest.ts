@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { findValueFault, isWithin } from '../listing/json-schema.ts'
 import { type Operation, type Param, ParamSchema, PayloadSchema } from '../listing/listing-facts.ts'
-import { eachOnce, isJsonObject, memberOf, present } from '../wire/json.ts'
+import { eachOnce, isJsonObject, listOf, memberOf, objectOf, present } from '../wire/json.ts'
 import { firstValid } from '../wire/shapes.ts'
 import { toOperationKey } from '../wire/text.ts'
 import { HTTP_METHODS, type HttpMethod } from '../wire/vocabulary.ts'
@@ -142,7 +142,7 @@ interface Entry {
 
 /** An address by itself, or an object that names one in any of its usual members. */
 function readEntry(value: unknown, base: string): Entry | null {
-  const body = isJsonObject(value) ? value : {}
+  const body = objectOf(value)
   const resource = isJsonObject(body.resource) ? body.resource.url : body.resource
   const named = [value, body.url, resource, body.endpoint, body.path, body.route].find(
     (each) => typeof each === 'string' && each !== '',
@@ -231,13 +231,11 @@ function readShapes({ body: entry, method, input }: Entry) {
     const body = v.safeParse(PayloadSchema, { schema: shape })
     return body.success ? { body: body.output } : {}
   }
-  const required = Array.isArray(shape.required) ? shape.required : []
-  const params = Object.entries(isJsonObject(shape.properties) ? shape.properties : {}).flatMap(
-    ([name, field]) => {
-      const head = { name, in: 'query', ...(required.includes(name) && { required: true }) }
-      return firstValid(ParamSchema, [{ ...head, schema: field }, head])
-    },
-  )
+  const required = listOf(shape.required)
+  const params = Object.entries(objectOf(shape.properties)).flatMap(([name, field]) => {
+    const head = { name, in: 'query', ...(required.includes(name) && { required: true }) }
+    return firstValid(ParamSchema, [{ ...head, schema: field }, head])
+  })
   return params.length > 0 ? { params } : {}
 }
 
@@ -265,7 +263,7 @@ const BOUNDS = { depth: 16, nodes: 2000, characters: 30_000 } as const
 /** Of anything in the form of a 402's terms, such as a row of a discovery answer. */
 export function readX402Input(stated: unknown): X402Input & { method?: unknown } {
   const bazaar = memberOf(memberOf(stated, 'extensions'), 'bazaar')
-  const accepts = isJsonObject(stated) && Array.isArray(stated.accepts) ? stated.accepts : []
+  const accepts = listOf(memberOf(stated, 'accepts'))
   const input = isJsonObject(bazaar)
     ? memberOf(memberOf(bazaar, 'info'), 'input')
     : memberOf(memberOf(accepts[0], 'outputSchema'), 'input')
@@ -285,13 +283,13 @@ function readParams(input: Record<string, unknown>, schemas: unknown): Operation
   const values = QUERY.map((name) => input[name]).find(isJsonObject)
   const shape = memberOf(schemas, 'queryParams')
   const described = memberOf(shape, 'properties')
-  const required = isJsonObject(shape) && Array.isArray(shape.required) ? shape.required : []
-  const names = [...Object.keys(toRecord(values)), ...Object.keys(toRecord(described))]
+  const required = listOf(memberOf(shape, 'required'))
+  const names = [...Object.keys(objectOf(values)), ...Object.keys(objectOf(described))]
   // A name with a special meaning in code is not a parameter.
   const own = [...new Set(names)].filter((name) => name !== '__proto__')
   return own.slice(0, MOST_FIELDS).flatMap((name) => {
-    const value = toRecord(values)[name]
-    const field = toField(toRecord(described)[name] ?? (isJsonObject(value) ? value : undefined))
+    const value = objectOf(values)[name]
+    const field = toField(objectOf(described)[name] ?? (isJsonObject(value) ? value : undefined))
     const isRequired = field.required || required.includes(name)
     const head = { name, in: 'query', ...(isRequired && { required: true }) }
     const { schema, description } = field
@@ -343,10 +341,6 @@ function toObjectSchema(fields: Record<string, unknown>): Record<string, unknown
     ),
     ...(required.length > 0 && { required }),
   }
-}
-
-function toRecord(value: unknown): Record<string, unknown> {
-  return isJsonObject(value) ? value : {}
 }
 
 const MEDIA_TYPES: Record<string, string> = { json: 'application/json', text: 'text/plain' }

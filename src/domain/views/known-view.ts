@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import type { SourceRow, Switches } from '../derived/tables.ts'
-import { toSumText } from '../listing/price-text.ts'
+import { toCountText, toSumText } from '../listing/price-text.ts'
 import { toShownHost } from '../listing/target-url.ts'
 import { dayOfUse, OWN_EVIDENCE, type Probe, type ReportedUse } from '../trust/evidence.ts'
 import { runsLocallyOnly } from '../wire/vocabulary.ts'
@@ -171,7 +171,7 @@ function toMeasured({ trust }: DerivedListing, sources: Sources) {
   const day = as_of.slice(0, 10)
   const counts =
     trust.evidence === 'verified_non_wash_payments'
-      ? `${toNumberText(settlements_30d, 'settlement')} by ${toNumberText(verified_buyers_30d, 'buyer')}`
+      ? `${toCountText(settlements_30d, 'settlement')} by ${toCountText(verified_buyers_30d, 'buyer')}`
       : 'no independent buyer'
   return { text: `30 days to ${toDay(day)}: ${counts}, ${by}`, as_of: day, source }
 }
@@ -287,7 +287,7 @@ function toSettlementWords(figures: Figures): Words | null {
   const { settlements, volume_usd, payers, name, about, place } = figures
   if (settlements === undefined) return null
   const { value, outcome, shared_with } = settlements
-  const count = `${about}${toNumberText(value, 'settlement')}`
+  const count = `${about}${toCountText(value, 'settlement')}`
   const worth =
     volume_usd === undefined || volume_usd.value === 0
       ? ''
@@ -304,9 +304,9 @@ function toSettlementWords(figures: Figures): Words | null {
 
 function toCallWords({ calls, payers, name }: Figures): Words | null {
   if (calls === undefined) return null
-  const number = toNumberText(calls.value, 'call')
+  const number = toCountText(calls.value, 'call')
   const words = `${number}${atLeast(payers, 'payer')}, counted by ${name}`
-  const few = `${number}${payers === undefined ? '' : `, ${toNumberText(payers.value, 'payer')}`}`
+  const few = `${number}${payers === undefined ? '' : `, ${toCountText(payers.value, 'payer')}`}`
   return { weight: 1, isPayment: (payers?.value ?? 0) > 0, words, few }
 }
 
@@ -331,16 +331,16 @@ function isGoodStatus(outcome: string | undefined): boolean {
 function toTransferWords(figures: Figures): Words | null {
   const { transfers, senders, volume_usd, name, place } = figures
   if (transfers === undefined) return null
-  const few = `${toNumberText(transfers.value, 'transfer')} received`
+  const few = `${toCountText(transfers.value, 'transfer')} received`
   const worth = volume_usd === undefined ? '' : `, ${toSum(volume_usd.value)} in all`
-  const from = senders === undefined ? '' : ` from ${toNumberText(senders.value, 'wallet')}`
+  const from = senders === undefined ? '' : ` from ${toCountText(senders.value, 'wallet')}`
   const words = `${few}${from}${worth}${place}, sales or not, counted by ${name}`
   return { weight: 6, isPayment: false, words, few }
 }
 
 function toFameWords({ downloads, stars, name }: Figures): Words | null {
   const counts = [downloads, stars].flatMap((use) =>
-    use === undefined ? [] : [toNumberText(use.value, use.what.slice(0, -1))],
+    use === undefined ? [] : [toCountText(use.value, use.what.slice(0, -1))],
   )
   if (counts.length === 0) return null
   const few = counts.join(' and ')
@@ -348,12 +348,7 @@ function toFameWords({ downloads, stars, name }: Figures): Words | null {
 }
 
 function atLeast(use: ReportedUse | undefined, noun: string): string {
-  return use === undefined ? '' : ` by at least ${toNumberText(use.value, noun)}`
-}
-
-/** @example toNumberText(1500, 'call') → '1,500 calls' */
-function toNumberText(value: number, noun: string): string {
-  return `${value.toLocaleString('en-US')} ${noun}${value === 1 ? '' : 's'}`
+  return use === undefined ? '' : ` by at least ${toCountText(use.value, noun)}`
 }
 
 function toSum(usd: number): string {

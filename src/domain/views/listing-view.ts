@@ -35,6 +35,7 @@ import {
   BUY,
   CLAIM_METHODS,
   COSTS,
+  DISCOVERY_FILES,
   EFFECTS,
   HTTP_METHODS,
   KINDS,
@@ -145,7 +146,7 @@ export function toTiersView(listing: TiersSubject, baseUrl: string): TiersView {
 }
 
 /** A named part of an address that its caller fills in. */
-const VariableViewSchema = v.object({
+export const VariableViewSchema = v.object({
   name: v.string(),
   description: v.optional(v.string()),
   required: v.boolean(),
@@ -175,14 +176,7 @@ export function toInvokeView(invoke: readonly InvokeEntry[]): v.InferOutput<type
   return invoke.map((entry) => v.parse(InvokeSchema, entry))
 }
 
-export const DiscoverySchema = v.object({
-  openapi: v.optional(v.string()),
-  llms_txt: v.optional(v.string()),
-  x402_manifest: v.optional(v.string()),
-  ard: v.optional(v.string()),
-  agent_card: v.optional(v.string()),
-  mcp_card: v.optional(v.string()),
-})
+export const DiscoverySchema = v.object(v.entriesFromList(DISCOVERY_FILES, v.optional(v.string())))
 
 const linksEntries = {
   listing: v.string(),

@@ -96,6 +96,16 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** The value where it is an object; else an object without members. */
+export function objectOf(value: unknown): Record<string, unknown> {
+  return isJsonObject(value) ? value : {}
+}
+
+/** The value where it is a list; else an empty list. */
+export function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
 /** An object's own member; undefined where the value is not an object. */
 export function memberOf(value: unknown, name: string): unknown {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined

@@ -25,6 +25,15 @@ export function cutText(text: string, maxLength: number): string {
   return kept.replace(/[\s.,;:!?–—-]+$/, '') + ELLIPSIS
 }
 
+/** Null where a percent sign encodes nothing. */
+export function decodePercents(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}
+
 /** The first line. */
 export function cutLine(text: string, maxLength: number): string {
   return cutText(text.trim().split('\n', 1)[0] ?? '', maxLength)
