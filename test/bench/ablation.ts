@@ -1,13 +1,13 @@
 /**
  * Prints what each rule of the search buys: nDCG@10 on every set of judged questions without it, as a mean
  * and by the groups that change, and the counts that change: excluded sellers, questions out of scope, and
- * of our own catalogue the names of the most used and the questions for an operation.
+ * of our own catalogue the names of the most used, questions judged by listings, and those for an operation.
  * `npm run bench:ablation [-- <words of rules' names>]`
  *
  * No rule has a switch: each is taken out of the source as it is loaded, once more for each, by edits that
  * fail where the source no longer has what they replace.
  */
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import * as v from 'valibot'
@@ -18,7 +18,15 @@ import { askForMostUsed } from '../search/most-used.ts'
 import { SEARCH_WORDS } from '../search/search-samples.ts'
 import { catalogue, operationDocuments } from '../support/own-catalogue.ts'
 import { countTasks, judgeTasks, NOW } from '../tasks/judge-deeds.ts'
-import { COLLECTIONS, ndcg, readQuestions, readStories, toJudgedText } from './judged/judge.ts'
+import {
+  COLLECTIONS,
+  ndcg,
+  OUT_OF_SCOPE,
+  readOwnQuestions,
+  readQuestions,
+  readStories,
+  toJudgedText,
+} from './judged/judge.ts'
 import { readListings } from './listing-source.ts'
 import { findSharedDir, readCorpus } from './shared-data.ts'
 
@@ -101,6 +109,9 @@ function meanOf({ groups }: Measured): number {
 function createMeasure(shared: string): (own: readonly Edit[]) => Promise<Measured> {
   const silent = COLLECTIONS.flatMap(readQuestions).filter(({ kind }) => kind === 'silence')
   const listings = readListings()
+  const own = globSync('judged/own-*.yaml', { cwd: import.meta.dirname })
+    .flatMap((file) => readOwnQuestions(join(import.meta.dirname, file)))
+    .filter(({ group }) => group !== OUT_OF_SCOPE)
   const corpus = readCorpus(shared)
   const texts = new Map(corpus.map((document) => [document.id, toJudgedText(document)]))
   const questions = COLLECTIONS.flatMap((set) =>
@@ -111,10 +122,10 @@ function createMeasure(shared: string): (own: readonly Edit[]) => Promise<Measur
     }),
   )
   const groups = Map.groupBy(questions, ({ group }) => group)
-  return async (own) => {
+  return async (edited) => {
     const search = `?without=${edits.size}`
-    edits.set(search, own)
-    const emptied = own.flatMap(({ lists }) => lists)
+    edits.set(search, edited)
+    const emptied = edited.flatMap(({ lists }) => lists)
     const empty = Object.entries(NO_SEARCH_WORDS).filter(([list]) => emptied.includes(list))
     const words = { ...SEARCH_WORDS, ...Object.fromEntries(empty) }
     const { ask, askOwn, find } = await loadSearch(search, { corpus, listings, words })
@@ -138,6 +149,7 @@ function createMeasure(shared: string): (own: readonly Edit[]) => Promise<Measur
         'out of scope': silent.filter(({ q, missing = '' }) =>
           ask(q).notes.some((note) => note.includes(missing)),
         ).length,
+        'own first': own.filter(({ q, right }) => right.includes(askOwn(q).ids[0] ?? '')).length,
         names: names.filter(({ wanted, first }) => wanted.includes(first)).length,
         'tasks right': countTasks(tasks, 'isRight'),
         'tasks filled': countTasks(tasks, 'isFilled'),

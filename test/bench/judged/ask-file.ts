@@ -3,9 +3,6 @@
  * first five hold a right one, and where operations are named how many first operations are those;
  * then the first rows of each question that misses. `node test/bench/judged/ask-file.ts <file.yaml>`
  */
-import { readFileSync } from 'node:fs'
-import * as v from 'valibot'
-import { parse } from 'yaml'
 import { createFindOperations } from '../../../functions/search/find-operations.ts'
 import type { OperationsAnswer } from '../../../src/domain/search/search-response.ts'
 import { buildSearchIndex, toIndexTables } from '../../../src/search/index/build-index.ts'
@@ -13,27 +10,13 @@ import { loadSearchIndex, readId } from '../../../src/search/index/index-file.ts
 import { searchIndex } from '../../../src/search/query/search-index.ts'
 import { catalogue, readOperationIndex } from '../../support/own-catalogue.ts'
 import { readListings } from '../listing-source.ts'
+import { OUT_OF_SCOPE, type OwnQuestion, readOwnQuestions } from './judge.ts'
 
 const SHOWN = 5
-/** Nothing listed does it: no rows, or a note that says which word is missing. */
-const OUT_OF_SCOPE = 'out_of_scope'
-
-const FileSchema = v.array(
-  v.strictObject({
-    q: v.string(),
-    group: v.string(),
-    /** Ids of listings that do just that, and of those that help. */
-    right: v.array(v.string()),
-    also: v.optional(v.array(v.string()), []),
-    /** By listing the operation that does it: `GET /search`, or a name. */
-    operation: v.optional(v.record(v.string(), v.string()), {}),
-  }),
-)
-type Question = v.InferOutput<typeof FileSchema>[number]
 
 const [file] = process.argv.slice(2)
 if (file === undefined) throw new Error('expected a file of questions: ask-file.ts <file.yaml>')
-const questions = v.parse(FileSchema, parse(readFileSync(file, 'utf8')))
+const questions = readOwnQuestions(file)
 const index = loadSearchIndex(buildSearchIndex(readListings(), toIndexTables(catalogue.tables)))
 const operations = readOperationIndex()
 const find = createFindOperations({ release: () => ({ operations }) })
@@ -66,7 +49,7 @@ for (const { group, q, task, isFirst, isOperationRight, ids, shown, first, notes
     if (isOperationRight === false) console.log(`    operation: ${first}`)
   }
 
-function ask({ q, group, right, also, operation }: Question) {
+function ask({ q, group, right, also, operation }: OwnQuestion) {
   const { organic, notes, task } = searchIndex(index, { q, limit: SHOWN, offset: 0 })
   const ids = organic.rows.map(({ row }) => readId(index, row))
   const gradeOf = (id: string) => (right.includes(id) ? 2 : Number(also.includes(id)))

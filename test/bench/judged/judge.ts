@@ -126,6 +126,27 @@ function halfOf(q: string): Half {
   return (createHash('sha256').update(q).digest()[0] ?? 0) % 2 === 0 ? 'development' : 'aside'
 }
 
+/** Nothing listed does it: no rows, or a note that says which word is missing. */
+export const OUT_OF_SCOPE = 'out_of_scope'
+
+const OwnFileSchema = v.array(
+  v.strictObject({
+    q: v.string(),
+    group: v.string(),
+    /** Ids of listings that do just that, and of those that help. */
+    right: v.array(v.string()),
+    also: v.optional(v.array(v.string()), []),
+    /** By listing the operation that does it: `GET /search`, or a name. */
+    operation: v.optional(v.record(v.string(), v.string()), {}),
+  }),
+)
+export type OwnQuestion = v.InferOutput<typeof OwnFileSchema>[number]
+
+/** Questions over our own catalogue, judged by the listings that are right. */
+export function readOwnQuestions(path: string): OwnQuestion[] {
+  return v.parse(OwnFileSchema, parse(readFileSync(path, 'utf8')))
+}
+
 /** What a person sees of a listing, for `grade`. */
 export function toJudgedText({ name, tags, categories, summary, url }: SearchDocument): JudgedText {
   const split = name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
