@@ -92,6 +92,20 @@ describe('a question in another language is read by the table', () => {
     expect(findIn(trains, 'trains', 1).ids[0]).toBe('api.first')
   })
 
+  test('what listings or places are named like is no form of a word', () => {
+    const named = indexOf([
+      ...several('message', 'Discord', 'Posts a message on Discord.'),
+      ...several('disk', 'Disks', 'A message on a disk, of a parent.'),
+    ])
+    const { notes } = findIn(named, 'publicar uma mensagem no discord sobre Madrid', 1)
+    expect(notes.join(' ')).toContain('“mensagem” as “message”')
+    expect(notes.join(' ')).not.toMatch(/“(?:discord|madrid)” as/)
+  })
+
+  test('a word that only its accent tells from one that says nothing says nothing', () => {
+    expect(notes('traduire un document sur la page')).not.toContain('“sur” as')
+  })
+
   test('its words are not slips of English ones', () => {
     for (const q of ['enviar una imagem', 'ein Bild von meinem Hund', 'une notice sur la page'])
       expect(notes(q), q).not.toContain('Showing results')

@@ -73,7 +73,18 @@ export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQue
   // Of two languages that match equally much, the one with fewer words has the longer matches.
   const [best] = tried.sort((a, b) => b.read - a.read || a.stretches.length - b.stretches.length)
   if (best === undefined || (scripted === undefined && !isMostly(best.votes))) return asWritten
-  return { ...replace(index, best.stretches), language: best.language }
+  const stretches = best.stretches.map((stretch) => asWrittenWhereKnown(index, stretch))
+  return { ...replace(index, stretches), language: best.language }
+}
+
+/** `Discord` is no form of a disk, nor `Madrid` one of a mother: what listings or maps name is that. */
+function asWrittenWhereKnown(index: SearchIndex, stretch: Stretch): Stretch {
+  const [{ text } = { text: '' }] = stretch.tokens
+  if (stretch.meaning?.isForm !== true) return stretch
+  const isPlace = PLACES_BY_NAME.has(text)
+  return isPlace || isWrittenInEnglish(index, text)
+    ? { ...stretch, meaning: null, isPlace }
+    : stretch
 }
 
 function tokensOf(word: Word, { language }: Lexicon): Token[] {
@@ -298,8 +309,7 @@ function addMeaning({ meanings, phrases }: Lexicon, key: string, english: string
   // A language of which the row has no word.
   if (key === '') return
   const known = meanings.get(key)
-  if (known === undefined || known.isForm || known.english === null)
-    meanings.set(key, { english, isForm: false })
+  if (known === undefined || known.isForm) meanings.set(key, { english, isForm: false })
   for (const start of startsOf(key, ENDING_LETTERS.known))
     if (!meanings.has(start)) meanings.set(start, { english, isForm: true })
   const [first = '', ...others] = key.split(' ')
