@@ -4,7 +4,7 @@ import type { Refused } from '../../src/domain/wire/problems.ts'
 import { type InputError, publicJson, Refusal, refuse, refuseParameters } from '../http/answers.ts'
 import type { Log } from '../ports/log.ts'
 import { splitTarget } from '../server/node-answers.ts'
-import { clientOf, type LimitName, refusalOf, refuseTaken } from '../server/rate-limits.ts'
+import { clientOf, type LimitName, refuseTaken } from '../server/rate-limits.ts'
 import { isStoreUnavailable, withPatience } from '../store/store.ts'
 import type { Handler, Parts } from './feature.ts'
 
@@ -79,8 +79,7 @@ export function createCountedGet(
 ): Handler {
   return async (event) => {
     const taken = await limits.take('search', clientOf(event.req, config))
-    const refusal = refusalOf(taken, problem)
-    if (refusal !== null) return refusal
+    refuseTaken(taken)
     const reply = await read(splitTarget(event.req.url).query, event)
     if (reply instanceof Response) return reply
     if ('problems' in reply) return refuseParameters(problem, reply.problems, reply.extra)

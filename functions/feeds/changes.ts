@@ -26,7 +26,7 @@ import type { Handler, Parts } from '../features/feature.ts'
 import { createCountedGet } from '../features/routes.ts'
 import { findNameErrors, type InputError, refuseParameters, toQueryError } from '../http/answers.ts'
 import { toUnknownText } from '../release/release.ts'
-import { clientOf, refusalOf } from '../server/rate-limits.ts'
+import { clientOf, refuseTaken } from '../server/rate-limits.ts'
 
 /** What changed in the directory, as an endpoint and as feeds of a listing or a search. */
 export function createChangesFeature(parts: Omit<Parts, 'ledger'>) {
@@ -239,12 +239,11 @@ const FOLLOWED_RESULTS = 50
 
 /** `/listing/<id>.atom` and `.json`, `/search.atom?…` and `.json`: what changed, newest first. */
 export function createFeeds(parts: Omit<Parts, 'ledger'>): Handler {
-  const { problem, limits, config } = parts
+  const { limits, config } = parts
   const changesOf = createChangeIndex(parts)
   return async function feed({ req, url }: H3Event) {
     const taken = await limits.take('search', clientOf(req, config))
-    const refusal = refusalOf(taken, problem)
-    if (refusal !== null) return refusal
+    refuseTaken(taken)
     const subject = findSubject(parts, url)
     if (subject instanceof Response) return subject
     const made = toFeed(parts, await changesOf(subject.ids), {

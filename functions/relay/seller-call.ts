@@ -1,4 +1,4 @@
-import { type ClientRequest, type IncomingMessage, type RequestOptions, request } from 'node:http'
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { LiveListing } from '../../src/domain/listing/listing-states.ts'
@@ -98,7 +98,8 @@ export class SellerCall {
     this.#hangUp = () => void socket.destroy()
     const { target, method, path, headers, body } = this.#requested
     try {
-      this.#request = requestOver(socket, {
+      this.#request = request({
+        createConnection: () => socket,
         host: target.hostname,
         method,
         path,
@@ -234,11 +235,6 @@ function toWireHeaders({ host, method, headers, hasBody }: WireRequest): string[
   } else if (length === null) wire.push('transfer-encoding', 'chunked')
   else wire.push('content-length', length)
   return wire
-}
-
-/** One request by Node's own client, without an agent, on a connection that `dialGuarded` opened. */
-function requestOver(socket: Socket, options: RequestOptions): ClientRequest {
-  return request({ ...options, createConnection: () => socket })
 }
 
 /** A body in a transfer coding other than chunked would be passed on as something it is not. */

@@ -139,16 +139,10 @@ export const SearchResponseSchema = v.object({
 
 /** The same with `view=compact`: short rows, no showcase, no texts. */
 export const CompactResponseSchema = v.object({
-  search_id: SearchResponseSchema.entries.search_id,
-  query: SearchQuerySchema,
-  total: SearchResponseSchema.entries.total,
+  ...v.pick(SearchResponseSchema, ['search_id', 'query', 'total']).entries,
   results: v.array(CompactRowSchema),
-  sponsored: SearchResponseSchema.entries.sponsored,
-  payments_enabled: v.literal(false),
-  notes: v.array(v.string()),
-  tasks: NamedTasksSchema,
-  suggested: SuggestedSchema,
-  facets: SearchResponseSchema.entries.facets,
+  ...v.pick(SearchResponseSchema, ['sponsored', 'payments_enabled', 'notes']).entries,
+  ...v.pick(SearchResponseSchema, ['tasks', 'suggested', 'facets']).entries,
 })
 export type CompactResponse = v.InferOutput<typeof CompactResponseSchema>
 
