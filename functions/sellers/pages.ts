@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isListingId } from '../../src/domain/listing/listing-text.ts'
+import { findHostOwner, isProvedAt } from '../../src/domain/sellers/claim-rules.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import type {
   DashboardPage,
@@ -8,6 +9,7 @@ import type {
   Outcome,
   SignedInPage,
   SignInPage,
+  Wanted,
 } from '../../src/domain/views/seller-views.ts'
 import { present } from '../../src/domain/wire/json.ts'
 import { listingPath } from '../../src/domain/wire/links.ts'
@@ -20,7 +22,7 @@ import { refuse } from '../http/answers.ts'
 import { type Release, readBuilt } from '../release/release.ts'
 import { nodeClientOf } from '../server/rate-limits.ts'
 import { createClaimCheck, reverifyClaims } from './claim-checks.ts'
-import { createClaimRoutes } from './claims.ts'
+import { createClaimRoutes, findClaimable } from './claims.ts'
 import { createLetters, notifyOwners } from './letters.ts'
 import { createPayoutRoutes, recheckContracts } from './payouts.ts'
 import {
@@ -222,24 +224,25 @@ async function toCards(
   release: Release,
   { claims, payouts }: Me,
 ): Promise<Pick<SignedInPage, 'owned' | 'pending' | 'ended'>> {
-  const verified = claims.filter(({ state }) => state === 'verified')
-  const pending = claims.filter(({ state }) => state === 'pending')
-  const numbers = verified.length === 0 ? [] : (await ask((to) => to.analytics)).basic.listings
-  const owned = await Promise.all(
-    verified.map(async (claim) => ({
+  const cards = await Promise.all(
+    claims.map(async (claim) => ({
       claim,
+      name: findClaimable(release, claim.listing_id)?.name ?? claim.listing_id,
       view: await readListed(release, claim.listing_id),
-      payouts: payouts.filter(({ listing_id }) => listing_id === claim.listing_id),
-      numbers: numbers.find(({ listing_id }) => listing_id === claim.listing_id) ?? null,
     })),
   )
+  const verified = cards.filter(({ claim }) => claim.state === 'verified')
+  const numbers = verified.length === 0 ? [] : (await ask((to) => to.analytics)).basic.listings
+  const owned = verified.map((card) => ({
+    ...card,
+    payouts: payouts.filter(({ listing_id }) => listing_id === card.claim.listing_id),
+    numbers: numbers.find(({ listing_id }) => listing_id === card.claim.listing_id) ?? null,
+  }))
   return {
     // The busiest first.
     owned: owned.sort((a, b) => trafficOf(b) - trafficOf(a)),
-    pending: await Promise.all(
-      pending.map(async (claim) => ({ claim, view: await readListed(release, claim.listing_id) })),
-    ),
-    ended: claims.filter(({ state }) => state !== 'pending' && state !== 'verified'),
+    pending: cards.filter(({ claim }) => claim.state === 'pending'),
+    ended: cards.filter(({ claim }) => claim.state !== 'pending' && claim.state !== 'verified'),
   }
 }
 
@@ -253,20 +256,32 @@ const MOST_FOUND = 30
 
 /**
  * The listings on a host and below it: of the domain that was typed, which may be a whole address; else
- * of the mail's domain, where it has any.
+ * of the mail's domain, where it has any. On a host that many publish on, those of the repository.
  */
-function findOnDomain({ listings }: Release, typed: string, mail: string): Found | null {
+function findOnDomain(
+  { listings, sharedHosts }: Pick<Release, 'listings' | 'sharedHosts'>,
+  typed: string,
+  mail: string,
+): Found | null {
   const text = typed || (mail.split('@')[1] ?? '')
-  const domain = URL.parse(text.includes('://') ? text : `https://${text}`)?.hostname ?? ''
-  if (!domain.includes('.')) return typed === '' ? null : { domain: typed, listings: [] }
-  const found = [...listings.values()].filter(({ url }) => {
-    // Reading each address would take a tenth of a second for 100,000 listings.
-    if (!url.includes(domain)) return false
+  const address = URL.parse(text.includes('://') ? text : `https://${text}`)
+  const domain = address?.hostname ?? ''
+  if (!domain.includes('.'))
+    return typed === '' ? null : { domain: typed, isShared: false, listings: [] }
+  const owner = findHostOwner(domain, sharedHosts)
+  const isShared =
+    owner.kind === 'nobody' ? !owner.isLocal : owner.kind === 'owned' && owner.isPlatform
+  const place = isShared
+    ? `${domain}${address?.pathname}`.toLowerCase().split('/', 3).join('/')
+    : domain
+  const isThere = (url: string) => {
     const host = new URL(url).hostname
-    return host === domain || host.endsWith(`.${domain}`)
-  })
-  if (typed === '' && found.length === 0) return null
-  return { domain, listings: found.slice(0, MOST_FOUND) }
+    return isShared ? isProvedAt(url, place) : host === domain || host.endsWith(`.${domain}`)
+  }
+  // Reading each address would take a tenth of a second for 100,000 listings.
+  const near = [...listings.values()].filter(({ url }) => url.toLowerCase().includes(place))
+  const found = near.filter(({ url }) => isThere(url)).slice(0, MOST_FOUND)
+  return typed === '' && found.length === 0 ? null : { domain: place, isShared, listings: found }
 }
 
 /** Only ids of the release reach its files. */
@@ -274,8 +289,8 @@ async function readListed(release: Release, id: string): Promise<ListingView | n
   return release.listings.has(id) ? readBuilt<ListingView>(release, listingPath(id)) : null
 }
 
-/** The listing to be claimed, remembered until the mailed link brings the seller back. */
-const WANTED = 'wanted-listing'
+/** What the seller came for, remembered until the mailed link brings them back. */
+const WANTED = 'wanted'
 
 /**
  * `/sellers/sign-in`: requests a link, and redeems the mailed one. It takes a click: a mail scanner
@@ -288,34 +303,44 @@ async function showSignInPage(
   res: ServerResponse,
 ): Promise<SignInPage> {
   const sent = await orRefused(parts, () => readSent(req, parts.config.BASE_URL))
-  if ('kind' in sent) return { answer: sent, token: '', listing: '' }
+  if ('kind' in sent) return { answer: sent, token: '', wanted: {} }
   const read = (name: string) => sent.get(name)?.trim() ?? ''
-  const [token, listing] = [read('token'), toListing(read('listing'))]
-  if (req.method !== 'POST') return { answer: { kind: 'empty' }, token, listing }
+  const [token, wanted] = [read('token'), toWanted(read)]
+  if (req.method !== 'POST') return { answer: { kind: 'empty' }, token, wanted }
   const ask = createAsk(parts, routes, req, res)
-  const keepWanted = (id: string, minutes: number) => {
+  const keepWanted = (query: string, minutes: number) => {
     const secure = isSecure(parts) ? '; Secure' : ''
     const where = `Max-Age=${minutes * 60}; Path=/sellers; HttpOnly; SameSite=Lax${secure}`
-    res.appendHeader('Set-Cookie', `${WANTED}=${id}; ${where}`)
+    res.appendHeader('Set-Cookie', `${WANTED}=${query}; ${where}`)
   }
-  if (token === '') return { answer: await orRefused(parts, askForLink), token, listing }
-  return { answer: await orRefused(parts, useLink), token: '', listing }
+  if (token === '') return { answer: await orRefused(parts, askForLink), token, wanted }
+  return { answer: await orRefused(parts, useLink), token: '', wanted }
 
   async function askForLink(): Promise<SignInPage['answer']> {
     const email = read('email')
     await ask((to) => to.login, { email })
-    if (listing !== '') keepWanted(listing, RETENTION.login_token_minutes)
+    const query = toQuery(wanted)
+    if (query !== '') keepWanted(query, RETENTION.login_token_minutes)
     return { kind: 'sent', email }
   }
   async function useLink(): Promise<SignInPage['answer']> {
     await ask((to) => to.session_start, { token })
-    const wanted = toListing(readCookie(req.headers.cookie ?? null, WANTED) ?? '')
+    const kept = new URLSearchParams(readCookie(req.headers.cookie ?? null, WANTED) ?? '')
+    const query = toQuery(toWanted((name) => kept.get(name) ?? ''))
     keepWanted('', 0)
-    return { kind: 'left', to: `/sellers/dashboard${wanted && `?listing=${wanted}`}` }
+    return { kind: 'left', to: `/sellers/dashboard${query && `?${query}`}` }
   }
 }
 
-/** An id is letters, digits, dots and dashes: safe in a cookie and an address. */
-function toListing(text: string): string {
-  return isListingId(text) ? text : ''
+/** An id or a place is letters, digits and a few marks: safe in a cookie and an address. */
+function toWanted(read: Read): Wanted {
+  const [listing, domain] = [read('listing'), read('domain')]
+  return {
+    ...(isListingId(listing) && { listing }),
+    ...(/^[\w./-]{1,253}$/.test(domain) && { domain }),
+  }
+}
+
+function toQuery(wanted: Wanted): string {
+  return new URLSearchParams({ ...wanted }).toString()
 }

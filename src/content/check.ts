@@ -373,15 +373,17 @@ function findFault(tombstone: Tombstone, { moves, byId, shared }: Known): string
   if (end === null) return `moved_to: ${id} moves in a circle, by ${moved_to}`
   const target = byId.get(end)
   if (target === undefined) return `moved_to: expected a listing that exists, got ${end}`
-  const [was, is] = [urlIn(listing), target.facts.url ?? ''].map((url) => holderOf(url, shared))
+  const [was, is] = [wordIn(listing, 'url'), target.facts.url ?? ''].map((url) =>
+    holderOf(url, shared),
+  )
   if (was === is || (stated_at !== undefined && holderOf(stated_at, shared) === was)) return null
   return `said_at: ${id} was on ${was} and ${end} is on ${is}: expected a page on ${was} that says so, got ${stated_at ?? 'none'}; where nobody says so, ${end} is another service: give reason withdrawn and replaced_by`
 }
 
-/** The URL in the kept text of a listing; empty where it has none. */
-export function urlIn(listing: string | undefined): string {
+/** A field in the kept text of a listing; empty where it has none. */
+export function wordIn(listing: string | undefined, field: 'url' | 'name'): string {
   const parsed = parseFrontMatter(listing ?? '')
-  return parsed.ok ? String(Object(parsed.data).url ?? '') : ''
+  return parsed.ok ? String(Object(parsed.data)[field] ?? '') : ''
 }
 
 /** The owner of an address: on a platform shared by strangers, the account. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { readMoves, urlIn } from '../content/check.ts'
+import { readMoves, wordIn } from '../content/check.ts'
 import { createListingParser, type ListingFile } from '../content/listing-file.ts'
 import type { Content } from '../content/read.ts'
 import { digestOf, recall } from '../content/recall.ts'
@@ -23,6 +23,7 @@ import {
   type TrustPayees,
 } from '../domain/trust/ledger-facts.ts'
 import { type ListingScore, scoreListings } from '../domain/trust/score-listings.ts'
+import { present } from '../domain/wire/json.ts'
 import {
   createPaidLookup,
   hostAt,
@@ -140,7 +141,7 @@ function withoutPrices({
 }
 
 function toOptedOut({ id, facts }: ListingFile, baseUrl: string): OptedOutListing {
-  return { id, url: facts.url.replace(BASE_URL_PLACEHOLDER, baseUrl) }
+  return { id, name: facts.name, url: facts.url.replace(BASE_URL_PLACEHOLDER, baseUrl) }
 }
 
 /** A listing that replaced another starts with the other's evidence. */
@@ -205,18 +206,20 @@ function toGone({ tombstones }: Content, { files, optedOut, moved, baseUrl }: Pl
     }
   }
   const buried = [...tombstones.values()].map((tombstone): Gone => {
-    const { id, at, replaced_by } = tombstone
-    const url = urlIn(tombstone.listing).replace(BASE_URL_PLACEHOLDER, baseUrl)
+    const { id, at, replaced_by, listing } = tombstone
+    const name = wordIn(listing, 'name') || undefined
+    const url = wordIn(listing, 'url').replace(BASE_URL_PLACEHOLDER, baseUrl)
     const move = toMove(id, hostOf(url))
     if (move !== null) return { id, at, ...move }
     // Its new id is gone too, by its own tombstone or its owner's wish.
     const end = tombstones.get(followMoves(moves, id) ?? '')?.reason ?? 'opted_out'
     const reason = tombstone.reason === 'moved' ? end : tombstone.reason
-    return { id, at, reason, ...(replaced_by !== undefined && { replaced_by }) }
+    return { id, at, reason, ...present({ name, replaced_by }) }
   })
   const out = optedOut.map((file): Gone => {
-    const { id } = file
-    return { id, at: null, ...(toMove(id, hostAt(file, baseUrl)) ?? { reason: 'opted_out' }) }
+    const { id, facts } = file
+    const move = toMove(id, hostAt(file, baseUrl))
+    return { id, at: null, ...(move ?? { reason: 'opted_out', name: facts.name }) }
   })
   return [...buried, ...out].sort((a, b) => (a.id < b.id ? -1 : 1))
 }

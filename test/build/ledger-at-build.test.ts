@@ -63,7 +63,9 @@ describe('what sellers did, at the next build', () => {
   test('an opt-out holds while the listing is on the host that was proved, and keeps its address', () => {
     const out = build(weather, { optedOut: new Map([[ID, 'api.weather.example']]) }).catalogue
     expect(out.listings).toEqual([])
-    expect(out.optedOut).toEqual([{ id: ID, url: 'https://api.weather.example/now' }])
+    expect(out.optedOut).toEqual([
+      { id: ID, name: expect.any(String), url: 'https://api.weather.example/now' },
+    ])
     const moved = build(weather, { optedOut: new Map([[ID, 'old.weather.example']]) }).catalogue
     expect(moved.listings.map(({ id }) => id)).toEqual([ID])
     expect(moved.optedOut).toEqual([])

@@ -94,7 +94,7 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
   const takeOut = () => {
     const listing = local()
     world.listings.delete(listing.id)
-    world.optedOut.set(listing.id, { id: listing.id, url: listing.url })
+    world.optedOut.set(listing.id, { id: listing.id, name: listing.name, url: listing.url })
     onTestFinished(() => {
       world.optedOut.delete(listing.id)
       world.listings.set(listing.id, listing)

@@ -11,19 +11,19 @@ const waypost = serveFixture({ STATE_DIR: stateDir })
 let cookie = ''
 
 beforeAll(async () => {
-  const requested = await send('/sellers/sign-in', { email: EMAIL, listing: 'x402.weather' })
+  const place = { listing: 'x402.weather', domain: 'weather.example' }
+  const requested = await send('/sellers/sign-in', { email: EMAIL, ...place })
   const [wanted = ''] = requested.headers.getSetCookie()
-  expect(wanted).toBe(
-    'wanted-listing=x402.weather; Max-Age=900; Path=/sellers; HttpOnly; SameSite=Lax; Secure',
-  )
+  const query = new URLSearchParams(place)
+  expect(wanted).toBe(`wanted=${query}; Max-Age=900; Path=/sellers; HttpOnly; SameSite=Lax; Secure`)
   const path = await readSignInPath(join(stateDir, 'outbox'), EMAIL)
   const token = new URLSearchParams(path.split('?')[1]).get('token') ?? ''
   const used = await send('/sellers/sign-in', { token }, { cookie: wanted.split(';')[0] ?? '' })
   expect(used.status).toBe(303)
-  expect(used.headers.get('location')).toBe('/sellers/dashboard?listing=x402.weather')
+  expect(used.headers.get('location')).toBe(`/sellers/dashboard?${query}`)
   expect(used.headers.get('cache-control')).toBe('no-store')
   const [session = '', blank] = used.headers.getSetCookie()
-  expect(blank).toMatch(/^wanted-listing=; Max-Age=0; /)
+  expect(blank).toMatch(/^wanted=; Max-Age=0; /)
   cookie = session.split(';')[0] ?? ''
 })
 
@@ -63,6 +63,18 @@ describe('the dashboard', () => {
       /Sign in to claim <bdi[^>]*>Fair Weather<\/bdi> of <bdi[^>]*>api\.weather\.example</,
     )
     expect(text).not.toContain(EMAIL)
+  })
+
+  test('of a host that many publish on it finds the listings of a repository alone', async () => {
+    const find = async (place: string) =>
+      (await fetch(`${waypost.url}/sellers/dashboard?domain=${place}`)).text()
+    const link = 'href="/listing/mcp.notebook"'
+    const all = await find('github.com')
+    expect(all).toContain('where many publish')
+    expect(all).not.toContain(link)
+    expect(await find('https://github.com/Notebook-example/mcp/issues')).toContain(link)
+    expect(await find('github.com/notebook-example/other')).not.toContain(link)
+    expect(await find('weather.example')).toContain('href="/listing/x402.weather"')
   })
 
   test.each([

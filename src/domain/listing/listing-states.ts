@@ -40,7 +40,11 @@ export const LiveListingSchema = v.strictObject({
 export type LiveListing = v.InferOutput<typeof LiveListingSchema>
 
 /** A listing its seller removed from the directory: enough to claim it and bring it back. */
-export const OptedOutListingSchema = v.strictObject({ id: v.string(), url: v.string() })
+export const OptedOutListingSchema = v.strictObject({
+  id: v.string(),
+  name: v.string(),
+  url: v.string(),
+})
 export type OptedOutListing = v.InferOutput<typeof OptedOutListingSchema>
 
 /** Why a listing was removed; `opted_out` is in the ledger, the others are in files. */
@@ -72,6 +76,8 @@ export const GoneSchema = v.strictObject({
   /** Null where only the ledger knows. */
   at: v.nullable(v.string()),
   reason: v.picklist(GONE_REASONS),
+  /** As it was listed, where that is kept. */
+  name: v.exactOptional(v.string()),
   replaced_by: v.optional(v.string()),
   /** Its current id, whatever ids it had in between. */
   moved_to: v.optional(v.string()),

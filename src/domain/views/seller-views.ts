@@ -232,8 +232,13 @@ export interface SignInPage {
   answer: { kind: 'empty' } | { kind: 'sent'; email: string } | Left | Refused
   /** Token of the mailed link; empty where none was opened. */
   token: string
-  /** Id of the listing that is wanted; empty for none. */
-  listing: string
+  wanted: Wanted
+}
+
+/** What somebody came for, kept while they sign in: a listing's id, and the domain they looked through. */
+export interface Wanted {
+  listing?: string
+  domain?: string
 }
 
 /** The numbers of one owned listing. */
@@ -242,6 +247,8 @@ export type ListingNumbers = Analytics['basic']['listings'][number]
 /** A claim, and what is known of its listing. */
 export interface ClaimCard {
   claim: ClaimView
+  /** Of its listing, as it was where it is gone; else its id. */
+  name: string
   /** Null when it is not in the directory, as after a removal. */
   view: ListingView | null
 }
@@ -269,6 +276,8 @@ export interface Outcome {
 /** Listings on a host that somebody typed, or that their mail comes from. */
 export interface Found {
   domain: string
+  /** Many publish there: only a whole address of a repository finds its listings. */
+  isShared: boolean
   listings: readonly Pick<LiveListing, 'id' | 'name' | 'kind' | 'status'>[]
 }
 
@@ -279,7 +288,7 @@ export interface SignedInPage {
   /** Claims that wait for their proof. */
   pending: readonly ClaimCard[]
   /** Claims that have ended. */
-  ended: readonly ClaimView[]
+  ended: readonly ClaimCard[]
   /** Id that the form of a new claim starts with, empty for none, and its listing where there is one. */
   wantedId: string
   wanted: ListingView | null
