@@ -23,7 +23,10 @@ document.addEventListener('keydown', (event) => {
 })
 
 async function copyFrom(button: HTMLButtonElement): Promise<void> {
-  const text = button.closest('.copy')?.querySelector('code')?.textContent ?? ''
+  // A button outside a block copies the way to call that is chosen on the page.
+  const ways = [...document.querySelectorAll('.connect .copy')]
+  const block = button.closest('.copy') ?? ways.find((each) => each.checkVisibility())
+  const text = block?.querySelector('code')?.textContent ?? ''
   const label = button.textContent ?? ''
   button.textContent = (await writeClipboard(text)) ? 'Copied' : 'Press Ctrl+C'
   setTimeout(() => {

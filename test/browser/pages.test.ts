@@ -99,7 +99,7 @@ const REQUESTED: readonly [path: string, ...texts: string[]][] = [
     ...['Price from', 'Last answered', 'Pays with', 'You get', 'Trust'].map(
       (label) => `.strip dt:text-is("${label}")`,
     ),
-    '.listing-meta a[href^="/go/"]',
+    ...['.listing-meta a[href^="/go/"]', '.listing-head [data-try]', '.listing-head [data-copy]'],
   ],
   ['/listing/x402.northlight-llm', '.strip dt:text-is("Pays with")', '.connect code'],
   ['/listing/mcp.spreadsheets', '.strip dt:text-is("You get")', '.status-line', '.connect code'],

@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 import { type CompiledSite, readCompiled, readOpenApi } from '../../compiled.ts'
+import { isBare, isSwitchedOff } from '../../domain/derived/tables.ts'
+import { DOCS_GROUPS, docsPath } from '../../domain/wire/routes.ts'
 import { toSchemaFields, toTypeText } from '../../domain/wire/shapes.ts'
 
 /**
@@ -69,9 +71,20 @@ function makeReference(site: CompiledSite) {
     ...(first !== null && { listing_id: first.id }),
     ...(compared !== undefined && { slug: compared.slug }),
   }
+  const reference = toApiReference(readOpenApi(), { baseUrl: site.base_url, examples })
+  const { switches } = site.texts
   return {
     site,
-    reference: toApiReference(readOpenApi(), { baseUrl: site.base_url, examples }),
+    reference,
+    /** The pages of the reference. */
+    groups: DOCS_GROUPS.filter(({ slug }) => !isSwitchedOff(docsPath(slug), switches)).map(
+      ({ slug, tag, text, bare }) => ({
+        term: tag ?? (slug === 'protocols' ? 'Protocols for agents' : 'Schemas'),
+        text: isBare(switches) ? bare : text,
+        href: docsPath(slug),
+        endpoints: reference.groups.find((group) => group.tag === tag)?.endpoints ?? [],
+      }),
+    ),
     baseUrl: site.base_url,
     first,
   }

@@ -64,7 +64,9 @@ function toPrice(view: ListingView): DecisionFact[] {
   const { pricing, kind, cost } = view
   if (pricing.model === 'per_call') {
     const { min_usd, max_usd } = pricing
-    const note = min_usd === max_usd ? 'a call' : `to ${toUsd(max_usd)} a call`
+    const unit = min_usd === max_usd ? 'a call' : `to ${toUsd(max_usd)} a call`
+    const isOld = view.notices.some(({ id }) => id === 'price_changed')
+    const note = isOld ? `${unit} as listed, and changed since` : unit
     return [factOf('Price from', max_usd === 0 ? 'Free' : toUsd(min_usd), note, 'money')]
   }
   const charge = chargeOf(view)

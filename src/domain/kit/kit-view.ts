@@ -227,7 +227,7 @@ function toCurl(request: ExampleRequest, rails: readonly Rail[]): string {
   return [
     "# 1. Ask: the answer is a 402 with the seller's terms, and costs nothing.",
     `curl -sS -i ${options}`,
-    `# 2. Pay: send ${comment}.`,
+    `# 2. Pay: set PAYMENT to ${comment}; this sends it.`,
     `[ -z "\${PAYMENT:-}" ] || curl -sS -i -H "${header}" ${options}`,
     '',
   ].join('\n')
