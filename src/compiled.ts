@@ -21,15 +21,8 @@ import type {
   SourcesView,
   StatsView,
 } from './domain/views/reference-views.ts'
-import type { TrustMethodView } from './domain/views/trust-view.ts'
+import type { ScorePart, TrustMethodView } from './domain/views/trust-view.ts'
 import { ROUTES } from './domain/wire/routes.ts'
-
-/** One step from zero to the score; the points of all steps add up to it. */
-export interface ScorePart {
-  label: string
-  /** Points, one decimal; negative for a deduction. */
-  points: number
-}
 
 /** The compiled catalogue, as pages print it. The build writes it, only this file reads it. */
 export interface CompiledListing {

@@ -259,7 +259,7 @@ const MOST_FOUND = 30
  * of the mail's domain, where it has any. On a host that many publish on, those of the repository.
  */
 function findOnDomain(
-  { listings, sharedHosts }: Pick<Release, 'listings' | 'sharedHosts'>,
+  { listings, sharedHosts }: Release,
   typed: string,
   mail: string,
 ): Found | null {
@@ -279,8 +279,8 @@ function findOnDomain(
     return isShared ? isProvedAt(url, place) : host === domain || host.endsWith(`.${domain}`)
   }
   // Reading each address would take a tenth of a second for 100,000 listings.
-  const near = [...listings.values()].filter(({ url }) => url.toLowerCase().includes(place))
-  const found = near.filter(({ url }) => isThere(url)).slice(0, MOST_FOUND)
+  const isNear = (url: string) => url.toLowerCase().includes(place) && isThere(url)
+  const found = [...listings.values()].filter(({ url }) => isNear(url)).slice(0, MOST_FOUND)
   return typed === '' && found.length === 0 ? null : { domain: place, isShared, listings: found }
 }
 

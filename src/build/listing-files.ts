@@ -7,12 +7,11 @@ import {
   type CompiledListing,
   type CompiledRest,
   HEADS,
+  type HomeFacts,
   type ListingHistory,
   RESTS,
 } from '../compiled.ts'
 import { renderBadgeSvg } from '../components/badges/badge-svg.ts'
-import { toScoreParts } from '../components/evidence/evidence-words.ts'
-import { toHomeFacts } from '../components/home/home-lists.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { renderDescription } from '../derive/description.ts'
 import { createSimilarFinder } from '../derive/similar.ts'
@@ -28,15 +27,18 @@ import { toArdRow } from '../domain/protocols/cards.ts'
 import { toRegistryRows, toResourceRows } from '../domain/protocols/registry-entry.ts'
 import type { ContentHash } from '../domain/sellers/change-log.ts'
 import { toTask } from '../domain/tasks/task.ts'
+import { mostReported } from '../domain/trust/evidence.ts'
 import type { LedgerPayment } from '../domain/trust/ledger-facts.ts'
 import { newestOutcome, toKnownSentence } from '../domain/views/known-view.ts'
 import {
+  type ListingView,
   toBadgeEndpoint,
   toBadgeView,
   toListingBrief,
   toListingView,
 } from '../domain/views/listing-view.ts'
 import type { DumpFacts } from '../domain/views/reference-views.ts'
+import { toScoreParts } from '../domain/views/trust-view.ts'
 import { badgeDataPath, badgePath, kitPath, listingPath, markPath } from '../domain/wire/links.ts'
 import { ROUTES } from '../domain/wire/routes.ts'
 import type { Folder } from './folder.ts'
@@ -265,6 +267,27 @@ export function toCompiled(
     score_parts: toScoreParts(listing.trust),
   }
 }
+
+/** Chosen when a listing is compiled: the home page would read the records of all. */
+export function toHomeFacts(
+  { reported_use, known: { answers } }: ListingView,
+  { drift }: CompiledListing['history'],
+): HomeFacts {
+  const own = reported_use?.filter(({ shared_with }) => shared_with === undefined)
+  const counts = [
+    // What its row says: payments of the listing itself.
+    mostReported('settlements', own) ?? mostReported('calls', own),
+    ...USES.map((what) => mostReported(what, reported_use)),
+  ]
+  const first = counts.findIndex((value = 0) => value > 0)
+  return {
+    used: first < 0 ? [0, 0] : [counts.length - first, counts[first] ?? 0],
+    answered: answers?.known === true ? (answers.as_of ?? '') : null,
+    drift: drift[0] ?? null,
+  }
+}
+
+const USES = ['settlements', 'payers', 'downloads', 'stars'] as const
 
 /** What lists need of it. */
 function toHead(compiled: CompiledListing): CompiledHead {

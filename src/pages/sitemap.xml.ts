@@ -1,7 +1,6 @@
 import { readCompiled } from '../compiled.ts'
-import { renderSiteSitemaps, toSitePages } from '../components/feeds/site-sitemaps.ts'
+import { renderSiteSitemaps } from '../components/feeds/site-sitemaps.ts'
 
 export function GET(): Response {
-  const compiled = readCompiled()
-  return new Response(renderSiteSitemaps(compiled.site.base_url, toSitePages(compiled)).index)
+  return new Response(renderSiteSitemaps(readCompiled()).index)
 }

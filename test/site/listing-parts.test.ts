@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import {
   shortenPayees,
   toProbeCounts,
-  toScoreParts,
   toSettlementBars,
 } from '../../src/components/evidence/evidence-words.ts'
 import { toTaskChoices } from '../../src/components/home/home-lists.ts'
@@ -12,6 +11,7 @@ import { toMonogram } from '../../src/components/rows/tile.ts'
 import { type TaskOffer, toTaskPages } from '../../src/domain/plans/task-plan.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
+import { toScoreParts } from '../../src/domain/views/trust-view.ts'
 import type { Warning } from '../../src/domain/wire/vocabulary.ts'
 import { toListing, toMeasured, VIEW_CONTEXT } from '../domain/listing-samples.ts'
 

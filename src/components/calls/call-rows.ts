@@ -75,15 +75,13 @@ const EFFECT_TAGS: Record<Effect, CallTag> = {
 }
 
 /** Nothing where it is unknown. A hint is the seller's statement, never our finding. */
-function toEffectTags({ effect, destructive }: Changing): CallTag[] {
+function toEffectTags({
+  effect,
+  destructive,
+}: Partial<Pick<Kit['tools'][number], 'effect' | 'destructive'>>): CallTag[] {
   if (effect === undefined) return []
   const isHint = effect === 'write' && destructive === true
   return [isHint ? { text: 'it says it may delete', tone: 'strong' } : EFFECT_TAGS[effect]]
-}
-
-interface Changing {
-  effect?: Effect | undefined
-  destructive?: boolean | undefined
 }
 
 function toToolRow(tool: Kit['tools'][number]): CallRow {
@@ -197,8 +195,6 @@ function withExample(text: string, example: unknown): string {
   return `${text === '' ? '' : `${text.replace(/\.$/, '')}. `}Example: ${String(example)}`
 }
 
-type AnswerKit = Pick<KitView, 'kind' | 'url' | 'operations' | 'tools' | 'skills'>
-
 /** Length of a stranger's name (characters), and how many names fit. */
 const MAX_NAME = 40
 const MAX_NAMES = 3
@@ -208,7 +204,7 @@ const MAX_NAMES = 3
  *
  * @example → [{ label: 'You get', value: 'results, requestId', note: 'from POST /search, 1 of 2 operations', … }]
  */
-export function toWhatYouGet(kit: AnswerKit): DecisionFact[] {
+export function toWhatYouGet(kit: Kit): DecisionFact[] {
   if (kit.tools.length > 0) return [toCounted('tool', kit.tools)]
   if (kit.skills.length > 0) return [toCounted('skill', kit.skills)]
   const [first] = kit.kind === 'http_api' ? kit.operations : []
@@ -217,7 +213,9 @@ export function toWhatYouGet(kit: AnswerKit): DecisionFact[] {
   if (value === '') return []
   const { pathname } = new URL(first.url)
   const others = kit.operations.length > 1 ? `, 1 of ${kit.operations.length} operations` : ''
-  const note = `from ${first.method} ${cutText(decodePath(pathname), MAX_NAME)}${others}`
+  // `{city}` reads better than its escapes.
+  const path = pathname.replaceAll('%7B', '{').replaceAll('%7D', '}')
+  const note = `from ${first.method} ${cutText(path, MAX_NAME)}${others}`
   return [{ ...CELL, value, note }]
 }
 
@@ -229,7 +227,7 @@ function toCounted(noun: 'tool' | 'skill', all: readonly { name: string }[]): De
 }
 
 /** The outer fields of the answer; without any, the operation's description. */
-function toAnswerWords({ response, description = '' }: AnswerKit['operations'][number]): string {
+function toAnswerWords({ response, description = '' }: Kit['operations'][number]): string {
   const fields = response === undefined ? [] : toOutputFields(response).map(({ name }) => name)
   if (fields.length === 0) return cutText(description, MAX_NAME * MAX_NAMES)
   const isList = fields.every((name) => name.startsWith('[].'))
@@ -240,9 +238,4 @@ function toAnswerWords({ response, description = '' }: AnswerKit['operations'][n
 function toNames(names: readonly string[]): string {
   const shown = names.slice(0, MAX_NAMES).map((name) => cutText(name, MAX_NAME))
   return shown.join(', ') + (names.length > MAX_NAMES ? ', …' : '')
-}
-
-/** `{city}` reads better than its escapes. */
-function decodePath(path: string): string {
-  return path.replaceAll('%7B', '{').replaceAll('%7D', '}')
 }

@@ -1,3 +1,4 @@
+import type { CompareView } from '../../domain/compare/compare-view.ts'
 import type { Switches } from '../../domain/derived/tables.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
 import {
@@ -215,6 +216,11 @@ const VERSUS_GROUPS: readonly { title: string; rows: readonly ToRows[] }[] = [
     ],
   },
 ]
+
+/** How many services a comparison shows. */
+export function countCompared({ sections }: Pick<CompareView, 'sections'>): number {
+  return sections.reduce((sum, { rows }) => sum + rows.length, 0)
+}
 
 /** Data of `/compare?ids=`: chosen listings, and why others are missing. */
 export interface ChosenListings {

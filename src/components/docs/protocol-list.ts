@@ -80,13 +80,9 @@ export function toProtocolGroups(baseUrl: string, switches: Switches) {
       method: endpoint.methods.join(' '),
       path: endpoint.path.replace(/:(\w+)/g, '{$1}'),
     })),
-    note: toNote(WORDS[protocol], switches),
+    note: (isBare(switches) && WORDS[protocol].bare) || WORDS[protocol].note,
     example: WORDS[protocol].example.replaceAll('{base}', baseUrl),
   }))
-}
-
-function toNote({ note, bare = note }: Words, switches: Switches): string {
-  return isBare(switches) ? bare : note
 }
 
 function isProtocolEndpointId(id: string): id is ProtocolEndpointId {

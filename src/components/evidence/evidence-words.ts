@@ -1,15 +1,14 @@
-import type { ListingHistory, ScorePart } from '../../compiled.ts'
+import type { ListingHistory } from '../../compiled.ts'
 import type { KitOperation } from '../../domain/kit/kit-entries.ts'
 import { toCountText, toSumText, toUsd } from '../../domain/listing/price-text.ts'
 import type { Day, Probe } from '../../domain/trust/evidence.ts'
 import type { Verdict } from '../../domain/trust/ledger-facts.ts'
 import { nameOfScheme } from '../../domain/trust/payments.ts'
-import { pointsOf, type TrustVerdict } from '../../domain/trust/trust.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { toWorth } from '../../domain/views/trust-view.ts'
 import { DAY_MS } from '../../domain/wire/shapes.ts'
 import { isUp } from '../../domain/wire/vocabulary.ts'
-import { OUTCOME_WORDS, PROTOCOL_NAMES } from '../rows/decision-facts.ts'
+import { isAbove, OUTCOME_WORDS, PROTOCOL_NAMES } from '../rows/decision-facts.ts'
 
 type Trust = ListingView['trust']
 
@@ -19,8 +18,6 @@ const NO_WORDS = {
   numbers: [],
   /** All payments. */
   volume: '',
-  /** Who is counted, who is not, and what inventing the buyers would have cost. */
-  worth: '',
   /** The ways of paying of the counted payments, as one line. */
   paidBy: '',
   /** What was excluded or is watched, one sentence each. */
@@ -58,7 +55,6 @@ export function toTrustWords(trust: Trust) {
         ? `${toCountText(trust.verified_buyers_30d, 'buyer')}, real or invented`
         : 'Paid by independent buyers',
     explanation: `${worth}${unknown === undefined ? ` ${trust.source}.` : ''}${few}`,
-    worth,
     paidBy:
       trust.paid_by === undefined ? '' : `Paid by: ${trust.paid_by.map(nameOfScheme).join(', ')}.`,
     notes: toNotes(trust.wash_flags, trust.watch),
@@ -112,39 +108,6 @@ function toWords(id: string): string {
   return id.replaceAll('_', ' ')
 }
 
-/** The explanation of a score, in the order of the formula; empty without one. */
-export function toScoreParts(trust: TrustVerdict): ScorePart[] {
-  if (trust.evidence !== 'verified_non_wash_payments') return []
-  const { input, measured } = trust
-  const points = pointsOf(input)
-  const among = input.sharers > 1 ? `, shared by ${input.sharers}` : ''
-  const parts = [
-    ['buyers', toCountText(Math.round(input.buyers), 'buyer')],
-    ['settlements', `${toCountText(Math.round(input.settlements), 'settlement')}${among}`],
-    ['volume', `${toSumText(input.volumeUsd)} volume${among}`],
-    ['share', `Largest buyer ${Math.round(input.topBuyerShare * 100)} %`],
-    ['recency', `Last paid ${(measured.last_settlement_at ?? measured.as_of).slice(0, 10)}`],
-    ['sample', `Sample of ${toCountText(Math.round(input.buyers), 'buyer')}`],
-  ] as const
-  return toSum(
-    trust.score,
-    parts.map(([rule, label]) => ({ label, points: points[rule] })),
-  )
-}
-
-/** The score is whole and parts have a decimal: the rounding difference goes to the last part. */
-function toSum(score: number, parts: readonly ScorePart[]): ScorePart[] {
-  const rounded = parts.map((part) => ({ ...part, points: roundTo(part.points) }))
-  const rest = roundTo(score - rounded.reduce((sum, { points }) => sum + points, 0))
-  return rounded.map((part, index) =>
-    index === rounded.length - 1 ? { ...part, points: roundTo(part.points + rest) } : part,
-  )
-}
-
-function roundTo(points: number): number {
-  return Math.round(points * 10) / 10
-}
-
 /** Days drawn. */
 const SHOWN_DAYS = 30
 /** A chart of fewer days says less than its numbers. */
@@ -156,9 +119,7 @@ export function toSettlementBars(days: readonly Day[]) {
   if (start === undefined || end === undefined) return null
   const last = Date.parse(end)
   if (last - Date.parse(start) < (CHART_DAYS - 1) * DAY_MS) return null
-  const dates = Array.from({ length: SHOWN_DAYS }, (_, index) =>
-    new Date(last - (SHOWN_DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10),
-  )
+  const dates = toDates(last, SHOWN_DAYS)
   const byDate = new Map(days.map((day) => [day.date, day.settlements]))
   const counts = dates.map((date) => byDate.get(date) ?? 0)
   const most = counts.reduce((max, count) => Math.max(max, count), 1)
@@ -168,6 +129,13 @@ export function toSettlementBars(days: readonly Day[]) {
     text: `Settlements a day over ${SHOWN_DAYS} days: ${Math.round(sum)} in all, at most ${Math.round(most)} on one day`,
     ends: [dates[0], end],
   }
+}
+
+/** So many days up to one, oldest first. @param last milliseconds since the epoch */
+export function toDates(last: number, length: number): string[] {
+  return Array.from({ length }, (_, index) =>
+    new Date(last - (length - 1 - index) * DAY_MS).toISOString().slice(0, 10),
+  )
 }
 
 /** How the probes that were kept went. Our own faults, and services that cannot be probed, don't count. */
@@ -268,7 +236,7 @@ export function toSeenTag({ seen, price }: Requested): CallTag | null {
       if (min_usd === undefined) return { text: 'answered', tone: 'plain' }
       return {
         text: `asked ${toUsd(min_usd)}`,
-        tone: isAbove(min_usd, price) ? 'bad' : 'plain',
+        tone: isAbove({ usd: min_usd, price }) ? 'bad' : 'plain',
       }
     case 'gated':
       return { text: 'asked for a key', tone: 'strong' }
@@ -279,10 +247,6 @@ export function toSeenTag({ seen, price }: Requested): CallTag | null {
     case 'unprobeable':
       return null
   }
-}
-
-function isAbove(requested: number | undefined, price: Requested['price']): boolean {
-  return requested !== undefined && price?.per === 'call' && requested > price.max_usd
 }
 
 const LABELS: Readonly<Record<string, readonly [label: string, unit?: string]>> = {

@@ -1,8 +1,6 @@
-import type { CompiledListing } from '../../compiled.ts'
-import type { CompareView } from '../../domain/compare/compare-view.ts'
-import { isSwitchedOff, type Switches } from '../../domain/derived/tables.ts'
-import type { TaskView } from '../../domain/plans/task-plan.ts'
-import { type CategoriesView, FIXED_PAGES } from '../../domain/views/reference-views.ts'
+import type { Compiled } from '../../compiled.ts'
+import { isSwitchedOff } from '../../domain/derived/tables.ts'
+import { FIXED_PAGES } from '../../domain/views/reference-views.ts'
 import { categoryPath, comparePath, kindPath, pagePath } from '../../domain/wire/links.ts'
 import { PROBLEM_CODES } from '../../domain/wire/problems.ts'
 import { toXmlText } from '../frame/html.ts'
@@ -13,15 +11,7 @@ const URLS_PER_SITEMAP = 10_000
 
 const NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9'
 
-interface Catalogue {
-  site: {
-    categories: CategoriesView
-    compare: readonly Pick<CompareView, 'slug' | 'indexable'>[]
-    task_pages: readonly Pick<TaskView, 'page' | 'sellers'>[]
-    texts?: { switches: Switches }
-  }
-  listings: readonly Pick<CompiledListing, 'id' | 'changed'>[]
-}
+type Catalogue = Pick<Compiled, 'site' | 'listings'>
 
 interface SitePage {
   path: string
@@ -29,25 +19,13 @@ interface SitePage {
   changed?: string
 }
 
-/** Every page offered to search engines; thin pages are left out. */
-export function toSitePages({ site, listings }: Catalogue): SitePage[] {
-  const paths = [
-    ...FIXED_PAGES.filter((path) => !isSwitchedOff(path, site.texts?.switches)),
-    ...KIND_ORDER.map(kindPath),
-    ...site.categories.categories.map(({ id }) => categoryPath(id)),
-    ...site.compare.filter(({ indexable }) => indexable).map(({ slug }) => comparePath(slug)),
-    ...site.task_pages.filter(({ sellers }) => sellers > 0).map(({ page }) => page),
-    ...PROBLEM_CODES.map((code) => `/problems/${code}`),
-  ]
-  return [
-    ...paths.map((path) => ({ path })),
-    ...listings.map(({ id, changed }) => ({ path: pagePath(id), changed })),
-  ]
-}
-
 /** The sitemap index over every path, and its shards, which are served at `/sitemap/1.xml` and on. */
-export function renderSiteSitemaps(baseUrl: string, pages: readonly SitePage[]) {
-  const urls = pages.map(({ path, ...page }) => ({ ...page, path: `${baseUrl}${path}` }))
+export function renderSiteSitemaps(compiled: Catalogue) {
+  const baseUrl = compiled.site.base_url
+  const urls = toSitePages(compiled).map(({ path, ...page }) => ({
+    ...page,
+    path: `${baseUrl}${path}`,
+  }))
   const shards = Array.from({ length: Math.ceil(urls.length / URLS_PER_SITEMAP) }, (_, index) =>
     urls.slice(index * URLS_PER_SITEMAP, (index + 1) * URLS_PER_SITEMAP),
   )
@@ -58,6 +36,22 @@ export function renderSiteSitemaps(baseUrl: string, pages: readonly SitePage[]) 
     index: render('sitemapindex', 'sitemap', addresses),
     shards: shards.map((shard) => render('urlset', 'url', shard)),
   }
+}
+
+/** Every page offered to search engines; thin pages are left out. */
+function toSitePages({ site, listings }: Catalogue): SitePage[] {
+  const paths = [
+    ...FIXED_PAGES.filter((path) => !isSwitchedOff(path, site.texts.switches)),
+    ...KIND_ORDER.map(kindPath),
+    ...site.categories.categories.map(({ id }) => categoryPath(id)),
+    ...site.compare.filter(({ indexable }) => indexable).map(({ slug }) => comparePath(slug)),
+    ...site.task_pages.filter(({ sellers }) => sellers > 0).map(({ page }) => page),
+    ...PROBLEM_CODES.map((code) => `/problems/${code}`),
+  ]
+  return [
+    ...paths.map((path) => ({ path })),
+    ...listings.map(({ id, changed }) => ({ path: pagePath(id), changed })),
+  ]
 }
 
 function render(element: string, row: string, pages: readonly SitePage[]): string {

@@ -1,5 +1,4 @@
-import type { Refused } from '../../domain/wire/problems.ts'
-import { PROBLEMS } from '../../domain/wire/problems.ts'
+import { PROBLEMS, type Refused } from '../../domain/wire/problems.ts'
 
 /** Status and headers of the page with a form's outcome; no cache stores it. */
 export function setAnswer(

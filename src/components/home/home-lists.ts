@@ -1,36 +1,13 @@
-import type { CompiledListing, HomeFacts } from '../../compiled.ts'
+import type { CompiledListing } from '../../compiled.ts'
 import { toCountText, toUsd } from '../../domain/listing/price-text.ts'
 import type { TaskOffer, TaskPage } from '../../domain/plans/task-plan.ts'
 import { toDriftSentence } from '../../domain/probe/merge.ts'
-import { mostReported } from '../../domain/trust/evidence.ts'
-import type { ListingView } from '../../domain/views/listing-view.ts'
 import { compareText, present } from '../../domain/wire/json.ts'
 import type { Warning } from '../../domain/wire/vocabulary.ts'
 import { shortenPayees } from '../evidence/evidence-words.ts'
 import { compareListings } from '../rows/listing-row.ts'
 
 type Listed = Pick<CompiledListing, 'brief' | 'home'>
-
-/** Chosen when a listing is compiled: the home page would read the records of all. */
-export function toHomeFacts(
-  { reported_use, known: { answers } }: ListingView,
-  { drift }: CompiledListing['history'],
-): HomeFacts {
-  const own = reported_use?.filter(({ shared_with }) => shared_with === undefined)
-  const counts = [
-    // What its row says: payments of the listing itself.
-    mostReported('settlements', own) ?? mostReported('calls', own),
-    ...USES.map((what) => mostReported(what, reported_use)),
-  ]
-  const first = counts.findIndex((value = 0) => value > 0)
-  return {
-    used: first < 0 ? [0, 0] : [counts.length - first, counts[first] ?? 0],
-    answered: answers?.known === true ? (answers.as_of ?? '') : null,
-    drift: drift[0] ?? null,
-  }
-}
-
-const USES = ['settlements', 'payers', 'downloads', 'stars'] as const
 
 /** The lists of the home page: of outside listings only; our own kits have a separate row. */
 export function toHomeLists(listings: readonly Listed[], length: number) {
@@ -143,12 +120,8 @@ function findBest(
   offers: readonly TaskOffer[],
   numberOf: (offer: TaskOffer) => number,
 ): TaskOffer | null {
-  let best: { offer: TaskOffer; number: number } | null = null
-  for (const offer of offers) {
-    const number = numberOf(offer)
-    if (!Number.isNaN(number) && (best === null || number > best.number)) best = { offer, number }
-  }
-  return best?.offer ?? null
+  const counted = offers.filter((offer) => !Number.isNaN(numberOf(offer)))
+  return counted.toSorted((a, b) => numberOf(b) - numberOf(a))[0] ?? null
 }
 
 const MOST = 4

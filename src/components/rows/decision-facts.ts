@@ -82,15 +82,13 @@ function toRails({ pricing, auth }: ListingView): DecisionFact[] {
   const names = pricing.networks.map(toNetworkName)
   const shown = names.slice(0, MOST_NETWORKS).join(', ')
   const more = names.length > MOST_NETWORKS ? ` and ${names.length - MOST_NETWORKS} more` : ''
-  const chains = shown === '' ? NO_NETWORK : shown + more
+  const chains = shown === '' ? 'no chain named' : shown + more
   // Payment is all that such a caller needs: access has no cell of its own.
   const note = auth.type === 'payment' ? `${chains}; ${ACCESS_TEXTS.payment[1]}` : chains
   return [factOf('Pays with', pricing.rails.join(', '), note)]
 }
 
 const MOST_NETWORKS = 5
-/** For a listing that says how it is paid, but not on which chain. */
-const NO_NETWORK = 'no chain named'
 
 /** Where it runs, in words. */
 export function runsText(view: Pick<ListingView, 'kind' | 'invoke'>): string {
@@ -208,10 +206,17 @@ function toRequestedPrice(operations: ListingView['operations']): DecisionFact[]
   if (newest === undefined) return []
   const prices = requested.map(({ usd }) => usd).sort((a, b) => a - b)
   const range = [...new Set([toUsd(prices[0] ?? 0), toUsd(prices.at(-1) ?? 0)])].join('–')
-  const above = requested.filter(({ usd, price }) => price?.per === 'call' && usd > price.max_usd)
-  return above.length > 0
+  return requested.some(isAbove)
     ? [factOf('Asked for', range, `${newest}, more than is listed`, 'missing')]
     : [factOf('Asked for', range, `at our probe of ${newest}`, 'money')]
+}
+
+/** Whether a seller wants more for a call than is listed. */
+export function isAbove({
+  usd,
+  price,
+}: Pick<ListingView['operations'][number], 'price'> & { usd: number }): boolean {
+  return price?.per === 'call' && usd > price.max_usd
 }
 
 const WORDS = {

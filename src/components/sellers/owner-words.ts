@@ -8,8 +8,8 @@ import type {
   KnownPayout,
   ListingNumbers,
 } from '../../domain/views/seller-views.ts'
-import { DAY_MS } from '../../domain/wire/shapes.ts'
 import { CLAIM_METHODS, type ClaimMethod } from '../../domain/wire/vocabulary.ts'
+import { toDates } from '../evidence/evidence-words.ts'
 import { escapeHtml } from '../frame/html.ts'
 import { OUTCOME_WORDS } from '../rows/decision-facts.ts'
 
@@ -151,10 +151,7 @@ export function toClicksByDay(
   today: number,
 ) {
   const counts = new Map(by_day.map(({ date, clicks }) => [date, clicks]))
-  const days = Array.from({ length }, (_, index) => {
-    const date = toDate(today - (length - 1 - index) * DAY_MS)
-    return { date, clicks: counts.get(date) ?? 0 }
-  })
+  const days = toDates(today, length).map((date) => ({ date, clicks: counts.get(date) ?? 0 }))
   const total = days.reduce((sum, { clicks }) => sum + clicks, 0)
   const top = days.reduce((best, day) => (day.clicks > best.clicks ? day : best))
   return {
@@ -186,10 +183,6 @@ export function toSourcesText(bySource: ListingNumbers['clicks']['by_src']): str
     .map(([source, clicks]) => `${SOURCES[source] ?? source} ${clicks}`)
   const total = Object.values(bySource).reduce((sum: number, clicks) => sum + (clicks ?? 0), 0)
   return named.length === 0 ? '' : `${total} in 90 days: ${named.join(', ')}.`
-}
-
-function toDate(moment: number): string {
-  return new Date(moment).toISOString().slice(0, 10)
 }
 
 /** Anybody may have disputed it, and badly: the seller can still do so until it is withdrawn. */

@@ -35,7 +35,7 @@ export async function openTry(button: HTMLElement): Promise<void> {
     button.textContent = 'Could not load the form. Try again'
     return
   }
-  const ceiling = operation.price?.max_usd === 0 ? null : ceilingOf(operation)
+  const ceiling = operation.price?.max_usd === 0 ? null : (operation.price?.max_usd ?? 0.05)
   const form = fillForm(toTryFields(operation), ceiling)
   if (room === null) button.replaceWith(form)
   else room.replaceChildren(form)
@@ -51,10 +51,6 @@ export async function openTry(button: HTMLElement): Promise<void> {
 async function readKit(path: string): Promise<KitView | null> {
   const response = await fetch(path).catch(() => null)
   return response?.ok === true ? await response.json().catch(() => null) : null
-}
-
-function ceilingOf({ price }: Operation): number {
-  return price?.max_usd ?? 0.05
 }
 
 interface Tried {

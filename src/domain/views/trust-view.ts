@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { LIVE_TESTED } from '../derived/derived-listing.ts'
 import type { Tables } from '../derived/tables.ts'
-import { toCountText, toUsd } from '../listing/price-text.ts'
+import { toCountText, toSumText, toUsd } from '../listing/price-text.ts'
 import {
   type Measured,
   OWN_EVIDENCE,
@@ -12,6 +12,7 @@ import {
 import { COUNTED_SCHEMES, SCHEMES } from '../trust/payments.ts'
 import { CHEATING, VOUCHING } from '../trust/score-listings.ts'
 import {
+  pointsOf,
   scoreTrust,
   TRUST,
   TRUST_METHOD,
@@ -420,4 +421,44 @@ export function toTrustExamples() {
     const input = { daysSinceLast: 1, sharers: 1, ...facts }
     return { title, input, note, score: scoreTrust(input) }
   })
+}
+
+/** One step from zero to the score; the points of all steps add up to it. */
+export interface ScorePart {
+  label: string
+  /** Points, one decimal; negative for a deduction. */
+  points: number
+}
+
+/** The explanation of a score, in the order of the formula; empty without one. */
+export function toScoreParts(trust: TrustVerdict): ScorePart[] {
+  if (trust.evidence !== 'verified_non_wash_payments') return []
+  const { input, measured } = trust
+  const points = pointsOf(input)
+  const among = input.sharers > 1 ? `, shared by ${input.sharers}` : ''
+  const parts = [
+    ['buyers', toCountText(Math.round(input.buyers), 'buyer')],
+    ['settlements', `${toCountText(Math.round(input.settlements), 'settlement')}${among}`],
+    ['volume', `${toSumText(input.volumeUsd)} volume${among}`],
+    ['share', `Largest buyer ${Math.round(input.topBuyerShare * 100)} %`],
+    ['recency', `Last paid ${(measured.last_settlement_at ?? measured.as_of).slice(0, 10)}`],
+    ['sample', `Sample of ${toCountText(Math.round(input.buyers), 'buyer')}`],
+  ] as const
+  return toSum(
+    trust.score,
+    parts.map(([rule, label]) => ({ label, points: points[rule] })),
+  )
+}
+
+/** The score is whole and parts have a decimal: the rounding difference goes to the last part. */
+function toSum(score: number, parts: readonly ScorePart[]): ScorePart[] {
+  const rounded = parts.map((part) => ({ ...part, points: roundTo(part.points) }))
+  const rest = roundTo(score - rounded.reduce((sum, { points }) => sum + points, 0))
+  return rounded.map((part, index) =>
+    index === rounded.length - 1 ? { ...part, points: roundTo(part.points + rest) } : part,
+  )
+}
+
+function roundTo(points: number): number {
+  return Math.round(points * 10) / 10
 }
