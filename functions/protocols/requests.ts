@@ -81,10 +81,10 @@ export async function readProtocolBody(
   max: number,
 ): Promise<ProtocolBody | BodyFault> {
   const first = await takeForProtocol(parts, req)
-  const refuse = (fault: Fault, taken = first.taken): BodyFault => ({
+  const refuse = (fault: Fault): BodyFault => ({
     ...fault,
     // The unread rest would be taken for the next request.
-    headers: { ...taken, ...fault.headers, Connection: 'close' },
+    headers: { ...first.taken, ...fault.headers, Connection: 'close' },
   })
   if (!first.allowed) return refuse(toLimited(first.taken))
   const announced = findAnnouncedFault(req, max)

@@ -64,21 +64,17 @@ export async function openEvmChain(
         throw new RpcError(`eth_getBlockByNumber: asked for ${number}, got ${found.number}`)
       return found === null ? null : { number, hash: found.hash, at: found.timestamp * 1000 }
     },
-    /** Logs of one event of the token, or of another contract, in chain order. */
-    async logs(topics: Topics, from: number, to: number, address = token) {
-      const filter = {
-        address,
-        topics,
-        fromBlock: toQuantity(from),
-        toBlock: toQuantity(to),
-      }
+    /** Logs of one event of the token, in chain order. */
+    async logs(topics: Topics, from: number, to: number) {
+      const blocks = { fromBlock: toQuantity(from), toBlock: toQuantity(to) }
+      const filter = { address: token, topics, ...blocks }
       const logs = await rpc.call('eth_getLogs', [filter], LogsSchema)
       return checkLogs(
         logs.map(({ blockTimestamp, removed, ...log }) => {
           if (removed === true) throw new RpcError('eth_getLogs: a log that was removed')
           return { ...log, at: typeof blockTimestamp === 'number' ? blockTimestamp * 1000 : null }
         }),
-        { address, topics, from, to },
+        { address: token, topics, from, to },
       )
     },
     hasCode: async (address: string) =>
@@ -94,12 +90,19 @@ export async function openEvmChain(
 
 /** The first block at or after a time, up to `head`; otherwise the one after `head`. */
 export async function findBlockAt(chain: EvmChain, at: number, head: number): Promise<number> {
-  let low = 0
-  let high = head + 1
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    if ((await needBlock(chain, middle)).at < at) low = middle + 1
-    else high = middle
+  return bisect(head + 1, async (number) => (await needBlock(chain, number)).at < at)
+}
+
+/** The first number, at most `high`, that is not before the place that is looked for. */
+export async function bisect(
+  high: number,
+  isBefore: (number: number) => Promise<boolean>,
+): Promise<number> {
+  let [low, end] = [0, high]
+  while (low < end) {
+    const middle = Math.floor((low + end) / 2)
+    if (await isBefore(middle)) low = middle + 1
+    else end = middle
   }
   return low
 }

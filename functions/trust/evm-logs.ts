@@ -364,7 +364,7 @@ export function createLogRanges(chain: EvmChain) {
       }
     },
     /**
-     * Logs of the coin, or of another contract, for many wallets.
+     * Logs of the coin for many wallets.
      *
      * @param toTopics puts the wallets at their position among the topics
      */
@@ -372,13 +372,12 @@ export function createLogRanges(chain: EvmChain) {
       wallets: readonly string[],
       { from, to }: Range,
       toTopics: (wallets: readonly string[]) => Topics,
-      address?: string,
     ) {
       const logs: TimedLog[] = []
       for (let at = 0; at < wallets.length; ) {
         const some = wallets.slice(at, at + most).map(toTopic)
         longest = Math.max(longest, some.length)
-        for (const log of await chain.logs(toTopics(some), from, to, address)) logs.push(log)
+        for (const log of await chain.logs(toTopics(some), from, to)) logs.push(log)
         at += some.length
       }
       return logs

@@ -13,6 +13,7 @@ import {
 } from '../store/store.ts'
 import {
   type Block,
+  bisect,
   type EvmChain,
   findBlockAt,
   needBlock,
@@ -62,14 +63,10 @@ export async function measureEvm(work: ChainWork): Promise<ChainTally> {
     const cursors = await readCursors(store, network, work.payouts)
     const group = nextGroup(cursors, target)
     if (group === null) {
-      const furthest =
-        largestOf(
-          cursors.map(({ next_block }) => next_block),
-          1,
-        ) - 1
+      const was_read = largestOf(cursors.map(({ next_block }) => next_block - 1))
       // A node that waits for blocks is fine; one that lost some needs attention.
-      if (furthest > target)
-        work.log.error('meter.node_behind', { network, node_has: target, was_read: furthest })
+      if (was_read > target)
+        work.log.error('meter.node_behind', { network, node_has: target, was_read })
       break
     }
     try {
@@ -219,15 +216,11 @@ async function rollBack(work: ChainWork, chain: EvmChain, head: number) {
   const newest = known.at(-1)
   if (newest === undefined || (await isThere(newest))) return null
   // All blocks before an existing one exist too: the common ancestor is found by bisection.
-  let low = 0
-  let high = known.length - 1
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    const block = known[middle]
-    if (block !== undefined && (await isThere(block))) low = middle + 1
-    else high = middle
-  }
-  const ancestor = known[low - 1]?.number ?? -1
+  const gone = await bisect(known.length - 1, async (place) => {
+    const block = known[place]
+    return block !== undefined && isThere(block)
+  })
+  const ancestor = known[gone - 1]?.number ?? -1
   await takeBack(work, ancestor)
   return ancestor
 }
