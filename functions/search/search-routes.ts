@@ -100,7 +100,7 @@ export function createReleaseSearch({ release, ledger }: SearchParts, src: Click
  *
  * @param report called with the counts since the last time: each listing once
  */
-export function createShownRows(report: (listingId: string, times: number) => void) {
+function createShownRows(report: (listingId: string, times: number) => void) {
   let of: SearchIndex | undefined
   let times = new Uint32Array(0)
   let touched: number[] = []

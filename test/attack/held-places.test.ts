@@ -136,7 +136,7 @@ test('nine clients that stay on the line with all they may hold keep nobody out'
         statuses.push(status),
       )
   // What is refused or gave way is answered: exactly what there is places for stays.
-  await expect.poll(() => statuses.length, { timeout: 10_000 }).toBe(taken * perClient - inAll)
+  await expect.poll(() => statuses.length).toBe(taken * perClient - inAll)
   expect(new Set(statuses)).toEqual(new Set([503]))
   for (let turn = 0; turn < 5; turn += 1) expect((await honest()).statusCode).toBe(200)
 })

@@ -2,19 +2,21 @@ import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { request } from 'undici'
 import { afterEach, expect, test, vi } from 'vitest'
-import type { Parts } from '../../functions/features/feature.ts'
-import { RELAY_LIMITS, type RelayLimits } from '../../functions/relay/call-plan.ts'
-import { createRelay, type RelayParts, toRelayFeature } from '../../functions/relay/relay.ts'
-import type { Release } from '../../functions/release/release.ts'
-import { createWaypostServer } from '../../functions/service/server.ts'
-import { aListing, allInFlight, PAYMENT, type RelayWorld, startRelay } from '../call/relay-world.ts'
+import { RELAY_LIMITS } from '../../functions/relay/call-plan.ts'
+import type { RelayParts } from '../../functions/relay/relay.ts'
+import {
+  aListing,
+  allInFlight,
+  PAYMENT,
+  type RelayWorld,
+  type RelayWorldOptions,
+  startRelay,
+} from '../call/relay-world.ts'
 import { aTransaction, settledHeaders } from '../receipts/observed-relay.ts'
-import { listen } from '../support/listen.ts'
 import { startSite } from '../support/site.ts'
 
 const MIB = 1024 * 1024
 const STRICT = { graceMs: 300, bytesPerSecond: 64 * MIB, everyMs: 50 }
-const PATIENT = { graceMs: 3_600_000, bytesPerSecond: 1, everyMs: 50 }
 
 let open: (() => unknown)[] = []
 afterEach(async () => {
@@ -62,38 +64,16 @@ interface Waypost extends RelayWorld {
   settled: string[]
 }
 
-interface Options {
-  readers?: typeof PATIENT
-  limits?: Partial<RelayLimits>
-  stillMs?: number
-}
-
-/** The service's own server with nothing behind it but the relay. */
-async function startWaypost(
-  origin: string,
-  { readers = PATIENT, limits = {}, stillMs = 60_000 }: Options,
-): Promise<Waypost> {
+async function startWaypost(origin: string, options: Partial<RelayWorldOptions>): Promise<Waypost> {
   const settled: string[] = []
   const ledger: RelayParts['ledger'] = {
     usage: { called: () => {} },
     hints: { note: (_listing, _client, transaction) => void settled.push(transaction) },
   }
   const env = { TRUST_PROXY: '1' }
-  const world = await startRelay({ listings: [aListing(origin)], ledger, env })
+  const world = await startRelay({ listings: [aListing(origin)], ledger, env, ...options })
   open.push(world.close)
-  const server = createWaypostServer({
-    // The relay's path is answered before the server looks at anything else of the parts.
-    parts: world.parts as unknown as Parts & { release: () => Release },
-    features: [toRelayFeature(createRelay(world.parts, { ...RELAY_LIMITS, ...limits }))],
-    readLimits: readers,
-    stillMs,
-  })
-  const port = await listen(server)
-  open.push(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { ...world, settled, port, url: `http://127.0.0.1:${port}/api/v1/call` }
+  return { ...world, settled }
 }
 
 /** Asks, and takes nothing of the answer. */
@@ -131,7 +111,7 @@ test('a reader below the least rate is cut, and its place and the seller are fre
   // Time goes on for the reader that takes nothing alone: how fast the other can read does not matter.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const inFlight = allInFlight(1)
-  const { url, port } = await startWaypost(seller.url, { readers: STRICT, limits: { inFlight } })
+  const { url, port } = await startWaypost(seller.url, { readLimits: STRICT, limits: { inFlight } })
   neverRead(port, '198.51.100.1')
   await expect.poll(seller.requested).toBe(1)
   const wait = () => {
@@ -164,7 +144,7 @@ test('while a reader takes nothing its seller is not the one that is late', asyn
 test('a paid call whose reader takes nothing is read to its end for its settlement', async () => {
   const seller = await bigSeller()
   const waypost = await startWaypost(seller.url, {
-    readers: STRICT,
+    readLimits: STRICT,
     limits: { idleBodyMs: 100 },
   })
   vi.useFakeTimers({

@@ -1,15 +1,12 @@
 /**
  * The search function alone, behind the server and the raw that production uses, for
- * `search-http.ts`: prints its port, and at `/usage` the CPU seconds and memory it has used.
+ * `search-http.ts`: prints its port.
  *
  * `node search-http-server.ts <index> <served|fixed> [queries]`: as served, or with bodies that are there
  * already, the ceiling: the answers to a file's queries in turn, so that compressing them finds no body
  * in the processor's cache that it packed a moment ago.
  */
-import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { flushCompileCache } from 'node:module'
 import { createUsage } from '../../functions/clicks/usage.ts'
 import type { Parts } from '../../functions/features/feature.ts'
 import { createProblems } from '../../functions/http/answers.ts'
@@ -18,29 +15,22 @@ import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import { prepareTexts } from '../../functions/release/prepare-texts.ts'
 import { openSearchIndex, verifyBodiesInSteps } from '../../functions/release/release.ts'
-import { createSearch, type Search } from '../../functions/search/search.ts'
-import { createSearchPath, createShownRows } from '../../functions/search/search-routes.ts'
+import type { Search } from '../../functions/search/search.ts'
+import { createReleaseSearch, createSearchPath } from '../../functions/search/search-routes.ts'
 import { createRateLimits } from '../../functions/server/rate-limits.ts'
 import { createWaypostServer } from '../../functions/service/server.ts'
 import type { Store } from '../../functions/store/store.ts'
+import { createFindNotListed } from '../../src/domain/sellers/not-listed.ts'
 import { ROUTES } from '../../src/domain/wire/routes.ts'
+import { listen } from '../support/listen.ts'
+import { SHARED_HOSTS } from '../support/shared-hosts.ts'
 
 const [file = '', mode = 'served', queries] = process.argv.slice(2)
-const started = performance.now()
 const index = openSearchIndex(file)
-const loadMs = performance.now() - started
-const texts = prepareTexts(index, {
-  texts: {
-    showcase: [],
-    featured_label: 'Our own kits, a showcase; no fee was paid.',
-    sponsored_policy: 'Placements are not sold.',
-    ranking: 'BM25 over name, tags and categories, summary; times trust and Live-Tested.',
-    attribution: ['Listings from public registries.'],
-  },
-  also_search: [
-    { name: 'Another directory', url: 'https://directory.example', note: 'Link only.' },
-  ],
-  tasks: [],
+const texts = { featured_label: 'Showcase', sponsored_policy: 'None', ranking: 'BM25F' }
+const searchTexts = prepareTexts(index, {
+  texts: { ...texts, showcase: [], attribution: ['Listings from public registries.'] },
+  ...{ also_search: [], tasks: [] },
 })
 const config = parseConfig({ RATE_LIMITS: '{"search":"off"}' })
 const log = createLog(() => {}, Date.now)
@@ -52,36 +42,26 @@ const parts = {
   log,
   problem: createProblems(config.BASE_URL),
   limits: createRateLimits(config),
+  ledger: { usage },
   // The server looks at nothing else of the release.
   release: () => ({
     search: index,
-    searchTexts: texts,
+    searchTexts,
+    sharedHosts: SHARED_HOSTS,
+    findNotListed: createFindNotListed([], []),
     files: { has: () => false, serve: () => false },
     site: { switches: {} },
   }),
-}
-const shown = createShownRows((id, times) => usage.searched([id], 'api', times))
-usage.beforeFlush(shown.report)
-const search = createSearch({
-  index: () => index,
-  texts: () => texts,
-  randomUuid: randomUUID,
-  onShown: shown.add,
-})
+} as unknown as Parts
+const search = createReleaseSearch(parts, 'api')
 const served = mode === 'fixed' ? repeatAnswers(search) : search
 const server = createWaypostServer({
-  parts: parts as unknown as Parts,
+  parts,
   features: [{ paths: [createSearchPath(ROUTES.search.path, parts, served)] }],
-  pages: { has: (path) => path === '/usage', hasForm: () => false, serve: answerUsage },
 })
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('expected a port')
-  flushCompileCache()
-  process.stdout.write(`${address.port}\n`)
-  // As in service: bodies in the file are verified while the first searches are answered.
-  void verifyBodiesInSteps(index)
-})
+console.log(await listen(server))
+// As in service: bodies in the file are verified while the first searches are answered.
+void verifyBodiesInSteps(index)
 
 function repeatAnswers(search: Search): Search {
   const requested = queries === undefined ? [] : readFileSync(queries, 'utf8').split('\n')
@@ -89,12 +69,4 @@ function repeatAnswers(search: Search): Search {
   const replies = requested.map((q) => search(`q=${encodeURIComponent(q)}`))
   let next = 0
   return () => replies[next++ % replies.length] ?? first
-}
-
-function answerUsage(_req: IncomingMessage, res: ServerResponse, path: string): boolean {
-  if (path !== '/usage') return false
-  const { user, system } = process.cpuUsage()
-  const rssMb = process.memoryUsage().rss / 1024 / 1024
-  res.end(JSON.stringify({ cpuSeconds: (user + system) / 1e6, rssMb, loadMs }))
-  return true
 }

@@ -1,19 +1,15 @@
 /** Searches a second through HTTP on one core, the bytes of each, and the memory of the whole function. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import * as v from 'valibot'
 import { buildSearchIndex } from '../../src/search/index/build-index.ts'
 import { SEARCH_WORDS } from '../search/search-samples.ts'
 import { createFreshQueries } from './fresh-queries.ts'
 import { load, percentile } from './http-load.ts'
 import { createListingSource, readListings } from './listing-source.ts'
+import { type Contender, startScript } from './relay/contenders.ts'
 
 const CONNECTIONS = 32
-/** As `npm start` says: room for young objects is memory that is never given back. */
-const YOUNG_OBJECTS = '--max-semi-space-size=8'
 /** Requests before the clock runs, and then with it; memory is read after each. */
 const WARM_UP = [1000, 9000]
 const REQUESTS = 10_000
@@ -23,7 +19,6 @@ const ALONE = 5000
 const KEPT_BODIES = 512
 /** Of the queries that were asked before. */
 const ASKED_AGAIN = 50
-const UsageSchema = v.object({ cpuSeconds: v.number(), rssMb: v.number(), loadMs: v.number() })
 
 /**
  * How `search-http-server.ts` searches, and what it is asked. Most searches of a day are new: no query
@@ -58,62 +53,37 @@ async function benchHttp(size: number): Promise<void> {
   const file = join(folder, 'search.index')
   const documents = createListingSource(size).listings()
   writeFileSync(file, buildSearchIndex(documents, { words: SEARCH_WORDS }))
-  // The first start fills the compile cache, as a deployed function's is.
-  await withServer(folder, [file, 'served'], async () => {})
   const count = WARM_UP.reduce((sum, n) => sum + n, REQUESTS + ALONE)
   const real = readListings()
   const fresh = createFreshQueries(real, count).map(toPath)
   const queries = join(folder, 'queries')
   writeFileSync(queries, createFreshQueries(real, KEPT_BODIES).join('\n'))
   let ceiling = 0
-  for (const { mode, name, isFresh, coding, share } of RUNS)
-    await withServer(folder, [file, mode, queries], async (port) => {
-      const each = await measure(port, `${size} listings, ${name}`, {
-        paths: isFresh ? fresh : fresh.slice(0, ASKED_AGAIN),
-        ...{ coding, ceiling: mode === 'fixed' ? 0 : ceiling },
-        share: size < 20_000 ? share : undefined,
-      })
-      if (mode === 'fixed') ceiling = each
+  for (const { mode, name, isFresh, coding, share } of RUNS) {
+    const server = await startScript(name, '../search-http-server.ts', file, 0, mode, queries)
+    const each = await measure(server, `${size} listings, ${name}`, {
+      paths: isFresh ? fresh : fresh.slice(0, ASKED_AGAIN),
+      ...{ coding, ceiling: mode === 'fixed' ? 0 : ceiling },
+      share: size < 20_000 ? share : undefined,
     })
-  rmSync(folder, { recursive: true })
-}
-
-async function withServer(
-  folder: string,
-  args: readonly string[],
-  use: (port: number) => Promise<void>,
-): Promise<void> {
-  const script = join(import.meta.dirname, 'search-http-server.ts')
-  const child = spawn(process.execPath, [YOUNG_OBJECTS, script, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compile-cache') },
-  })
-  try {
-    await use(await readPort(child))
-  } finally {
-    child.kill()
+    if (mode === 'fixed') ceiling = each
+    server.stop()
   }
+  rmSync(folder, { recursive: true })
 }
 
 function toPath(q: string): string {
   return `/api/v1/search?q=${encodeURIComponent(q)}`
 }
 
-async function readPort({ stdout }: ChildProcess): Promise<number> {
-  if (stdout === null) throw new Error('the server has no output')
-  const [chunk] = await once(stdout, 'data')
-  return Number(String(chunk))
-}
-
 /** @returns searches a second of CPU time */
 async function measure(
-  port: number,
+  { port, cpu, memory }: Contender,
   name: string,
   { paths, ceiling, coding, share }: Partial<Run> & { paths: readonly string[]; ceiling: number },
 ): Promise<number> {
   const requested = { connections: CONNECTIONS, ...(coding !== undefined && { coding }) }
-  const idle = await usage(port)
-  const resident = [idle.rssMb]
+  const resident = [memory()]
   let from = 0
   /** The next of them: whoever has more than are asked here is asked none twice. */
   const next = (requests: number) => {
@@ -123,14 +93,14 @@ async function measure(
   }
   for (const requests of WARM_UP) {
     await load(port, next(requests), { ...requested, requests })
-    resident.push((await usage(port)).rssMb)
+    resident.push(memory())
   }
-  const before = await usage(port)
+  const before = cpu()
   const many = await load(port, next(REQUESTS), { ...requested, requests: REQUESTS })
-  const after = await usage(port)
-  resident.push(after.rssMb)
+  const cpuSeconds = cpu() - before
+  resident.push(memory())
   const alone = await load(port, next(ALONE), { ...requested, connections: 1, requests: ALONE })
-  const each = many.answers / (after.cpuSeconds - before.cpuSeconds)
+  const each = many.answers / cpuSeconds
   const line = [
     name.padEnd(50),
     `${Math.round(each).toLocaleString('en')}/s a core (CPU time)`,
@@ -139,7 +109,6 @@ async function measure(
     `p50 ${percentile(alone.latencies, 0.5).toFixed(2)} ms, p99 ${percentile(alone.latencies, 0.99).toFixed(2)} ms of ${ALONE} one by one`,
     `${(many.bytes / many.answers / 1024).toFixed(1)} KiB each`,
     `${resident.map((mb) => mb.toFixed(0)).join('/')} MiB resident (idle, after 1,000, 10,000, 20,000)`,
-    `load ${idle.loadMs.toFixed(0)} ms`,
     `${many.failures + alone.failures} not 200`,
   ]
   console.log(line.join(' · '))
@@ -148,9 +117,4 @@ async function measure(
       `${each >= share * ceiling ? 'holds' : 'FAILS'}: ${(each / ceiling).toFixed(2)} of the ceiling, at least ${share}`,
     )
   return each
-}
-
-async function usage(port: number) {
-  const response = await fetch(`http://127.0.0.1:${port}/usage`)
-  return v.parse(UsageSchema, await response.json())
 }

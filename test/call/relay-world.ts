@@ -1,19 +1,23 @@
-import { createServer, type IncomingMessage } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { connect, createServer as createTcpServer, type Socket } from 'node:net'
+import type { Parts } from '../../functions/features/feature.ts'
 import { createProblems } from '../../functions/http/answers.ts'
 import type { Resolver } from '../../functions/net/resolver.ts'
 import { systemClock } from '../../functions/ports/clock.ts'
 import { parseConfig } from '../../functions/ports/config.ts'
 import { createLog } from '../../functions/ports/log.ts'
 import { RELAY_LIMITS, type RelayLimits } from '../../functions/relay/call-plan.ts'
-import { createRelay, type RelayParts } from '../../functions/relay/relay.ts'
+import { createRelay, type RelayParts, toRelayFeature } from '../../functions/relay/relay.ts'
 import type { CallObserver } from '../../functions/relay/seller-call.ts'
+import type { Release } from '../../functions/release/release.ts'
+import type { ReadLimits } from '../../functions/server/connections.ts'
 import { createRateLimits } from '../../functions/server/rate-limits.ts'
+import { createWaypostServer } from '../../functions/service/server.ts'
 import type { Gone, LiveListing } from '../../src/domain/listing/listing-states.ts'
 import { closeServer, listen } from '../support/listen.ts'
 import { liveListing } from '../support/live-listing.ts'
 
-/** A relay on a real socket, with the listings a test asks for. Everything is on loopback. */
+/** The service's own server with nothing behind it but the relay, and the listings a test asks for. Everything is on loopback. */
 export interface RelayWorld extends AsyncDisposable {
   url: string
   port: number
@@ -34,10 +38,14 @@ export interface RelayWorldOptions {
   /** Listings that are gone. */
   gone?: readonly Gone[]
   /** Shown each request before the relay is. */
-  onRequest?: (req: IncomingMessage) => void
+  onRequest?: RequestListener
+  readLimits?: ReadLimits
+  stillMs?: number
 }
 
 export const BASE_URL = 'https://waypost.example'
+/** Here a slow reader is waited for: how busy the machine is must decide nothing. */
+const PATIENT = { graceMs: 3_600_000, bytesPerSecond: 1, everyMs: 50 }
 
 export async function startRelay(options: RelayWorldOptions): Promise<RelayWorld> {
   const logged: string[] = []
@@ -64,11 +72,14 @@ export async function startRelay(options: RelayWorldOptions): Promise<RelayWorld
     undefined,
     options.observer,
   )
-  const server = createServer({ maxHeaderSize: 192 * 1024 }, (req, res) => {
-    options.onRequest?.(req)
-    void relay(req, res)
+  const { readLimits = PATIENT, stillMs = 60_000 } = options
+  const server = createWaypostServer({
+    // The relay's path is answered before the server looks at anything else of the parts.
+    parts: parts as unknown as Parts & { release: () => Release },
+    features: [toRelayFeature(relay)],
+    ...{ readLimits, stillMs },
   })
-  server.maxHeadersCount = 0
+  if (options.onRequest !== undefined) server.prependListener('request', options.onRequest)
   const port = await listen(server)
   return {
     url: `http://127.0.0.1:${port}/api/v1/call`,

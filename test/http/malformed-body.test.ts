@@ -2,12 +2,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import type { Parts } from '../../functions/features/feature.ts'
-import { createRelay, toRelayFeature } from '../../functions/relay/relay.ts'
-import type { Release } from '../../functions/release/release.ts'
-import { createWaypostServer } from '../../functions/service/server.ts'
 import { aListing, startRawSeller, startRelay } from '../call/relay-world.ts'
-import { listen } from '../support/listen.ts'
 import { serveFixture } from '../support/running-service.ts'
 
 const waypost = serveFixture()
@@ -128,17 +123,8 @@ async function startCalls() {
   const requested: Socket[] = []
   const seller = await startRawSeller((socket) => requested.push(socket))
   const world = await startRelay({ listings: [aListing(seller.url)] })
-  const server = createWaypostServer({
-    // The relay's path is answered before the server looks at anything else of the parts.
-    parts: world.parts as unknown as Parts & { release: () => Release },
-    features: [toRelayFeature(createRelay(world.parts))],
-  })
-  const port = await listen(server)
-  close.push(seller.close, world.close, () => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { port, requested, seller }
+  close.push(seller.close, world.close)
+  return { port: world.port, requested, seller }
 }
 
 test.each([
