@@ -25,7 +25,7 @@ import { publishSmallRelease } from '../support/small-release.ts'
 
 const PUBLISHER = fileURLToPath(new URL('publisher.ts', import.meta.url))
 const SMALL_RELEASE = new URL('../support/small-release.ts', import.meta.url).href
-const ROUNDS = Number(process.env.KILLS ?? (IS_LONG ? 60 : 5))
+const ROUNDS = Number(process.env.KILLS ?? (IS_LONG ? 60 : 3))
 const PAGE = 'public/page-3/index.html'
 
 let outDir: string

@@ -16,7 +16,7 @@ import { NO_SEARCH_WORDS, type SearchWords } from '../../src/domain/derived/tabl
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { askForMostUsed } from '../search/most-used.ts'
 import { SEARCH_WORDS } from '../search/search-samples.ts'
-import { catalogue, operationDocuments } from '../support/own-catalogue.ts'
+import { catalogue, readOperationDocuments } from '../support/own-catalogue.ts'
 import { countTasks, judgeTasks, NOW } from '../tasks/judge-deeds.ts'
 import {
   COLLECTIONS,
@@ -193,7 +193,7 @@ async function loadSearch(search: string, { corpus, listings, words }: Made) {
     }
   }
   const operations = loader.loadSearchIndex(
-    build.buildSearchIndex(operationDocuments, { noun: 'operation', ...tables }),
+    build.buildSearchIndex(readOperationDocuments(), { noun: 'operation', ...tables }),
   )
   return {
     ask: askOf(corpus, { words }),

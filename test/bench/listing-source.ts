@@ -1,6 +1,6 @@
 import { toSearchDocument } from '../../src/build/indexes.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
-import { catalogue, operationDocuments } from '../support/own-catalogue.ts'
+import { catalogue, readOperationDocuments } from '../support/own-catalogue.ts'
 import { syntheticListings, syntheticOperations } from './synthetic-listings.ts'
 
 /**
@@ -32,7 +32,7 @@ function* makeListings(size: number): Generator<SearchDocument> {
 }
 
 function* makeOperations(size: number): Generator<SearchDocument> {
-  const real = operationDocuments
+  const real = readOperationDocuments()
   yield* real
   yield* syntheticOperations(real, Math.max(0, size - real.length))
 }

@@ -9,7 +9,7 @@ import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
-import { operationDocuments } from '../support/own-catalogue.ts'
+import { readOperationDocuments } from '../support/own-catalogue.ts'
 import { ENGINES } from './engines/load-engine.ts'
 import { createFreshQueries } from './fresh-queries.ts'
 import { readListings } from './listing-source.ts'
@@ -50,7 +50,9 @@ for (const size of requested.length > 0 ? requested : DEFAULT_SIZES)
 function bench(size: number, what: 'listings' | 'operations', engines: readonly string[]): void {
   const folder = mkdtempSync(join(tmpdir(), 'search-bench-'))
   const requested = createFreshQueries(
-    what === 'listings' ? readListings() : operationDocuments.map(({ texts }) => toNamed(texts)),
+    what === 'listings'
+      ? readListings()
+      : readOperationDocuments().map(({ texts }) => toNamed(texts)),
     QUERIES.many,
   )
   const queriesFor = (engine: string) => {

@@ -7,6 +7,7 @@ import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientHere } from '../support/client-here.ts'
 import { listen } from '../support/listen.ts'
+import { IS_LONG } from '../support/long.ts'
 import { packClient } from '../support/packed-client.ts'
 import { serveFixture } from '../support/running-service.ts'
 import { type Site, startSite } from '../support/site.ts'
@@ -62,6 +63,18 @@ beforeAll(async () => {
   })
 })
 afterAll(() => seller.close())
+
+/** A directory whose every answer is what a check found. */
+async function serveReport(...problems: { what: string; change: string }[]) {
+  const report = {
+    ...{ target: 'https://shop.example/a,b', took_for: 'mcp', saw: 'MCP', asked: [], right: [] },
+    ...{ problems, verdict: 'problems' },
+  }
+  const server = createServer((_, res) =>
+    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(report)),
+  )
+  return { base: `http://127.0.0.1:${await listen(server)}`, close: () => server.close() }
+}
 
 const waypost = (...args: string[]) => clientHere(args, { env: { WAYPOST_URL: running.url } })
 
@@ -148,16 +161,9 @@ describe('the command', () => {
   test('lint speaks to workflows and code scanners, and no seller’s text becomes a command', async () => {
     const what = 'tool "a", 5% ##[add-mask]x\n::add-mask::x: \u001b[2J'
     const problem = { what, change: 'Say what it does' }
-    const report = {
-      ...{ target: 'https://shop.example/a,b', took_for: 'mcp', saw: 'MCP', asked: [], right: [] },
-      ...{ problems: [problem, problem], verdict: 'problems' },
-    }
-    const directory = createServer((_, res) =>
-      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(report)),
-    )
-    const base = `http://127.0.0.1:${await listen(directory)}`
+    const directory = await serveReport(problem, problem)
     const lint = (format: string) =>
-      waypost('lint', 'https://shop.example/a,b', '--format', format, '--base', base)
+      waypost('lint', 'https://shop.example/a,b', '--format', format, '--base', directory.base)
     const [log, sarif] = await Promise.all([lint('github'), lint('sarif')])
     directory.close()
     const line =
@@ -208,28 +214,14 @@ describe('the command', () => {
   })
 })
 
-/** The machine's own Node, which is older than ours on many. */
+/** The machine's own Node, which is older than ours on many: ours runs the same in the tests above. */
 const OTHER = ['/usr/local/bin/node', '/usr/bin/node'].find((path) => existsSync(path))
-const NODES = [process.execPath, ...(OTHER === undefined ? [] : [OTHER])]
 if (OTHER === undefined) console.log('skipped: this machine has no Node beside the one of npm ci')
+const NODES = IS_LONG || OTHER === undefined ? [process.execPath, OTHER ?? []].flat() : [OTHER]
 
 describe('the package', () => {
   test.each(NODES)('pins, checks and lints under %s', async (node) => {
-    const directory = createServer((_, res) =>
-      res.writeHead(200, { 'content-type': 'application/json' }).end(
-        JSON.stringify({
-          ...{
-            target: 'https://shop.example/a',
-            took_for: 'mcp',
-            saw: 'MCP',
-            asked: [],
-            right: [],
-          },
-          ...{ problems: [{ what: 'x', change: 'y' }], verdict: 'problems' },
-        }),
-      ),
-    )
-    const base = `http://127.0.0.1:${await listen(directory)}`
+    const directory = await serveReport({ what: 'x', change: 'y' })
     const bin = join(folder, 'node_modules/@waypost/client/dist/waypost-cli.js')
     const call = async (...args: string[]) => {
       const env = { ...process.env, WAYPOST_URL: running.url }
@@ -239,14 +231,8 @@ describe('the package', () => {
     const { stdout } = await call('pin', 'x402.weather', '--lock', lock)
     expect(stdout).toContain('x402.weather: pinned')
     expect((await call('check', '--lock', lock)).stdout).toContain('as pinned')
-    const sarif = await call(
-      'lint',
-      'https://a.example',
-      '--format',
-      'sarif',
-      '--base',
-      base,
-    ).catch((error) => error)
+    const lint = ['lint', 'https://a.example', '--format', 'sarif', '--base', directory.base]
+    const sarif = await call(...lint).catch((error) => error)
     directory.close()
     expect(new Ajv().validate(SARIF, JSON.parse(sarif.stdout))).toBe(true)
   })

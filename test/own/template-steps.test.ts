@@ -75,7 +75,7 @@ test('its examples are sound, and its policy holds the one MCP server among them
   expect(await run(take('npm run check'))).toMatch(/5 listings.* 0 errors, 4 warnings\n$/)
 })
 
-test('what it imports waits for a person', async () => {
+longTest('what it imports waits for a person', async () => {
   // The one thing that a test does not do: read the registry itself.
   const [command] = take('npm run seed').split('#')
   const saved = 'test/fixtures/mcp-registry/page-1.json'

@@ -5,11 +5,7 @@ import { parseSearchParameters } from '../../src/domain/search/search-parameters
 import { EFFECTS } from '../../src/domain/wire/vocabulary.ts'
 import { readId } from '../../src/search/index/index-file.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
-import {
-  catalogue,
-  operationDocuments as documents,
-  readOperationIndex,
-} from '../support/own-catalogue.ts'
+import { catalogue, readOperationDocuments, readOperationIndex } from '../support/own-catalogue.ts'
 import { indexOf, sampleDocument } from './search-samples.ts'
 
 const operations = readOperationIndex()
@@ -209,7 +205,7 @@ describe('what to call for a task', () => {
   })
 
   test('every row of a short answer keeps what its call needs', () => {
-    for (const { id, body } of documents) whole.set(id, JSON.parse(body).operation)
+    for (const { id, body } of readOperationDocuments()) whole.set(id, JSON.parse(body).operation)
     const requested =
       'search the web;generate an image;send an email;weather forecast;scrape a page'
     for (const q of requested.split(';'))

@@ -26,19 +26,31 @@ export const catalogue = createCatalogue(content, {
   ledger: NO_LEDGER_FACTS,
 })
 
-/** Of every listing. */
-export const operationDocuments = catalogue.listings.flatMap((listing) => {
-  const document = toSearchDocument(listing, catalogue)
-  const parts = toOperationParts(listing, document, toOperationEntries(listing, BASE_URL))
-  return parts.map((part) => ({ ...document, ...part }))
-})
+let documents: ReturnType<typeof toDocuments> | undefined
+
+/** Operations of every listing, made once. */
+export function readOperationDocuments() {
+  documents ??= toDocuments()
+  return documents
+}
+
+function toDocuments() {
+  return catalogue.listings.flatMap((listing) => {
+    const document = toSearchDocument(listing, catalogue)
+    const parts = toOperationParts(listing, document, toOperationEntries(listing, BASE_URL))
+    return parts.map((part) => ({ ...document, ...part }))
+  })
+}
 
 let operations: SearchIndex | undefined
 
 /** The index that agents' questions are asked of, made once. */
 export function readOperationIndex(): SearchIndex {
   operations ??= loadSearchIndex(
-    buildSearchIndex(operationDocuments, { noun: 'operation', ...toIndexTables(catalogue.tables) }),
+    buildSearchIndex(readOperationDocuments(), {
+      noun: 'operation',
+      ...toIndexTables(catalogue.tables),
+    }),
   )
   return operations
 }

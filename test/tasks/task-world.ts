@@ -11,20 +11,24 @@ import { type Double, type Doubles, FAILURES } from './seller-doubles.ts'
 const MAX_SELLERS = 5
 const MIN_SELLERS = 3
 
+/** Sellers of each task whose operation is declared. */
+const REAL = Map.groupBy(
+  listings.flatMap((listing) =>
+    toTaskSellers(listing, tables).flatMap((seller) => {
+      const operation = listing.facts.http?.find(
+        ({ method, url }) => method === seller.method && url === seller.url,
+      )
+      return operation === undefined ? [] : [{ seller, operation }]
+    }),
+  ),
+  ({ seller }) => seller.task,
+)
+
 /** @returns doubles of each task's sellers; where a task has too few, of one of them twice */
 export function toDoubles(seed: number): Double[] {
   const random = createRandom(seed)
   return TASKS.slice(0, 20).flatMap((task) => {
-    const real = listings.flatMap((listing) =>
-      toTaskSellers(listing, tables)
-        .filter((seller) => seller.task === task.id)
-        .flatMap((seller) => {
-          const operation = listing.facts.http?.find(
-            ({ method, url }) => method === seller.method && url === seller.url,
-          )
-          return operation === undefined ? [] : [{ seller, operation }]
-        }),
-    )
+    const real = REAL.get(task.id) ?? []
     const once = [...new Map(real.map((each) => [each.seller.seller.id, each])).values()]
     const count = Math.min(MAX_SELLERS, Math.max(MIN_SELLERS, once.length))
     const failing = new Set<number>()
