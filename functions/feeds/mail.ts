@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { createTransport, type Transporter } from 'nodemailer'
 import { parseJson } from '../../src/domain/wire/json.ts'
+import { codeOf } from '../../src/domain/wire/problems.ts'
 import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
 import { RETENTION } from '../../src/domain/wire/vocabulary.ts'
 import type { MailQueue, MailTask } from '../features/feature.ts'
@@ -146,8 +147,7 @@ async function sendMail(
 
 /** A mail server's text may quote the address: only its code is logged. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown'
-  return 'code' in error ? String(error.code) : error.name
+  return codeOf(error) || (error instanceof Error ? error.name : 'unknown')
 }
 
 /** One plain-text mail to one address that was already checked. */

@@ -53,30 +53,25 @@ export function createA2aEndpoint(parts: DirectoryParts & ProtocolLimits & BodyB
   }
   return async function a2aEndpoint({ req }: H3Event): Promise<Response> {
     if (req.method !== 'POST')
-      return publicJson(
-        toError(null, -32600, 'Send JSON-RPC requests by POST.'),
-        { Allow: 'POST, OPTIONS' },
-        405,
-      )
+      return publicJson(toError(-32600, 'Send JSON-RPC requests by POST.'), ALLOWED, 405)
     const body = await readProtocolBody(parts, req, MAX_MESSAGE_BYTES)
     if ('fault' in body)
-      return publicJson(toError(null, body.code, body.fault), body.headers, body.status)
+      return publicJson(toError(body.code, body.fault), body.headers, body.status)
     const { json, taken } = body
     const parsed = v.safeParse(RequestSchema, json)
     if (!parsed.success) {
       const expected = 'Expected one JSON-RPC request, as an object.'
-      return publicJson(toError(null, -32600, expected), taken)
+      return publicJson(toError(-32600, expected), taken)
     }
     return publicJson(await handle(parsed.output, req.headers.get('a2a-version') ?? ''), taken)
   }
 
   async function handle(request: Record<string, unknown>, requestedVersion: string) {
-    const isFormer = requestedVersion === '' || requestedVersion === '0.3'
+    const version = requestedVersion || '0.3'
+    const isFormer = version === '0.3'
     try {
-      validateVersion(isFormer ? '0.3' : requestedVersion, card, 'JSONRPC')
-      const context = new ServerCallContext({
-        requestedVersion: isFormer ? '0.3' : requestedVersion,
-      })
+      validateVersion(version, card, 'JSONRPC')
+      const context = new ServerCallContext({ requestedVersion: version })
       const answer = await handlers[isFormer ? '0.3' : '1.0'].handle(request, context)
       if (!(Symbol.asyncIterator in answer)) return answer
       // Streaming is not offered: the first step of the stream is the refusal.
@@ -91,8 +86,10 @@ export function createA2aEndpoint(parts: DirectoryParts & ProtocolLimits & BodyB
   }
 }
 
-function toError(id: string | number | null, code: number, message: string) {
-  return { jsonrpc: '2.0', id, error: { code, message } }
+const ALLOWED = { Allow: 'POST, OPTIONS' }
+
+function toError(code: number, message: string) {
+  return { jsonrpc: '2.0', id: null, error: { code, message } }
 }
 
 /** Results of a message that doesn't ask for a number of them. */

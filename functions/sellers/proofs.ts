@@ -8,6 +8,7 @@ import {
 } from '../../src/domain/sellers/claim-rules.ts'
 import type { ClaimCheckResult, ClaimStarted } from '../../src/domain/views/seller-views.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
+import { codeOf } from '../../src/domain/wire/problems.ts'
 import { cutAt } from '../../src/domain/wire/text.ts'
 import type { ClaimMethod } from '../../src/domain/wire/vocabulary.ts'
 import type { Parts } from '../features/feature.ts'
@@ -79,7 +80,7 @@ function explainLookup(error: unknown, name: string): ProofCheck {
       null,
       'Two name servers gave different answers. The record is still spreading: wait until its TTL has passed and check again.',
     )
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = codeOf(error)
   if (code === 'ENOTFOUND' || code === 'ENODATA') return missing(name)
   const next = `The name servers gave no answer (${code || 'no code'}). See that dig TXT ${name} answers, then check again.`
   return missed('dns_failed', null, next)

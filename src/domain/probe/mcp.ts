@@ -183,8 +183,7 @@ export async function askTerms(
   const requested = new Map<string, PaymentTerm[]>()
   for (const [at, name] of chosen.slice(0, MAX_REQUESTED).entries()) {
     const tool = values.find((each) => memberOf(each, 'name') === name)
-    const example = exampleOf(memberOf(tool, 'inputSchema'), 'arguments')
-    const given = objectOf(example)
+    const given = objectOf(exampleOf(memberOf(tool, 'inputSchema'), 'arguments'))
     const params = { name, arguments: given }
     const reply = await ask(toRequest(40 + at, 'tools/call', params, session))
     if (reply === null) break
