@@ -26,6 +26,8 @@ const index = indexOf([
   sampleDocument({ id: 'mcp.db-1', name: 'InfluxDB', summary: 'A time-series database.' }),
   sampleDocument({ id: 'mcp.db-2', name: 'Metrics', summary: 'Stores time series.' }),
   sampleDocument({ id: 'mcp.cpp', name: 'Runner for C++' }),
+  sampleDocument({ id: 'mcp.flags', name: 'ConfigCat', summary: 'Flags of ConfigCat.' }),
+  sampleDocument({ id: 'mcp.maps', name: 'OpenTiles', summary: 'Tiles of a map.' }),
   sampleDocument({ id: 'mcp.repo', name: 'io.github.somebody/kanban-board' }),
   ...many('mcp.notion', 'Notion'),
   ...many('mcp.playwright', 'Playwright'),
@@ -57,6 +59,8 @@ test.each([
   ['full-width letters', 'ｅｘｃｅｌ', 'x402.excel'],
   ['nothing but stop words', 'the who', 'mcp.who'],
   ['signs that are part of a name', 'C++', 'mcp.cpp'],
+  ['a common word inside a name, which the listing says too', 'tiles', 'mcp.maps'],
+  ['two words of a name, written as one', 'kanbanboard', 'mcp.repo'],
   ['the start of the last word', 'google shee', 'mcp.sheets'],
   ['a name behind a namespace', 'kanban board', 'mcp.repo'],
   ['the start of a word that is not the last', 'spreadsh of everything', 'mcp.sheets'],
@@ -68,6 +72,7 @@ test.each([
 test.each([
   ['excel', 'x402.great', 'a stem does not reach another word'],
   ['github', 'mcp.repo', 'a namespace is not a name'],
+  ['cat', 'mcp.flags', 'a common word inside a name is no word of its own'],
 ])('%s does not find %s: %s', (q, id) => {
   expect(find(q).ids).not.toContain(id)
 })

@@ -179,6 +179,7 @@ export function readDocument(
   const { name, summary, url, domain, tags, texts: _, body, ...facts } = document
   const lengths = { name: 0, labels: 0, summary: 0 }
   const fields = documentFields(document, read.sets)
+  const ends: (() => void)[] = []
   const chunks = SEARCH_FIELDS.flatMap((field, at) => {
     const timesOf = (term: number) => frequencyIn(counts.packedOf(term), at)
     const count = (term: number) => {
@@ -192,8 +193,14 @@ export function readDocument(
     for (const { telling } of own) lengths[field] += telling.length
     const others = added.flatMap((text) => countText(read, text, countMissing, count))
     for (const term of terms) count(read.terms.ofWord(term))
-    return [...own, ...others]
+    const all = [...own, ...others]
+    ends.push(() => {
+      for (const term of all.flatMap(({ inside }) => inside))
+        if (counts.packedOf(term) > 0) count(term)
+    })
+    return all
   })
+  for (const end of ends) end()
   if (!facts.firstParty) read.countSpellings(chunks)
   return { facts, lengths }
 }
@@ -225,6 +232,8 @@ export function frequencyIn(packed: number, field: number): number {
 interface ReadChunk {
   /** Terms of its words but the stop words, and of other spellings of them. */
   counted: readonly number[]
+  /** Terms of common words inside another: `cat` of `ConfigCat` counts where the document has it, too. */
+  inside: readonly number[]
   /** Terms that count into its text's length and form pairs: neither stop words nor generic ones. */
   telling: readonly number[]
   /** The words that a query may be meant to have. */
@@ -262,10 +271,14 @@ export function createListingReader(sets: WordSets) {
     const split = splitChunk(chunk)
     const words = split.flatMap(plainParts)
     const kept = words.filter((word) => !sets.stop.has(word))
-    const others = split.flatMap((word) => otherSpellings(word, sets))
+    const others = Map.groupBy(
+      split.flatMap((word) => otherSpellings(word, sets)),
+      (text) => sets.isEveryday(text),
+    )
     const termOf = (word: string) => terms.ofWord(stemWord(word))
     return {
-      counted: [...others.map(terms.ofWord), ...kept.map(termOf)],
+      counted: [...(others.get(false) ?? []).map(termOf), ...kept.map(termOf)],
+      inside: (others.get(true) ?? []).map(termOf),
       telling: kept.filter((word) => !sets.generic.has(word)).map(termOf),
       spelled: words.filter((word) => SPELLED.test(word)).map(spellingOf),
     }
@@ -303,9 +316,8 @@ function plainParts(word: Word): readonly string[] {
 
 /** CamelCase is also found by its parts, and with more than two also as a whole, in order. */
 function otherSpellings({ style, parts, whole }: Word, { stop }: WordSets): string[] {
-  if (style === 'camel')
-    return parts.filter((part) => part.length > 1 && !stop.has(part)).map(stemWord)
-  return style === 'hyphen' && parts.length > 2 ? [stemWord(whole)] : []
+  if (style === 'camel') return parts.filter((part) => part.length > 1 && !stop.has(part))
+  return style === 'hyphen' && parts.length > 2 ? [whole] : []
 }
 
 export type TermNumbers = ReturnType<typeof createTermNumbers>

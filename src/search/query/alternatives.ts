@@ -2,7 +2,7 @@ import { inverseDocumentFrequency } from '../../domain/search/search-rank.ts'
 import type { SearchIndex } from '../index/index-file.ts'
 import { splitText } from '../words/split-text.ts'
 import { bitsFor, bitsOf, countRows, passes } from './filter-rows.ts'
-import { rowsNamed } from './long-and-excluded.ts'
+import { rowsNamed } from './known-terms.ts'
 import { planQuery } from './plan-query.ts'
 import { exactRows, type RankedRows, rankRows } from './rank-rows.ts'
 

@@ -6,6 +6,8 @@ import {
   findTerm,
   findWord,
   pairText,
+  type RangeName,
+  readPostings,
   rowsOf,
   type WordTable,
   wordAt,
@@ -91,9 +93,37 @@ function plainTerms(index: SearchIndex, word: string, guess: Guess): QueryTerm[]
   const right = guess.maySlip ? repairWord(index, word) : null
   if (right !== null)
     return [{ requested: word, term: right, terms: weigh(REQUESTED, [right]), repaired: right }]
+  const apart = readApart(index, word)
+  if (apart !== null) return [apart]
   const longer = formsOf(index, word)
   if (longer.length > 0) return [{ requested: word, terms: weigh(REQUESTED, longer) }]
   return [{ ...unitOf(word, term), unknown: true }]
+}
+
+/** The two words of a listing's name that are written as one: `huggingface`. */
+function readApart(index: SearchIndex, word: string): QueryTerm | null {
+  for (let at = MIN_SHARED; at <= word.length - MIN_SHARED; at += 1) {
+    const [left, right] = [word.slice(0, at), word.slice(at)].map((part) => tryWord(index, part))
+    if (left === undefined || right === undefined || left.rows === 0 || right.rows === 0) continue
+    const named = new Set(rowsNamed(index, 'organic', left))
+    if (!rowsNamed(index, 'organic', right).some((row) => named.has(row))) continue
+    const terms = weigh(REQUESTED, [left, right])
+    return { requested: word, terms, repaired: lookUpPair(index, left, right) }
+  }
+  return null
+}
+
+/** Bits of the fields that name a row's listing: its name, for an operation also labels. */
+const NAME = 0b001
+export const NAME_OR_LABELS = 0b011
+
+/** The rows of a range whose listing has the term in its name. */
+export function rowsNamed(index: SearchIndex, range: RangeName, { number }: KnownTerm): number[] {
+  const { rows, codes } = readPostings(index.terms, number, range)
+  const fields = index.noun === 'operation' ? NAME_OR_LABELS : NAME
+  return Array.from(rows).filter(
+    (_, at) => (index.terms.scoreTableFields[codes[at] ?? 0] ?? 0) & fields,
+  )
 }
 
 /** Words of listings that are one with an ending: of `complex`, `complexity`. */

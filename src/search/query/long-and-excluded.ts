@@ -3,7 +3,7 @@ import type { KnownTerm, SearchIndex } from '../index/index-file.ts'
 import { firstPlace, type RangeName, readPostings } from '../index/terms.ts'
 import type { Word } from '../words/split-text.ts'
 import { allRows, setBit } from './filter-rows.ts'
-import { lookUpWord } from './known-terms.ts'
+import { lookUpWord, NAME_OR_LABELS, rowsNamed } from './known-terms.ts'
 
 /** A query with more words than this tells a story, of which a part is the task. */
 const MOST_WORDS = 8
@@ -25,7 +25,6 @@ const MOST_ROWS = 1 << 15
  * tenths more, the first one most.
  */
 const ASKING = { each: 0.3, most: 12, fade: 0.2, words: 4 }
-const NAME_OR_LABELS = 0b011
 
 interface TellingWord {
   word: Word
@@ -140,8 +139,6 @@ function bondOf(a: Uint32Array, b: Uint32Array, looked: number): number {
 const NAMED = 0.2
 /** In a longer query `not` hardly ever precedes a name, unless that is capitalised. */
 export const MAX_SHORT_WORDS = 12
-/** Bits of the fields that name a row's listing: its name, for an operation also labels. */
-const NAME = 0b001
 
 /** A query without the names it excludes, and those names. */
 interface Wanted {
@@ -192,15 +189,6 @@ function isName(index: SearchIndex, { whole }: Word, isSure: boolean): boolean {
   if (rows === 0 || index.words.stop.has(whole)) return false
   if (isSure) return true
   return rowsNamed(index, 'organic', lookUpWord(index, whole)).length >= NAMED * rows
-}
-
-/** The rows of a range whose listing has the term in its name. */
-export function rowsNamed(index: SearchIndex, range: RangeName, { number }: KnownTerm): number[] {
-  const { rows, codes } = readPostings(index.terms, number, range)
-  const fields = index.noun === 'operation' ? NAME_OR_LABELS : NAME
-  return Array.from(rows).filter(
-    (_, at) => (index.terms.scoreTableFields[codes[at] ?? 0] ?? 0) & fields,
-  )
 }
 
 /** Leaves out the rows of the sellers that the query excludes. */
