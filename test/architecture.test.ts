@@ -3,6 +3,7 @@ import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
 import { KEPT_BEHIND, LAYERS, MAX_FILES_OF_A_FOLDER, MAX_LINES } from './support/arrows.ts'
 import { findCycles, type Import, toImports } from './support/import-graph.ts'
+import { findNetworkUse } from './support/network-use.ts'
 import {
   parseSource,
   readSourceTree,
@@ -31,6 +32,7 @@ const RULES: readonly [rule: Rule, holdsFor: (path: string) => boolean][] = [
   [isImpure, (path) => isUnder(path, 'src/domain')],
   [isOldName, (path) => isOwnCode(path) && path.endsWith('.ts')],
 ]
+const networkUses: string[] = []
 const found = findAll(files)
 
 describe('imports', () => {
@@ -211,6 +213,10 @@ describe('code', () => {
     expect(shownBy(isImpure)).toEqual([])
   })
 
+  test('no other file than the guard’s opens a connection', () => {
+    expect(networkUses).toEqual([])
+  })
+
   test('functions/http is pure fetch: hosts without Node run it', () => {
     const parts = imports.filter(({ from }) => isUnder(from, 'functions/http'))
     expect(parts.length).toBeGreaterThan(3)
@@ -314,6 +320,7 @@ function findAll(tree: readonly SourceFile[]): Map<Rule, string[]> {
   for (const file of tree) {
     const source = parseSource(file)
     const nodes = walk(source)
+    if (isOwnCode(file.path)) networkUses.push(...findNetworkUse(file, source))
     for (const [rule, holdsFor] of RULES)
       if (holdsFor(file.path)) all.get(rule)?.push(...findNodes(source, rule, nodes))
   }

@@ -1,3 +1,4 @@
+import { type ClientRequest, type RequestOptions, request } from 'node:http'
 import { isIP, connect as openTcp, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { connect as openTls } from 'node:tls'
@@ -102,6 +103,11 @@ export class ConnectDeadlineError extends Error {
  */
 export function createGuardedConnector(options: GuardOptions): buildConnector.connector {
   return (target, callback) => void dialGuarded(target, options, callback)
+}
+
+/** One request by Node's own client, without an agent, on a connection that `dialGuarded` opened. */
+export function requestOver(socket: Socket, options: RequestOptions): ClientRequest {
+  return request({ ...options, createConnection: () => socket })
 }
 
 /** Called with the connection or the error; never before `dialGuarded` has returned. */

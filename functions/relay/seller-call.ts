@@ -1,9 +1,9 @@
-import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { LiveListing } from '../../src/domain/listing/listing-states.ts'
 import { type RawHeaders, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
-import { dialGuarded, type GuardOptions } from '../net/guard.ts'
+import { dialGuarded, type GuardOptions, requestOver } from '../net/guard.ts'
 import { CallAborted, type RelayLimits } from './call-plan.ts'
 
 interface SellerRequest {
@@ -98,8 +98,7 @@ export class SellerCall {
     this.#hangUp = () => void socket.destroy()
     const { target, method, path, headers, body } = this.#requested
     try {
-      this.#request = request({
-        createConnection: () => socket,
+      this.#request = requestOver(socket, {
         host: target.hostname,
         method,
         path,

@@ -24,7 +24,7 @@ async function checkRoom(folder: string): Promise<number> {
   const held = files.filter(({ path }) => isUnder(path, folder))
   const own = held.map(({ path }) => path)
   const tests = findTests(folder)
-  const uses = held.flatMap(findNetworkUse)
+  const uses = held.flatMap((file) => findNetworkUse(file))
   for (const use of uses) console.error(`${use}: requests leave through functions/net alone`)
   console.log(`${folder}: ${own.length} files, ${tests.length} files of tests`)
   const codes = await Promise.all([

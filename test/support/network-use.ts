@@ -34,10 +34,10 @@ const HINTS =
  *
  * Known limit: a module whose name is put together at run time is not seen, nor what packages send.
  */
-export function findNetworkUse(file: SourceFile): string[] {
+export function findNetworkUse(file: SourceFile, parsed?: ts.SourceFile): string[] {
   const way = WAYS.find(({ under }) => file.path.startsWith(under))
   if (way?.may === 'all' || !HINTS.test(file.text)) return []
-  const source = parseSource(file)
+  const source = parsed ?? parseSource(file)
   return walk(source)
     .filter(
       (node) => isConnectingImport(node) || isLoader(node) || (way === undefined && isGlobal(node)),
