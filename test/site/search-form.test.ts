@@ -176,4 +176,8 @@ describe('rows of one registered domain', () => {
   test('of hosts that strangers share stay where they are', () => {
     expect(printed(Array.from({ length: 9 }, () => undefined))).toHaveLength(9)
   })
+
+  test('are all open where there is nothing else, as in a directory of one company', () => {
+    expect(printed(Array.from({ length: 9 }, () => 'a.example'))).toHaveLength(9)
+  })
 })

@@ -75,9 +75,10 @@ const OPEN_ROWS = 3
 
 type Hit = { row: ListingRow } | { domain: string | undefined; rows: ListingRow[] }
 
-/** Rows after the third of one domain are folded, at the place of the first. */
+/** Rows after the third of one domain are folded, at the place of the first; not where all are of one. */
 function foldDomains(rows: readonly ListingRow[]): Hit[] {
   const byDomain = Map.groupBy(rows, ({ domain }) => domain)
+  if (byDomain.size < 2) return rows.map((row) => ({ row }))
   return rows.flatMap((row): Hit[] => {
     const same = row.domain === undefined ? [] : (byDomain.get(row.domain) ?? [])
     const place = same.indexOf(row)

@@ -222,8 +222,8 @@ function toCurl(request: ExampleRequest, rails: readonly Rail[]): string {
   const options = toCurlOptions(request)
   if (rails.length === 0) return `curl -sS -i ${options}\n`
   const [comment, header] = rails.includes('x402')
-    ? ['the payload your wallet signed for those terms', 'PAYMENT-SIGNATURE: $PAYMENT']
-    : ['the credential your wallet made for that challenge', 'Authorization: Payment $PAYMENT']
+    ? ['what your wallet signed for these terms', 'PAYMENT-SIGNATURE: $PAYMENT']
+    : ['the credential your wallet made of this challenge', 'Authorization: Payment $PAYMENT']
   return [
     "# 1. Ask: the answer is a 402 with the seller's terms, and costs nothing.",
     `curl -sS -i ${options}`,
