@@ -139,6 +139,28 @@ test('the form of a seller of a task opens under its row, as wide as the row', a
   await close()
 })
 
+test('that columns move sideways is said where they do, and nowhere else', async () => {
+  const { page, close } = await openPage(demo.url)
+  const ids = ['a2a.mutarjim', 'mcp.tenki', 'api.hostile-text', 'mcp.harbour', 'api.open-parks']
+  const wrong: string[] = []
+  for (const chosen of [ids.slice(0, 4), ids, [...ids, 'x402.brightwell-search']]) {
+    await page.goto(`/compare?ids=${chosen}`)
+    for (const width of [PHONE.width, 800, 900, 1024, 1120, DESKTOP.width]) {
+      await page.setViewportSize({ ...DESKTOP, width })
+      const scrolls = await page
+        .locator('.versus-scroll')
+        .evaluate(
+          (each) =>
+            getComputedStyle(each).overflowX === 'auto' && each.scrollWidth > each.clientWidth,
+        )
+      if (scrolls !== (await page.locator('.sideways').isVisible()))
+        wrong.push(`${chosen.length} at ${width}`)
+    }
+  }
+  expect(wrong).toEqual([])
+  await close()
+})
+
 test('going back shows a page as it was left', async () => {
   const keeping = await launchBrowser({ keepsPages: true })
   const { page } = await openPage(demo.url, {}, keeping)
