@@ -9,7 +9,6 @@ import type {
   Outcome,
   SignedInPage,
   SignInPage,
-  Wanted,
 } from '../../src/domain/views/seller-views.ts'
 import { present } from '../../src/domain/wire/json.ts'
 import { listingPath } from '../../src/domain/wire/links.ts'
@@ -303,7 +302,7 @@ async function showSignInPage(
   res: ServerResponse,
 ): Promise<SignInPage> {
   const sent = await orRefused(parts, () => readSent(req, parts.config.BASE_URL))
-  if ('kind' in sent) return { answer: sent, token: '', wanted: {} }
+  if ('kind' in sent) return { answer: sent, token: '', wanted: '' }
   const read = (name: string) => sent.get(name)?.trim() ?? ''
   const [token, wanted] = [read('token'), toWanted(read)]
   if (req.method !== 'POST') return { answer: { kind: 'empty' }, token, wanted }
@@ -319,28 +318,23 @@ async function showSignInPage(
   async function askForLink(): Promise<SignInPage['answer']> {
     const email = read('email')
     await ask((to) => to.login, { email })
-    const query = toQuery(wanted)
-    if (query !== '') keepWanted(query, RETENTION.login_token_minutes)
+    if (wanted !== '') keepWanted(wanted, RETENTION.login_token_minutes)
     return { kind: 'sent', email }
   }
   async function useLink(): Promise<SignInPage['answer']> {
     await ask((to) => to.session_start, { token })
     const kept = new URLSearchParams(readCookie(req.headers.cookie ?? null, WANTED) ?? '')
-    const query = toQuery(toWanted((name) => kept.get(name) ?? ''))
+    const query = toWanted((name) => kept.get(name) ?? '')
     keepWanted('', 0)
     return { kind: 'left', to: `/sellers/dashboard${query && `?${query}`}` }
   }
 }
 
-/** An id or a place is letters, digits and a few marks: safe in a cookie and an address. */
-function toWanted(read: Read): Wanted {
+/** What to keep of a query: ids and places, which are letters, digits and a few marks. */
+function toWanted(read: Read): string {
+  const wanted = new URLSearchParams()
   const [listing, domain] = [read('listing'), read('domain')]
-  return {
-    ...(isListingId(listing) && { listing }),
-    ...(/^[\w./-]{1,253}$/.test(domain) && { domain }),
-  }
-}
-
-function toQuery(wanted: Wanted): string {
-  return new URLSearchParams({ ...wanted }).toString()
+  if (isListingId(listing)) wanted.set('listing', listing)
+  if (/^[\w./-]{1,253}$/.test(domain)) wanted.set('domain', domain)
+  return wanted.toString()
 }

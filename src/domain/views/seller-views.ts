@@ -232,13 +232,8 @@ export interface SignInPage {
   answer: { kind: 'empty' } | { kind: 'sent'; email: string } | Left | Refused
   /** Token of the mailed link; empty where none was opened. */
   token: string
-  wanted: Wanted
-}
-
-/** What somebody came for, kept while they sign in: a listing's id, and the domain they looked through. */
-export interface Wanted {
-  listing?: string
-  domain?: string
+  /** What somebody came for, as a query: a `listing`, and the `domain` that they looked through. */
+  wanted: string
 }
 
 /** The numbers of one owned listing. */
