@@ -40,7 +40,12 @@ test('a button copies the snippet it stands beside', async () => {
   })
   await block.locator('[data-copy]').click()
   expect(await stated).toBe('Copied')
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(code)
+  const read = () => page.evaluate(() => navigator.clipboard.readText())
+  expect(await read()).toBe(code)
+  // The one above the facts copies the way that is chosen.
+  await page.getByText('Python', { exact: true }).click()
+  await page.getByRole('button', { name: 'Copy the call' }).click()
+  await expect.poll(read).toBe(await page.locator('.connect .copy:visible code').textContent())
   await close()
 })
 
