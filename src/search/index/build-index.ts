@@ -17,6 +17,7 @@ import { createNumberList } from './number-list.ts'
 import {
   createListingReader,
   frequencyIn,
+  type ListingReader,
   readDocument,
   type SearchDocument,
   type TermNumbers,
@@ -107,7 +108,7 @@ export function createIndexBuilder(options: Partial<IndexOptions> = {}) {
         searchWords: JSON.stringify(searchWords),
         spellings: buildSpellings(read.spellings(organicRows)),
         organicRows,
-        terms: buildTermIndex(collector.finish(order, organicRows), read.terms),
+        terms: buildTermIndex(collector.finish(order, organicRows), read),
         exact: exactKeys.finish(order),
         ...rest.columns,
         bodyStarts: startsOf(Uint32Array.from(order, lengthOf)),
@@ -137,8 +138,12 @@ const MAX_PALETTE = 2 ** 16
  * The term index. Pairs that only one organic listing has are left out.
  * @throws Error when there are too many combinations of lengths to number
  */
-function buildTermIndex(collected: CollectedPostings, terms: TermNumbers): TermIndex {
-  const { words, pairs, numbers } = sortTerms(terms, (pair) => collected.organicOf(pair) > 1)
+function buildTermIndex(
+  collected: CollectedPostings,
+  { terms, isOnlyInside }: Pick<ListingReader, 'terms' | 'isOnlyInside'>,
+): TermIndex {
+  const isKept = (pair: number) => collected.organicOf(pair) > 1
+  const { words, pairs, numbers } = sortTerms(terms, isKept, isOnlyInside)
   return {
     words: buildWordTable(words),
     pairs,
@@ -151,8 +156,12 @@ function buildTermIndex(collected: CollectedPostings, terms: TermNumbers): TermI
  * the other.
  * @returns with the terms in order the numbers that `terms` has for them
  */
-export function sortTerms(terms: TermNumbers, isKept: (pair: number) => boolean) {
-  const words = [...terms.words.keys()].sort()
+export function sortTerms(
+  terms: TermNumbers,
+  isKept: (pair: number) => boolean,
+  isLeftOut: (text: string) => boolean = () => false,
+) {
+  const words = [...terms.words.keys()].filter((text) => !isLeftOut(text)).sort()
   const wordTerms = words.map(terms.ofWord)
   const places = new Map(wordTerms.map((term, place) => [term, place]))
   const placeOf = (term: number) => places.get(term) ?? 0

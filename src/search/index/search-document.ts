@@ -16,6 +16,7 @@ import {
   type Word,
 } from '../words/split-text.ts'
 import type { WordSets } from '../words/word-sets.ts'
+import { createNumberList } from './number-list.ts'
 
 /**
  * The build's input to the search index, one for each listing.
@@ -179,7 +180,6 @@ export function readDocument(
   const { name, summary, url, domain, tags, texts: _, body, ...facts } = document
   const lengths = { name: 0, labels: 0, summary: 0 }
   const fields = documentFields(document, read.sets)
-  const ends: (() => void)[] = []
   const chunks = SEARCH_FIELDS.flatMap((field, at) => {
     const timesOf = (term: number) => frequencyIn(counts.packedOf(term), at)
     const count = (term: number) => {
@@ -193,14 +193,8 @@ export function readDocument(
     for (const { telling } of own) lengths[field] += telling.length
     const others = added.flatMap((text) => countText(read, text, countMissing, count))
     for (const term of terms) count(read.terms.ofWord(term))
-    const all = [...own, ...others]
-    ends.push(() => {
-      for (const term of all.flatMap(({ inside }) => inside))
-        if (counts.packedOf(term) > 0) count(term)
-    })
-    return all
+    return [...own, ...others]
   })
-  for (const end of ends) end()
   if (!facts.firstParty) read.countSpellings(chunks)
   return { facts, lengths }
 }
@@ -232,8 +226,6 @@ export function frequencyIn(packed: number, field: number): number {
 interface ReadChunk {
   /** Terms of its words but the stop words, and of other spellings of them. */
   counted: readonly number[]
-  /** Terms of common words inside another: `cat` of `ConfigCat` counts where the document has it, too. */
-  inside: readonly number[]
   /** Terms that count into its text's length and form pairs: neither stop words nor generic ones. */
   telling: readonly number[]
   /** The words that a query may be meant to have. */
@@ -254,12 +246,14 @@ const SPELLED = /^[a-z][a-z0-9]{2,23}$/
 const MOST_NEEDED = 5
 const LISTINGS_A_STEP = 2000
 
-type ListingReader = ReturnType<typeof createListingReader>
+export type ListingReader = ReturnType<typeof createListingReader>
 
 /** @returns a reader of listings' texts that remembers their words */
 export function createListingReader(sets: WordSets) {
   const terms = createTermNumbers()
   const spellings = new Map<string, Spelling>()
+  /** Terms of words that stand on their own, and common words inside another. */
+  const [alone, inside] = [createNumberList(), new Set<string>()]
   const chunks = new Map<string, ReadChunk>()
   let document = 0
   const spellingOf = (text: string) => {
@@ -271,14 +265,13 @@ export function createListingReader(sets: WordSets) {
     const split = splitChunk(chunk)
     const words = split.flatMap(plainParts)
     const kept = words.filter((word) => !sets.stop.has(word))
-    const others = Map.groupBy(
-      split.flatMap((word) => otherSpellings(word, sets)),
-      (text) => sets.isEveryday(text),
-    )
+    const others = split.flatMap((word) => otherSpellings(word, sets))
     const termOf = (word: string) => terms.ofWord(stemWord(word))
+    const own = kept.map(termOf)
+    for (const term of own) alone.set(term, 1)
+    for (const text of others) if (sets.isEveryday(text)) inside.add(stemWord(text))
     return {
-      counted: [...(others.get(false) ?? []).map(termOf), ...kept.map(termOf)],
-      inside: (others.get(true) ?? []).map(termOf),
+      counted: [...others.map(termOf), ...own],
       telling: kept.filter((word) => !sets.generic.has(word)).map(termOf),
       spelled: words.filter((word) => SPELLED.test(word)).map(spellingOf),
     }
@@ -300,6 +293,9 @@ export function createListingReader(sets: WordSets) {
           spelling.last = document
         }
     },
+    /** Whether a term is a common word that no document writes but inside another: `cat` of `ConfigCat`. */
+    isOnlyInside: (text: string): boolean =>
+      inside.has(text) && alone.get(terms.ofWord(text)) === 0,
     /** @param rows how many organic listings there are */
     spellings(rows: number): Spelling[] {
       const needed = Math.min(MOST_NEEDED, 1 + Math.floor(rows / LISTINGS_A_STEP))
