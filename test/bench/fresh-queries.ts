@@ -1,25 +1,21 @@
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { createDraws, type Draws } from '../support/random.ts'
 
+type Texts = Pick<SearchDocument, 'name' | 'tags' | 'summary'>
+
 /**
  * Queries that nobody asked before, no two alike: names, and one to four words that some listing has in
  * its name, tags or summary; one in eight with a slip. Whoever asks each of them once measures the
  * search itself and not what is remembered of it.
  */
-export function createFreshQueries(
-  listings: readonly Pick<SearchDocument, 'name' | 'tags' | 'summary'>[],
-  count: number,
-): string[] {
+export function createFreshQueries(listings: readonly Texts[], count: number): string[] {
   const random = createDraws(count)
   const made = new Set<string>()
   while (made.size < count) made.add(makeQuery(listings, random))
   return [...made]
 }
 
-function makeQuery(
-  listings: readonly Pick<SearchDocument, 'name' | 'tags' | 'summary'>[],
-  random: Draws,
-): string {
+function makeQuery(listings: readonly Texts[], random: Draws): string {
   const { name, tags, summary } = random.pick(listings)
   if (random.below(8) === 0) return name
   const words =

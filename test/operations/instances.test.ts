@@ -6,7 +6,7 @@ import { openStore } from '../../functions/store/open-store.ts'
 import { type Balancer, startBalancer } from '../support/balancer.ts'
 import { BARE_ENV } from '../support/fixture-env.ts'
 import { type MailServer, startMailServer } from '../support/mail-server.ts'
-import { type Postgres, startPostgres } from '../support/postgres.ts'
+import { sharePostgres } from '../support/postgres.ts'
 import { type Site, startSite } from '../support/site.ts'
 import { silentLog } from '../support/stores.ts'
 
@@ -18,7 +18,6 @@ interface Instance {
 }
 
 describe('two instances over one PostgreSQL, behind a balancer', () => {
-  let postgres: Postgres
   let database: string
   let balancer: Balancer
   let mail: MailServer
@@ -27,8 +26,7 @@ describe('two instances over one PostgreSQL, behind a balancer', () => {
   let two: Instance
 
   beforeAll(async () => {
-    postgres = await startPostgres()
-    database = await postgres.createDatabase()
+    database = await (await sharePostgres()).createDatabase()
     balancer = await startBalancer()
     mail = await startMailServer()
     site = await startSite()
@@ -40,7 +38,6 @@ describe('two instances over one PostgreSQL, behind a balancer', () => {
     one?.process.kill('SIGKILL')
     two?.process.kill('SIGKILL')
     await Promise.all([balancer?.close(), mail?.close(), site?.close()])
-    await postgres?.stop()
   })
 
   async function startInstance(): Promise<Instance> {

@@ -24,8 +24,8 @@ const HEADERS = { unpaid: '', paid: lines.join('') }
 const seller = await startScript('direct', 'seller-process.ts', '', 1, 'settles')
 const origin = `http://127.0.0.1:${seller.port}`
 const relays = {
-  off: await startScript('without receipts', 'observing-process.ts', origin, 0, 'off'),
-  on: await startScript('with receipts', 'observing-process.ts', origin, 0, 'on'),
+  off: await startScript('without receipts', 'relay-process.ts', origin, 0, 'off'),
+  on: await startScript('with receipts', 'relay-process.ts', origin, 0, 'on'),
 }
 for (const kind of ['unpaid', 'paid'] as const) {
   for (const relay of Object.values(relays)) await ask(relay, kind, { requests: WARM_ANSWERS })

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
 const SAMPLE_MS = 100
 const PAGE_BYTES = 4096
@@ -55,22 +55,18 @@ function treeBytes(root: number): number {
   return processes.filter(({ pid }) => family.has(pid)).reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
-function readProcesses(): { pid: number; parent: number; bytes: number }[] {
-  try {
-    return readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .flatMap((name) => readProcess(name))
-  } catch {
-    return []
-  }
-}
-
 /** Fields of /proc/<pid>/stat after the name in brackets: 2 is the parent, 22 the resident pages. */
-function readProcess(pid: string) {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
-    return [{ pid: Number(pid), parent: Number(fields[1]), bytes: Number(fields[21]) * PAGE_BYTES }]
-  } catch {
-    return []
-  }
+function readProcesses(): { pid: number; parent: number; bytes: number }[] {
+  const numbers = existsSync('/proc')
+    ? readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+    : []
+  return numbers.flatMap((pid) => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      const fields = stat.split(') ').at(-1)?.split(' ') ?? []
+      return { pid: Number(pid), parent: Number(fields[1]), bytes: Number(fields[21]) * PAGE_BYTES }
+    } catch {
+      return []
+    }
+  })
 }
