@@ -10,7 +10,7 @@ const SLOW = [
   'test/build/releases.test.ts',
   'test/payments/payments.test.ts',
   'test/site/dev.test.ts',
-  'test/tasks/do-task.test.ts',
+  'test/tasks/arguments.test.ts',
   'test/client/command-line.test.ts',
   'test/run-check/sandbox.test.ts',
   'test/browser/search.test.ts',
