@@ -220,15 +220,13 @@ function toMinute(at: string): string {
   return at.slice(0, 16).replace('T', ' ')
 }
 
-type Requested = Pick<KitOperation, 'seen' | 'price'>
-
 export interface CallTag {
   text: string
   tone: 'plain' | 'strong' | 'bad'
 }
 
 /** The result of our probe's own call of an operation, in two words next to its listed price. */
-export function toSeenTag({ seen, price }: Requested): CallTag | null {
+export function toSeenTag({ seen, price }: Pick<KitOperation, 'seen' | 'price'>): CallTag | null {
   if (seen === undefined) return null
   const { outcome, status, min_usd } = seen
   switch (outcome) {

@@ -1,7 +1,6 @@
 import type { Page, PaginateFunction } from 'astro'
 import { type CompiledListing, keyOf, readShared } from '../../compiled.ts'
 import { listedPriceOf } from '../../domain/listing/price-text.ts'
-import type { Kind } from '../../domain/wire/vocabulary.ts'
 import { compareListings, toPlace } from './listing-row.ts'
 
 const ROWS_PER_PAGE = 25
@@ -56,6 +55,3 @@ export function toOrders(rows: readonly Pick<KeyedRow, 'brief'>[], payments: boo
   ] as const
   return orders.flatMap(([sort, text, isKnown]) => (isKnown ? [{ text, sort }] : []))
 }
-
-/** What a list holds, as filters of the search. */
-export type ListingBase = { kind: Kind } | { category: string }
