@@ -64,7 +64,11 @@ export async function startRelay(options: RelayWorldOptions): Promise<RelayWorld
     resolver: options.resolver ?? loopbackResolver,
     limits: createRateLimits(config),
     ledger: options.ledger ?? { usage: { called: () => {} }, hints: { note: () => {} } },
-    release: () => ({ listings, gone: new Map(options.gone?.map((row) => [row.id, row])) }),
+    release: () => ({
+      ...{ listings, gone: new Map(options.gone?.map((row) => [row.id, row])) },
+      // What another address than the relay's is looked for in.
+      ...{ site: { switches: {} }, files: { has: () => false, serve: () => false } },
+    }),
   }
   const relay = createRelay(
     parts,
@@ -74,7 +78,7 @@ export async function startRelay(options: RelayWorldOptions): Promise<RelayWorld
   )
   const { readLimits = PATIENT, stillMs = 60_000 } = options
   const server = createWaypostServer({
-    // The relay's path is answered before the server looks at anything else of the parts.
+    // The server looks at nothing else of the parts.
     parts: parts as unknown as Parts & { release: () => Release },
     features: [toRelayFeature(relay)],
     ...{ readLimits, stillMs },
