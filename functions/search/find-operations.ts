@@ -54,19 +54,9 @@ export function createFindOperations({
     const parsed = parseSearchParameters(rawQuery, index.filters, OPERATIONS_ENDPOINT)
     if ('problems' in parsed) return parsed
     const { query } = parsed
-    const end = query.offset + query.limit
-    const requested = {
-      ...query,
-      offset: 0,
-      limit: Math.max(LOOKED_AT, end),
-    }
-    const { organic, notes, suggested, task } = searchIndex(index, requested)
     const facts = query.q === undefined ? null : readQuestionFacts(query.q, clock.now())
-    const read = createRowReader(index, facts)
-    const rows = orderOperations(index, {
-      ...{ q: query.q ?? '', end, task, facts, read },
-      lists: [organic.rows, findDoing(index, requested, task)],
-    })
+    const { organic, notes, suggested, rows, read } = rankOperations(index, query, facts)
+    const end = query.offset + query.limit
     const others = suggested.filter(({ parameters }) => parameters.sort === undefined)
     return fitAnswer({
       total: organic.total,
@@ -76,6 +66,28 @@ export function createFindOperations({
       texts: SELLER_TEXTS,
     })
   }
+}
+
+/**
+ * What is found, and its rows in the order they are shown.
+ *
+ * @param facts what the question says for a call; null where none is shown
+ */
+export function rankOperations(
+  index: SearchIndex,
+  query: SearchQuery,
+  facts: QuestionFacts | null = null,
+) {
+  const end = query.offset + query.limit
+  const requested = { ...query, offset: 0, limit: Math.max(LOOKED_AT, end) }
+  const outcome = searchIndex(index, requested)
+  const { organic, task } = outcome
+  const read = createRowReader(index, facts)
+  const rows = orderOperations(index, {
+    ...{ q: query.q ?? '', end, task, facts, read },
+    lists: [organic.rows, findDoing(index, requested, task)],
+  })
+  return { ...outcome, rows, read }
 }
 
 /** What does a task: by the words of the question or, where no such row has one, by trust. */
@@ -227,10 +239,7 @@ interface Ordering {
  * The found rows, each once, in the order they are shown: by the verb of the question, its task, and
  * what their calls take of it. `relevance` stays the formula's.
  */
-export function orderOperations(
-  index: SearchIndex,
-  { q, lists, end, task, facts, read }: Ordering,
-) {
+function orderOperations(index: SearchIndex, { q, lists, end, task, facts, read }: Ordering) {
   const effect = findRequestedEffect(index, q)
   const ordered = lists.flatMap((rows) => putFittingFirst(index, rows, effect))
   const once = new Map(ordered.map((row) => [row.row, row]))

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { FoundOperation } from '../../src/domain/kit/found-operations.ts'
 import type { LiveListing } from '../../src/domain/listing/listing-states.ts'
 import { toAsciiAddress } from '../../src/domain/listing/target-url.ts'
 import type { PageAnswer } from '../../src/domain/search/search-response.ts'
@@ -16,13 +15,13 @@ import { type ClickSource, WARNINGS } from '../../src/domain/wire/vocabulary.ts'
 import { findExact } from '../../src/search/index/exact-table.ts'
 import { findId, readBody, readId, type SearchIndex } from '../../src/search/index/index-file.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
-import { rankIndex } from '../../src/search/query/search-index.ts'
 import type { Parts, RawPath } from '../features/feature.ts'
 import { refuseParameters } from '../http/answers.ts'
 import type { Release } from '../release/release.ts'
 import { createBatches } from '../server/batches.ts'
 import { sendResponse } from '../server/node-answers.ts'
 import { nodeClientOf, refusalOf } from '../server/rate-limits.ts'
+import { rankOperations } from './find-operations.ts'
 import { type AnsweredQuery, createSearch, type PageMembers, type Search } from './search.ts'
 
 export type SearchParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config' | 'ledger'>
@@ -130,8 +129,6 @@ function createShownRows(report: (listingId: string, times: number) => void) {
   }
 }
 
-/** Best operations searched for those of the listings shown. */
-const LOOKED_AT = 100
 const decoder = new TextDecoder()
 
 /** Parts of a release in addition to its index of listings. */
@@ -171,14 +168,13 @@ function domainOf(url: string, sharedHosts: SharedHosts): string | null {
 
 type MatchingOperation = NonNullable<PageMembers['operation']>
 
-/** By listing, its best operation for the words, if among the first. */
+/** By listing, its first operation for the question, if among the first of all. */
 function matchingOperations(index: SearchIndex, q: string, listings: ReadonlySet<string>) {
   const found = new Map<string, MatchingOperation>()
-  for (const { row } of rankIndex(index, { q, limit: LOOKED_AT, offset: 0 }).rows) {
-    const [listing = ''] = readId(index, row).split('~')
+  const { rows, read } = rankOperations(index, { q, limit: listings.size, offset: 0 })
+  for (const { row, listing } of rows) {
     if (found.has(listing) || !listings.has(listing)) continue
-    const { operation }: FoundOperation = parseBody(index, row)
-    const { name, method, url = '', price } = operation
+    const { name, method, url = '', price } = read(row).operation
     const named = name ?? (method === undefined ? null : `${method} ${pathOf(url)}`)
     // A whole listing is already named by its row.
     if (named !== null) found.set(listing, { name: named, ...present({ price }) })

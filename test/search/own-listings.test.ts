@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
+import { pageMembers } from '../../functions/search/search-routes.ts'
 import { toSearchDocument } from '../../src/build/indexes.ts'
-import { catalogue } from '../support/own-catalogue.ts'
+import { readId } from '../../src/search/index/index-file.ts'
+import { searchIndex } from '../../src/search/query/search-index.ts'
+import { catalogue, readOperationIndex } from '../support/own-catalogue.ts'
 import { askForMostUsed } from './most-used.ts'
 import { decode, findIn, indexOf, textsOf } from './search-samples.ts'
 
@@ -166,4 +169,24 @@ test('the services that others count the most use of are found by their names, f
   const answers = askForMostUsed(listings, (q) => findIn(index, q, 1).ids[0])
   expect(answers.length).toBeGreaterThan(50)
   expect(answers.filter(({ wanted, first }) => !wanted.includes(first))).toEqual([])
+})
+
+test.each([
+  ['phone a restaurant and talk to them for me', 'api.vapi', 'POST /call'],
+  ['which street address is at 48.2082, 16.3738', 'api.nominatim', 'GET /reverse'],
+  ['find the work email of a person', 'x402.hunter-mpp', 'POST /hunter/email-finder'],
+])('“%s”: the page names the operation of %s that does it', (q, id, operation) => {
+  const query = { q, limit: 10, offset: 0 }
+  const outcome = searchIndex(index, query)
+  const members = pageMembers(
+    index,
+    { query, outcome },
+    {
+      operations: readOperationIndex(),
+      sharedHosts: catalogue.tables.sharedHosts,
+      listingOf: () => undefined,
+    },
+  )
+  const at = outcome.organic.rows.findIndex(({ row }) => readId(index, row) === id)
+  expect(members[at]?.operation?.name).toBe(operation)
 })

@@ -83,6 +83,7 @@ test('in a story no small word is glued to what stands before it', () => {
   const story = 'my sister and I would like to know when the next departure of a train is'
   expect(planQuery(glued, story).notes.join()).not.toContain('andi')
   expect(planQuery(glued, 'and i').notes.join()).toContain('andi')
+  expect(planQuery(glued, 'a train and I').notes.join()).not.toContain('andi')
 })
 
 describe('words that are left out', () => {

@@ -352,16 +352,17 @@ function notesOf(
 
 /**
  * Listings must write it as one more often than side by side. `speech to text` has a term, as they
- * write it with hyphens; words in nearly every listing are not joined, and in a long text small
- * words are adjacent by chance: `and I` is not `andi`.
+ * write it with hyphens; words in nearly every listing are not joined, nor are two small
+ * ones, and in a long text neither is one: there they are adjacent by chance.
  */
 function joinWords(index: SearchIndex, words: readonly Word[]): Word[] {
   const joined: Word[] = []
-  const isStory = words.length > MAX_SHORT_WORDS
+  const others = words.length > MAX_SHORT_WORDS ? 0 : 1
+  const mostSmall = words.length > 2 ? others : 2
   for (let at = 0; at < words.length; ) {
     const found =
-      joinNext(index, words.slice(at, at + 3), isStory) ??
-      joinNext(index, words.slice(at, at + 2), isStory)
+      joinNext(index, words.slice(at, at + 3), mostSmall) ??
+      joinNext(index, words.slice(at, at + 2), mostSmall)
     const next = found ?? words[at]
     if (next !== undefined) joined.push(next)
     at += found?.parts.length ?? 1
@@ -369,14 +370,15 @@ function joinWords(index: SearchIndex, words: readonly Word[]): Word[] {
   return joined
 }
 
-function joinNext(index: SearchIndex, words: readonly Word[], isStory: boolean): Word | null {
+function joinNext(index: SearchIndex, words: readonly Word[], mostSmall: number): Word | null {
   const { stop, generic } = index.words
   const parts = words.map(({ whole }) => whole)
   const [left, middle, right] = parts
   if (left === undefined || middle === undefined) return null
   if (!words.every(({ style, whole }) => style === 'plain' && !generic.has(whole))) return null
   if (right !== undefined && !stop.has(middle)) return null
-  if (isStory && right === undefined && parts.some((part) => stop.has(part))) return null
+  const small = parts.filter((part) => stop.has(part)).length
+  if (right === undefined && small > mostSmall) return null
   const whole = parts.join('')
   const { rows } = tryWord(index, whole)
   if (rows === 0) return null
