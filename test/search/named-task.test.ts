@@ -43,6 +43,13 @@ test('listings that do the named task come first among rows at least half as rel
   expect(find('address to coordinates', 1).ids).toEqual(['api.doing'])
 })
 
+test('a slip in its words names the task too', () => {
+  const filled = documents.map((document) => ({ ...document, summary: 'geocode' }))
+  const words = { ...NO_SEARCH_WORDS, tasks: TASKS }
+  const other = loadSearchIndex(buildSearchIndex(filled, { words }))
+  expect(searchIndex(other, { q: 'geocdoe', limit: 1, offset: 0 }).task).toBe('geocoding')
+})
+
 test('a row that is far less relevant stays where it was, and so do all where no task is named', () => {
   const { ids } = find('address to coordinates')
   expect(ids.indexOf('api.weak')).toBeGreaterThan(ids.indexOf('api.both'))

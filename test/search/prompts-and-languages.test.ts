@@ -48,6 +48,7 @@ describe('a question in another language is read by the table', () => {
     ['Vietnamese', 'dự báo thời tiết ngày mai', 'x402.weather'],
     ['Ukrainian', 'яка завтра погода', 'x402.weather'],
     ['another ending', 'завтрашнюю погодой', 'x402.weather'],
+    ['a word that is English too', 'Wetter Berlin', 'x402.weather'],
     ['an article in front', "l'actualité", 'x402.news'],
     ['two words in one', 'Wettervorhersage', 'x402.weather'],
     ['Japanese, of which Chinese has a part', '画像', 'x402.image'],
@@ -112,7 +113,13 @@ describe('a question in another language is read by the table', () => {
   })
 
   test('an English question stays as it is', () => {
-    for (const q of ['die cast price', 'mail server', 'convert a text', 'data on base'])
+    for (const q of [
+      'die cast price',
+      'mail server',
+      'rat poison',
+      'convert a text',
+      'data on base',
+    ])
       expect(notes(q), q).not.toContain('Read “')
   })
 

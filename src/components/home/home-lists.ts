@@ -79,7 +79,10 @@ export function toTaskChoices(
 ): TaskChoices[] {
   return tasks
     .flatMap(({ id, name, page, sellers, offers }): TaskChoices[] => {
-      const priced = offers.filter(({ usd, per }) => usd === 0 || (usd !== null && !per))
+      const all = offers.filter(({ usd, per }) => usd === 0 || (usd !== null && !per))
+      // Nobody of whom it warns is recommended where another does the same.
+      const sound = all.filter(({ listing }) => warningOf(listing.id) === undefined)
+      const priced = sound.length < 2 ? all : sound
       const [first] = priced
       if (first?.usd == null || priced.length < 2) return []
       const sold = priced.find(({ usd }) => usd !== 0)

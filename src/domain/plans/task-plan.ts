@@ -92,7 +92,10 @@ export function planTask(
     .filter((candidate) => candidate !== null)
     .sort(compareCandidates)
   const once = eachOnce(fitting, ({ seller }) => seller.seller.id)
-  const isFiltered = once.length === 0 && sellers.length > 0
+  const none =
+    sellers.length === 0
+      ? 'No listing here is known to take this task’s input.'
+      : 'No seller of this task takes this input within this price, rail and network.'
   const rows = oneOfEachFirst(once)
     .slice(0, requested.limit)
     .map((each) => toRow(each, task, requested.input, baseUrl))
@@ -100,9 +103,7 @@ export function planTask(
     task: task.id,
     total: once.length,
     rows: [],
-    notes: isFiltered
-      ? ['No seller of this task takes this input within this price, rail and network.']
-      : [],
+    notes: once.length === 0 ? [none] : [],
     texts: SELLER_TEXTS,
   }
   return {

@@ -154,22 +154,31 @@ function lettersOf(stretches: readonly Stretch[]): number {
   }, 0)
 }
 
-/** `own` are words of the language that are not English, `telling` those of them with meaning. */
+/**
+ * `own` are words of the language that are not English, `telling` those of them with meaning. One that
+ * no listing writes, though it is English too, is read with the others: `wetter`.
+ */
 function votesFor(index: SearchIndex, stretches: readonly Stretch[]) {
   const votes = { own: 0, telling: 0, english: 0 }
+  let [known, either] = [0, 0]
   const seen = new Set<string>()
   for (const { tokens, meaning } of stretches) {
     const [{ text } = { text: '' }] = tokens
     if (seen.has(text)) continue
     seen.add(text)
     const isEnglish = tokens.length === 1 && isEnglishWord(index, text)
-    if (meaning === null) votes.english += Number(isEnglish)
+    if (meaning === null) votes.english += Number(isEnglish && !PLACES_BY_NAME.has(text))
     else if (!isEnglish || (meaning.english === null && !isEnglishStop(index, text))) {
       votes.own += tokens.length
       votes.telling += Number(meaning.english !== null && !meaning.isForm)
+    } else if (meaning.english !== null) {
+      const isKnown = isEnglishStop(index, text) || isWrittenInEnglish(index, text)
+      if (isKnown || meaning.isForm) known += 1
+      else either += 1
     }
   }
-  return votes
+  if (votes.own === 0 && votes.english + known > 0) return votes
+  return { ...votes, own: votes.own + either, telling: votes.telling + either }
 }
 
 function isMostly({ own, telling, english }: ReturnType<typeof votesFor>): boolean {

@@ -83,7 +83,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const related = queryTerms.map((term) => (isForeign ? [] : relatedTerms(index, term)))
   const originals = readQueryTerms(index, read.originals, false)
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
-  const near = index.words.tasksNear(read.words)
+  const { near, task } = readTasks(index, { queryTerms, read, written })
   const countries = countryTerms(index, read)
   const terms = [
     ...termsOf(index, queryTerms, related, isLong(kept)),
@@ -101,12 +101,34 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
       ...unreadNotes(named.length - taken.length),
       ...[...joinNotes(read.words, kept), ...found],
     ],
-    task: chooseTask(index.words.taskOf(written), near),
+    task,
     phrases,
     excluded,
     missing,
     closest: () => closestTo(index, queryTerms),
   }
+}
+
+interface Read {
+  queryTerms: readonly QueryTerm[]
+  read: ReadQuery
+  written: readonly Word[]
+}
+
+/** The task that the words name, their slips mended, and those that they are near. */
+function readTasks({ words }: SearchIndex, { queryTerms, read, written }: Read) {
+  const slips = new Map(
+    queryTerms.flatMap(({ requested, repaired }) =>
+      repaired === undefined ? [] : [[requested, repaired.written] as const],
+    ),
+  )
+  const mended = read.words.flatMap((word) => {
+    const right = slips.get(word.whole)
+    return right === undefined ? word : splitText(right)
+  })
+  const near = words.tasksNear(mended)
+  const named = words.taskOf(read.language === null ? mended : written)
+  return { near, task: chooseTask(named, near) }
 }
 
 /** Each task that the words are near, as a term that its listings have: they are found without any of the words. */
