@@ -161,24 +161,24 @@ function lettersOf(stretches: readonly Stretch[]): number {
 function votesFor(index: SearchIndex, stretches: readonly Stretch[]) {
   const votes = { own: 0, telling: 0, english: 0 }
   let [known, either] = [0, 0]
-  const seen = new Set<string>()
-  for (const { tokens, meaning } of stretches) {
-    const [{ text } = { text: '' }] = tokens
-    if (seen.has(text)) continue
-    seen.add(text)
+  const once = new Map(stretches.map((stretch) => [stretch.tokens[0]?.text ?? '', stretch]))
+  for (const [text, { tokens, meaning }] of once) {
     const isEnglish = tokens.length === 1 && isEnglishWord(index, text)
+    const isTelling = meaning !== null && meaning.english !== null
     if (meaning === null) votes.english += Number(isEnglish && !PLACES_BY_NAME.has(text))
-    else if (!isEnglish || (meaning.english === null && !isEnglishStop(index, text))) {
+    else if (!isEnglish || !(isTelling || isEnglishStop(index, text))) {
       votes.own += tokens.length
-      votes.telling += Number(meaning.english !== null && !meaning.isForm)
-    } else if (meaning.english !== null) {
-      const isKnown = isEnglishStop(index, text) || isWrittenInEnglish(index, text)
-      if (isKnown || meaning.isForm) known += 1
-      else either += 1
-    }
+      votes.telling += Number(isTelling && !meaning.isForm)
+    } else if (isTelling && mayBeEither(index, text, meaning)) either += 1
+    else known += Number(isTelling)
   }
   if (votes.own === 0 && votes.english + known > 0) return votes
   return { ...votes, own: votes.own + either, telling: votes.telling + either }
+}
+
+/** An English word that no listing writes may be one of the language, where it has just that meaning. */
+function mayBeEither(index: SearchIndex, text: string, { isForm }: Meaning): boolean {
+  return !isForm && !isEnglishStop(index, text) && !isWrittenInEnglish(index, text)
 }
 
 function isMostly({ own, telling, english }: ReturnType<typeof votesFor>): boolean {
