@@ -17,10 +17,11 @@ test('every task is listed, and one by one', async () => {
   expect((await ask('/nothing')).status).toBe(404)
 })
 
-test('a plan without sellers has no rows', async () => {
+test('a plan without sellers has no rows, and says why', async () => {
   const { status, body } = await ask('/web_search/plan?query=tides&max_results=3')
   expect(status).toBe(200)
-  expect(body).toEqual({ task: 'web_search', total: 0, rows: [], notes: [], texts: SELLER_TEXTS })
+  const notes = ['No listing here is known to take this task’s input.']
+  expect(body).toEqual({ task: 'web_search', total: 0, rows: [], notes, texts: SELLER_TEXTS })
 })
 
 describe('what is wrong is named, with what would be right', () => {
