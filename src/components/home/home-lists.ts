@@ -80,7 +80,7 @@ export function toTaskChoices(
   return tasks
     .flatMap(({ id, name, page, sellers, offers }): TaskChoices[] => {
       const all = offers.filter(({ usd, per }) => usd === 0 || (usd !== null && !per))
-      // Nobody of whom it warns is recommended where another does the same.
+      // A listing with a warning is recommended only where fewer than two others do the same.
       const sound = all.filter(({ listing }) => warningOf(listing.id) === undefined)
       const priced = sound.length < 2 ? all : sound
       const [first] = priced

@@ -77,7 +77,7 @@ export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQue
   return { ...replace(index, stretches), language: best.language }
 }
 
-/** `Discord` is no form of a disk, nor `Madrid` one of a mother: what listings or maps name is that. */
+/** `Discord` isn't read as a form of disk, nor `Madrid` as one of mother: names of listings and places stay. */
 function asWrittenWhereKnown(index: SearchIndex, stretch: Stretch): Stretch {
   const [{ text } = { text: '' }] = stretch.tokens
   if (stretch.meaning?.isForm !== true) return stretch
