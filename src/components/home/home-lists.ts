@@ -98,7 +98,7 @@ export function toTaskChoices(
     )
 }
 
-/** The first row of the task's page, the first that is paid, and lines with a measurement. */
+/** The first of them, as on the task's page, the first that is paid, and lines with a measurement. */
 function toChoices(
   first: TaskOffer,
   usd: number,

@@ -101,7 +101,7 @@ function plainTerms(index: SearchIndex, word: string, guess: Guess): QueryTerm[]
 }
 
 /** The two words of a listing's name that are written as one: `huggingface`. */
-function readApart(index: SearchIndex, word: string): QueryTerm | null {
+const readApart = rememberWords((index, word): QueryTerm | null => {
   for (let at = MIN_SHARED; at <= word.length - MIN_SHARED; at += 1) {
     const [left, right] = [word.slice(0, at), word.slice(at)].map((part) => tryWord(index, part))
     if (left === undefined || right === undefined || left.rows === 0 || right.rows === 0) continue
@@ -111,7 +111,7 @@ function readApart(index: SearchIndex, word: string): QueryTerm | null {
     return { requested: word, terms, repaired: lookUpPair(index, left, right) }
   }
   return null
-}
+})
 
 /** Bits of the fields that name a row's listing: its name, for an operation also labels. */
 const NAME = 0b001

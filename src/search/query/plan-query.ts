@@ -379,8 +379,7 @@ function notesOf(
  */
 function joinWords(index: SearchIndex, words: readonly Word[]): Word[] {
   const joined: Word[] = []
-  const others = words.length > MAX_SHORT_WORDS ? 0 : 1
-  const mostSmall = words.length > 2 ? others : 2
+  const mostSmall = mostSmallOf(words.length)
   for (let at = 0; at < words.length; ) {
     const found =
       joinNext(index, words.slice(at, at + 3), mostSmall) ??
@@ -390,6 +389,12 @@ function joinWords(index: SearchIndex, words: readonly Word[]): Word[] {
     at += found?.parts.length ?? 1
   }
   return joined
+}
+
+/** How many of two joined words may be small ones. */
+function mostSmallOf(words: number): number {
+  if (words > MAX_SHORT_WORDS) return 0
+  return words > 2 ? 1 : 2
 }
 
 function joinNext(index: SearchIndex, words: readonly Word[], mostSmall: number): Word | null {
