@@ -1,6 +1,9 @@
 import { describe, expect, test, vi } from 'vitest'
-import { createNearestIds } from '../../functions/release/release.ts'
-import { isListingId, prefixesFor } from '../../src/domain/listing/listing-text.ts'
+import {
+  createNearestIds,
+  isListingId,
+  prefixesFor,
+} from '../../src/domain/listing/listing-text.ts'
 import { KINDS } from '../../src/domain/wire/vocabulary.ts'
 import { guardHang } from '../support/hang-guard.ts'
 

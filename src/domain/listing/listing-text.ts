@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { faultless } from '../wire/shapes.ts'
+import { countEdits } from '../wire/text.ts'
 import { ID_PREFIXES, type IdPrefix, type Kind } from '../wire/vocabulary.ts'
 
 /** Longest id, prefix and dot included. */
@@ -176,4 +177,56 @@ export function lineOfText(maxLength: number) {
     ),
     faultless(findLineFault),
   )
+}
+
+/** Ids that are offered for an unknown one. */
+const MOST_NEAR = 3
+
+/** Names that are compared with a misspelt one: anybody may ask for any id. */
+const MOST_COMPARED = 400
+
+const LONGEST_COMPARED = 60
+
+/** Letters that a misspelt name still begins with. */
+const SAME_START = 2
+
+/**
+ * Finds the ids nearest to one that no listing has: first those of the same name under another
+ * prefix, then those whose first words it is, then slips of the pen.
+ *
+ * @example createNearestIds(['mcp.exa', 'x402.exa'])('exa') → ['x402.exa', 'mcp.exa']
+ */
+export function createNearestIds(ids: Iterable<string>): (requested: string) => string[] {
+  const byStart = Map.groupBy(
+    [...ids].map((id) => ({ id, slug: toSlug(id) })).sort(bySlug),
+    ({ slug }) => slug.slice(0, SAME_START),
+  )
+  return (requested) => {
+    const name = requested.toLowerCase().replace(PREFIX, '')
+    if (name.length > LONGEST_COMPARED || name.length < SAME_START) return []
+    const near = byStart.get(name.slice(0, SAME_START)) ?? []
+    const begun = near.filter(
+      ({ slug }) =>
+        slug === name || /^[._-]$/.test(slug.startsWith(name) ? slug.charAt(name.length) : ''),
+    )
+    const slips = near
+      .filter(({ slug }) => Math.abs(slug.length - name.length) <= MOST_SLIPS)
+      .slice(0, MOST_COMPARED)
+      .map((each) => ({ ...each, edits: countEdits(name, each.slug) }))
+      .filter(({ slug, edits }) => edits <= Math.min(MOST_SLIPS, slug.length / 3))
+      .sort((a, b) => a.edits - b.edits)
+    return [...new Set([...begun, ...slips].map(({ id }) => id))].slice(0, MOST_NEAR)
+  }
+}
+
+const MOST_SLIPS = 2
+
+const PREFIX = new RegExp(`^(?:${ID_PREFIXES.join('|')})\\.`)
+
+/** Of one name the prefixes in their own order. */
+function bySlug(a: { id: string; slug: string }, b: { id: string; slug: string }): number {
+  if (a.slug !== b.slug) return a.slug < b.slug ? -1 : 1
+  const rank = ({ id }: { id: string }) =>
+    ID_PREFIXES.findIndex((each) => id.startsWith(`${each}.`))
+  return rank(a) - rank(b)
 }
