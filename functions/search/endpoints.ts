@@ -102,14 +102,19 @@ export function createComparePage({ release }: Pick<Parts, 'release'>) {
     if (beyond !== '')
       leftOut.push(`A comparison holds at most ${MOST_COMPARED}; left out: ${beyond}.`)
     const shown = known.slice(0, MOST_COMPARED)
-    const views = await Promise.all(shown.map((id) => readListing(current, id)))
-    return { views, leftOut, tasks: current.tasks }
+    const subjects = await Promise.all(
+      shown.map(async (id) => ({
+        view: await readOf<ListingView>(current, listingPath(id)),
+        kit: await readOf<KitView>(current, kitPath(id)),
+      })),
+    )
+    return { subjects, leftOut, tasks: current.tasks }
   }
 }
 
-async function readListing(release: Pick<Release, 'files'>, id: string): Promise<ListingView> {
-  const view = await readBuilt<ListingView>(release, listingPath(id))
-  if (view === null) throw new Error(`the release has no file of ${id}`)
+async function readOf<View>(release: Pick<Release, 'files'>, path: string): Promise<View> {
+  const view = await readBuilt<View>(release, path)
+  if (view === null) throw new Error(`the release has no ${path}`)
   return view
 }
 

@@ -14,6 +14,7 @@ import type { ReleaseFile, Tables } from '../domain/derived/tables.ts'
 import type { OperationEntry } from '../domain/kit/found-operations.ts'
 import { isFree, listedPriceOf } from '../domain/listing/price-text.ts'
 import { highestPriceOf, networksOf, railsOf } from '../domain/listing/pricing.ts'
+import { tasksOf } from '../domain/plans/task-plan.ts'
 import { ownDomainOf } from '../domain/sellers/claim-rules.ts'
 import { mostReported } from '../domain/trust/evidence.ts'
 import { toKnownDays, toPaidWords } from '../domain/views/known-view.ts'
@@ -196,11 +197,6 @@ function toPaidFacts(listing: DerivedListing, sources: Catalogue['sources']) {
     ...{ answered, lastPaid },
     ...(paid !== null && { paid }),
   }
-}
-
-function tasksOf({ facts, surface }: DerivedListing): string[] {
-  const done = [...surface.operations, ...surface.tools].flatMap(({ task }) => task ?? [])
-  return [...new Set([...(facts.tasks ?? []), ...done])]
 }
 
 const PACKAGE = `${JSON.stringify({ type: 'module', main: 'search.js' })}\n`

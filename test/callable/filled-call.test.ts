@@ -73,6 +73,15 @@ describe('operations and rails', () => {
     expect(chooseOperation(operations, 'x402')?.url).toBe(`${AT}/both`)
     expect(chooseOperation([])).toBeUndefined()
   })
+
+  test('before that, what is mapped to its task, of the task that half of them do', () => {
+    const price = { min_usd: 1, max_usd: 1, per: 'call' } as const
+    const [suggest, search, result] = [{ task: 'seo', price }, { task: 'search' }, { a: 'b' }]
+    const mapped = { ...search, result }
+    expect(chooseOperation([suggest, search, mapped, { task: 'news', result }])).toBe(mapped)
+    expect(chooseOperation([suggest, { task: 'x' }, { task: 'y' }, mapped])).toBe(mapped)
+    expect(chooseOperation([suggest, { ...suggest }, search, mapped])).toBe(suggest)
+  })
 })
 
 describe('a call takes from its operation what its caller leaves out', () => {

@@ -33,16 +33,27 @@ describe('the fields of an answer', () => {
     ['a loop', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }, ''],
     ['text', string, ''],
   ])('%s', (_, schema, expected) => {
-    const fields = toOutputFields({ content_type: JSON_TYPE, schema: { ...schema } })
+    const fields = toOutputFields({
+      response: { content_type: JSON_TYPE, schema: { ...schema } },
+    })
     expect(fields.map(({ name, type }) => `${name} ${type}`).join(', ')).toBe(expected)
   })
 
   test('come from the example where there is no schema', () => {
     const example = { data: [{ id: 1, tags: ['a'] }], next: null }
-    expect(toOutputFields({ content_type: JSON_TYPE, example })).toEqual([
+    expect(toOutputFields({ response: { content_type: JSON_TYPE, example } })).toMatchObject([
       { name: 'data', type: '[{id, tags}]' },
       { name: 'next', type: 'any' },
     ])
+  })
+
+  test('are first those of the task, then those that the schema requires or describes', () => {
+    const properties = { head: string, id: string, note: { description: 'x' }, organic: string }
+    const response = { content_type: JSON_TYPE, schema: { properties, required: ['id'] } }
+    const result = { results: 'organic[].{url: link}' }
+    const namesOf = (more: object) => toOutputFields({ response, ...more }).map(({ name }) => name)
+    expect(namesOf({ result })).toEqual(['organic', 'id', 'note', 'head'])
+    expect(namesOf({})).toEqual(['id', 'note', 'head', 'organic'])
   })
 })
 

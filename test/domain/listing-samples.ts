@@ -12,6 +12,7 @@ import {
 } from '../../src/domain/listing/listing-facts.ts'
 import type { Pricing } from '../../src/domain/listing/pricing.ts'
 import { GITHUB_ISSUER } from '../../src/domain/sellers/claim-rules.ts'
+import type { TaskRow } from '../../src/domain/tasks/task.ts'
 import type { Evidence, Measured, Probe } from '../../src/domain/trust/evidence.ts'
 import { toTrustView } from '../../src/domain/views/trust-view.ts'
 
@@ -94,6 +95,7 @@ interface Sample {
   isClaimed?: boolean
   sharers?: number
   rules?: typeof PUBLIC
+  tasks?: readonly TaskRow[]
 }
 
 export function toListing({ rules = PUBLIC, ...sample }: Sample = {}): DerivedListing {
@@ -107,7 +109,13 @@ export function toListing({ rules = PUBLIC, ...sample }: Sample = {}): DerivedLi
       isClaimed: sample.isClaimed ?? false,
       payouts: { ...NO_PAYOUTS, sharers: sample.sharers ?? 1 },
     },
-    { rules, baseUrl: BASE_URL, directory: 'Waypost', asOf: '2026-11-01' },
+    {
+      rules,
+      baseUrl: BASE_URL,
+      directory: 'Waypost',
+      asOf: '2026-11-01',
+      tasks: sample.tasks ?? [],
+    },
   )
 }
 

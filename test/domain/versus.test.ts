@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { toVersus } from '../../src/components/compare/versus.ts'
 import { UNPUBLISHED } from '../../src/domain/listing/price-text.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { SAMPLE_FACTS, toListing, toMeasured, VIEW_CONTEXT } from './listing-samples.ts'
+import { SAMPLE_FACTS, toKit, toListing, toMeasured, VIEW_CONTEXT } from './listing-samples.ts'
 
 type Sample = NonNullable<Parameters<typeof toListing>[0]>
 const toSubject = (sample: Sample = {}) => ({
@@ -30,6 +30,23 @@ const textsOf = (samples: Sample[], label: string) =>
   rowsOf(samples)
     .get(label)
     ?.cells.map(({ text }) => text)
+
+test('first stands whether each answers, and what comes back', () => {
+  const url = 'https://api.weather.example/now'
+  const response = { content_type: 'application/json', example: { sky: 'clear' } }
+  const facts = { http: [{ method: 'GET', url, response }] }
+  const at = '2026-10-31T00:00:00Z'
+  const probes = [{ at, protocol: 'x402', outcome: 'spoke' } as const]
+  const listing = toListing({ facts, evidence: { probes } })
+  const [first] = toVersus(
+    [{ ...toSubject({ facts, evidence: { probes } }), kit: toKit(listing) }, toSubject()],
+    TASKS,
+  ).groups
+  expect(first?.rows.map(({ label, cells }) => [label, ...cells.map(({ text }) => text)])).toEqual([
+    ['State', 'answered our probe on 31 October 2026', 'not probed'],
+    ['You get', 'sky', 'not described'],
+  ])
+})
 
 describe('listings side by side', () => {
   test('stand in the order given, under their names', () => {

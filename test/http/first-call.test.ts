@@ -50,6 +50,11 @@ describe('three requests to a paid call', () => {
   })
 })
 
+test('the home page has a call that can be pasted as it is', async () => {
+  const addresses = addressesIn(await read('/'))
+  expect(addresses.find((path) => path.includes('/call/'))).toMatch(/^[^<{…]+$/)
+})
+
 test('that rails decide, and not the prefix of an id, is said before anybody is refused', async () => {
   for (const path of ['/docs', '/llms.txt']) {
     const text = (await read(path)).replace(/<[^>]*>/g, '')

@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { toWhatYouGet } from '../../src/components/calls/call-rows.ts'
+import { toCallRows, toWhatYouGet } from '../../src/components/calls/call-rows.ts'
 import { toStripFacts } from '../../src/components/rows/decision-facts.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
+import type { TaskRow } from '../../src/domain/tasks/task.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { BASE_URL, SAMPLE_FACTS, toListing, VIEW_CONTEXT } from '../domain/listing-samples.ts'
 
 const AT = '2026-11-20T00:00:00Z'
 const get = (more: object) => ({ method: 'GET', url: SAMPLE_FACTS.url, ...more })
 
-function listingOf(facts: Record<string, unknown>, evidence: object = {}) {
-  const listing = toListing({ facts, evidence })
+function listingOf(facts: Record<string, unknown>, evidence: object = {}, tasks: TaskRow[] = []) {
+  const listing = toListing({ facts, evidence, tasks })
   const view = toListingView(listing, VIEW_CONTEXT)
   return { view, kit: toKitView(listing, { baseUrl: BASE_URL, trust: view.trust }) }
 }
@@ -28,7 +29,7 @@ describe('what a call gives', () => {
     [
       'at most three of them',
       [get(toResponse({ a: 1, b: 2, c: 3, d: 4 })), get({ url: `${SAMPLE_FACTS.url}/more` })],
-      ['a, b, c, …', `from GET ${pathname}, 1 of 2 operations`],
+      ['a, b, c, …', `from GET ${pathname}, 1 of 2 operations below`],
     ],
     [
       'a list of what is in it',
@@ -44,13 +45,33 @@ describe('what a call gives', () => {
     expect(toWhatYouGet(listingOf({ http }).kit)).toMatchObject([{ value, note, href: '#calls' }])
   })
 
+  test('is the output of its task where it is mapped: that call comes first', () => {
+    const task = 'web_search'
+    const map = { query: 'q', results: 'organic[].{url: link, title: title}' }
+    const search = get({
+      ...toResponse({ head: 1, organic: [] }),
+      url: `${SAMPLE_FACTS.url}/s`,
+      task,
+      map,
+    })
+    const http = [get(toResponse({ words: [] })), search, get({ url: `${SAMPLE_FACTS.url}/x` })]
+    const properties = { results: { type: 'array' } }
+    const tasks = [{ id: task, name: 'S', words: ['a', 'b'], output: { properties } }]
+    const { kit } = listingOf({ http }, {}, tasks)
+    const note = `from GET ${pathname}/s, 1 of 3 operations below`
+    expect(toWhatYouGet(kit)).toMatchObject([{ value: 'results: url, title', note }])
+    expect(toCallRows(kit)?.rows[0]).toMatchObject({ name: `${pathname}/s` })
+    expect(kit.snippets.curl).toContain('endpoint=%2Fnow%2Fs')
+    expect(kit.operations[1]?.result).toEqual({ results: map.results })
+  })
+
   test('has no cell where nobody says it', () => {
     expect(toWhatYouGet(listingOf({ http: [get({})] }).kit)).toEqual([])
     expect(toWhatYouGet(listingOf({ http: [] }).kit)).toEqual([])
   })
 
   test('is the tools of a server, by their names, however long', () => {
-    const tools = ['a', 'b', 'c'.repeat(200), 'd'].map((name) => ({
+    const tools = ['c'.repeat(200), 'a', 'b', 'd'].map((name) => ({
       ...{ name, description: 'x', input_schema: { type: 'object' } },
     }))
     const { kit } = listingOf(
@@ -59,7 +80,7 @@ describe('what a call gives', () => {
     )
     const [cell] = toWhatYouGet(kit)
     expect(cell?.value).toBe('4 tools')
-    expect(cell?.note).toMatch(/^a, b, c{39}…, …$/)
+    expect(cell?.note).toMatch(/^c{39}…, …$/)
   })
 })
 

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest'
+import { toOfferPrice } from '../../src/components/tasks/offer-texts.ts'
 import { toCompareView } from '../../src/domain/compare/compare-view.ts'
+import { toOperationEntries } from '../../src/domain/kit/found-operations.ts'
+import { tasksOf, toTaskOffers, toTaskPages } from '../../src/domain/plans/task-plan.ts'
+import { toListingBrief } from '../../src/domain/views/listing-view.ts'
 import { catalogue } from '../support/own-catalogue.ts'
-import { listings, tables } from './own-catalogue.ts'
+import { listings, SELLERS, tables } from './own-catalogue.ts'
 
 const { sources, byId, ledger, baseUrl } = catalogue
 const context = {
@@ -24,6 +28,31 @@ test('a section with a task has every listing that does it without an account', 
   const focus = new Map(search?.rows.map((row) => [row.id, row.focus]))
   expect(focus.get('x402.x402atlas-websearch')).toBe('dedicated')
   expect(focus.get('x402.stableenrich')).toBe('broad')
+})
+
+test('everybody whom a search by a task finds stands on its page, and a plan where it has rows', () => {
+  const offers = listings.flatMap((listing) =>
+    toTaskOffers(listing, toOperationEntries(listing, baseUrl), { tasks: tables.tasks, baseUrl }),
+  )
+  const pages = toTaskPages(tables.tasks, offers)
+  for (const { id, offers, plan } of pages) {
+    const doing = listings.filter(
+      (listing) => tasksOf(listing).includes(id) && !listing.facts.first_party,
+    )
+    expect(offers.map(({ listing }) => listing.id).sort()).toEqual(doing.map(({ id }) => id).sort())
+    expect([id, plan !== undefined]).toEqual([id, SELLERS.some(({ task }) => task === id)])
+  }
+  expect(
+    pages.find(({ id }) => id === 'translation')?.offers.map(({ listing }) => listing.id),
+  ).toContain('mcp.lara-translate')
+})
+
+test('what has no price of its own costs what its listing says, in the same words', () => {
+  const per = (id: string) => ({ brief: toListingBrief(byId.get(id) ?? expect.fail(id), sources) })
+  expect(toOfferPrice({ usd: null }, per('api.openweathermap'))).toBe('free to start')
+  expect(toOfferPrice({ usd: 0 }, per('mcp.weather-isdaniel'))).toBe('free to run')
+  expect(toOfferPrice({ usd: 0.006 }, per('x402.openweather-mpp'))).toBe('$0.006')
+  expect(toOfferPrice({ usd: null })).toBe('price not published')
 })
 
 test('listed rows stand beside those of the task, each once', () => {

@@ -1,3 +1,4 @@
+import { chooseOperation } from '../../domain/kit/kit-entries.ts'
 import type { KitView } from '../../domain/kit/kit-view.ts'
 import { encodeBody, isJsonPayload, toOutputFields } from '../../domain/listing/operation.ts'
 import { toUnitPriceText } from '../../domain/listing/price-text.ts'
@@ -33,9 +34,11 @@ export function toCallRows(kit: Kit): CallRows | null {
   if (kit.tools.length > 0) return firstOf('Tools', kit.tools.map(toToolRow))
   if (kit.skills.length > 0) return firstOf('Skills', kit.skills.map(toSkillRow))
   if (kit.kind !== 'http_api' || kit.operations.length === 0) return null
+  const first = chooseOperation(kit.operations)
+  const others = kit.operations.filter((one) => one !== first)
   return firstOf(
     'Operations',
-    kit.operations.map((one) => toOperationRow(one, kit)),
+    [first ?? [], ...others].flat().map((one) => toOperationRow(one, kit)),
   )
 }
 
@@ -65,7 +68,7 @@ function toSkillRow({ name, description, examples = [] }: Kit['skills'][number])
   }
 }
 
-const PLAIN = { verb: '', price: null, tags: [], assumed: [], returns: null, trial: null }
+const PLAIN = { verb: '', price: null, tags: [], assumed: '', returns: null, trial: null }
 
 const EFFECT_TAGS: Record<Effect, CallTag> = {
   read: { text: 'reads', tone: 'plain' },
@@ -99,6 +102,18 @@ function toToolRow(tool: Kit['tools'][number]): CallRow {
   }
 }
 
+const AND_LIST = new Intl.ListFormat('en-GB')
+const GUESSED = {
+  method: 'its method',
+  url: 'its address',
+  price: 'its price',
+  offers: 'how it is paid',
+  params: 'its inputs',
+  body: 'its inputs',
+  response: 'its answer',
+  safe: 'that a call changes nothing',
+} as const
+
 /** A listed price without a note on access needs no key. */
 const NO_KEY = new Set<Kit['auth']['type']>(['payment', 'none', 'unknown'])
 
@@ -127,9 +142,9 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
     ],
     /** Shown where `params` is empty. */
     withoutParams: 'No input is described.',
-    returns: operation.response === undefined ? null : toReturns(operation.response),
-    /** What is a guess. */
-    assumed: operation.assumed ?? [],
+    returns: operation.response === undefined ? null : toReturns(operation, operation.response),
+    /** What is a guess, in words. */
+    assumed: AND_LIST.format((operation.assumed ?? []).map((field) => GUESSED[field])),
     /** Where neither the listing nor our probe required a key, and the relay can call it. */
     trial:
       operation.relay_url !== undefined &&
@@ -140,8 +155,10 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
   }
 }
 
-function toReturns(response: NonNullable<Kit['operations'][number]['response']>) {
-  const all = toOutputFields(response)
+type Answer = NonNullable<Kit['operations'][number]['response']>
+
+function toReturns(operation: Kit['operations'][number], response: Answer) {
+  const all = toOutputFields(operation)
   const fields = all.slice(0, MAX_FIELDS).map(({ name, type }) => `${name}: ${type}`)
   const more = all.length > MAX_FIELDS ? ', …' : ''
   return {
@@ -207,12 +224,12 @@ const MAX_NAMES = 3
 export function toWhatYouGet(kit: Kit): DecisionFact[] {
   if (kit.tools.length > 0) return [toCounted('tool', kit.tools)]
   if (kit.skills.length > 0) return [toCounted('skill', kit.skills)]
-  const [first] = kit.kind === 'http_api' ? kit.operations : []
+  const first = kit.kind === 'http_api' ? chooseOperation(kit.operations) : undefined
   if (first === undefined) return []
   const value = toAnswerWords(first)
   if (value === '') return []
   const { pathname } = new URL(first.url)
-  const others = kit.operations.length > 1 ? `, 1 of ${kit.operations.length} operations` : ''
+  const others = kit.operations.length > 1 ? `, 1 of ${kit.operations.length} operations below` : ''
   // `{city}` reads better than its escapes.
   const path = pathname.replaceAll('%7B', '{').replaceAll('%7D', '}')
   const note = `from ${first.method} ${cutText(path, MAX_NAME)}${others}`
@@ -226,16 +243,26 @@ function toCounted(noun: 'tool' | 'skill', all: readonly { name: string }[]): De
   return { ...CELL, value, note: toNames(all.map(({ name }) => name)) }
 }
 
-/** The outer fields of the answer; without any, the operation's description. */
-function toAnswerWords({ response, description = '' }: Kit['operations'][number]): string {
-  const fields = response === undefined ? [] : toOutputFields(response).map(({ name }) => name)
+/** The output of its task, else the outer fields of the answer; without any, its description. */
+function toAnswerWords(operation: Kit['operations'][number]): string {
+  const { result, description = '' } = operation
+  if (result !== undefined) return toNames(Object.entries(result).map(toMemberWords))
+  const fields = toOutputFields(operation).map(({ name }) => name)
   if (fields.length === 0) return cutText(description, MAX_NAME * MAX_NAMES)
   const isList = fields.every((name) => name.startsWith('[].'))
   const names = toNames(fields.map((name) => name.replace(/^\[\]\./, '')))
   return isList ? `a list of ${names}` : names
 }
 
+/** @example toMemberWords(['results', 'data[].{url: link, title: name}']) → 'results: url, title' */
+function toMemberWords([name, path]: [string, string]): string {
+  const inner = [...path.matchAll(/(\w+):/g)].map(([, member]) => member)
+  return [name.replaceAll('_', ' '), ...(inner.length > 0 ? [inner.join(', ')] : [])].join(': ')
+}
+
+/** As many as fit a line, at least one. */
 function toNames(names: readonly string[]): string {
-  const shown = names.slice(0, MAX_NAMES).map((name) => cutText(name, MAX_NAME))
-  return shown.join(', ') + (names.length > MAX_NAMES ? ', …' : '')
+  const few = names.slice(0, MAX_NAMES).map((name) => cutText(name, MAX_NAME))
+  const shown = few.filter((_, at) => few.slice(0, at + 1).join(', ').length <= MAX_NAME)
+  return shown.join(', ') + (names.length > shown.length ? ', …' : '')
 }

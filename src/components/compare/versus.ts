@@ -12,6 +12,7 @@ import type { ListingView } from '../../domain/views/listing-view.ts'
 import { smallestOf } from '../../domain/wire/json.ts'
 import { LEAST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'
 import { NOTICE_TITLES } from '../../domain/wire/vocabulary.ts'
+import { toWhatYouGet } from '../calls/call-rows.ts'
 import { ACCESS_TEXTS, runsText } from '../rows/decision-facts.ts'
 import { toTrustNote } from '../rows/listing-row.ts'
 
@@ -66,6 +67,8 @@ interface VersusCell {
 
 interface CellSubject {
   view: ListingView
+  /** Its calls, where they are read. */
+  kit?: Parameters<typeof toWhatYouGet>[0] | undefined
   /** Written by the author of the comparison. */
   focus?: 'dedicated' | 'broad' | undefined
 }
@@ -167,8 +170,20 @@ const signal = (view: ListingView, name: string, unit: string) =>
 const measured = (view: ListingView) =>
   view.trust.evidence === 'no_payment_data' ? null : view.trust
 
+/** The newest good answer, else what came instead of one, with its day. */
+const stateRow = row('State', 'not probed', ({ known: { answers } }) =>
+  answers?.as_of === undefined ? null : answers.text.replace(/^it /, ''),
+)
+
+/** Of servers and agents what they are asked for, of others what is in the answer. */
+const getsRow = row('You get', 'not described', (_, { kit }) => {
+  const [gets] = kit === undefined ? [] : toWhatYouGet(kit)
+  return kit?.kind === 'http_api' ? gets?.value : gets?.note
+})
+
 const COST = 'Cost'
 const VERSUS_GROUPS: readonly { title: string; rows: readonly ToRows[] }[] = [
+  { title: 'Answers', rows: [stateRow, getsRow] },
   {
     title: COST,
     rows: [
@@ -225,15 +240,15 @@ export function countCompared({ sections }: Pick<CompareView, 'sections'>): numb
 /** Data of `/compare?ids=`: chosen listings, and why others are missing. */
 export interface ChosenListings {
   /** In the order they were chosen. */
-  views: readonly ListingView[]
+  subjects: readonly CellSubject[]
   /** A sentence for each requested one that is not shown. */
   leftOut: readonly string[]
   tasks: TaskNames
 }
 
 /** @returns 200 where there is something to compare, else why not: none known, or too few. */
-export function toChosenStatus({ views, leftOut }: ChosenListings): 200 | 400 | 404 {
-  if (views.length >= LEAST_COMPARED) return 200
+export function toChosenStatus({ subjects, leftOut }: ChosenListings): 200 | 400 | 404 {
+  if (subjects.length >= LEAST_COMPARED) return 200
   return leftOut.length > 0 ? 404 : 400
 }
 

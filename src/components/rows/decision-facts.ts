@@ -64,10 +64,18 @@ function toPrice(view: ListingView): DecisionFact[] {
   const { pricing, kind, cost } = view
   if (pricing.model === 'per_call') {
     const { min_usd, max_usd } = pricing
-    const unit = min_usd === max_usd ? 'a call' : `to ${toUsd(max_usd)} a call`
+    const isOne = min_usd === max_usd
+    const unit = isOne ? 'a call' : `to ${toUsd(max_usd)} a call`
     const isOld = view.notices.some(({ id }) => id === 'price_changed')
     const note = isOld ? `${unit} as listed, and changed since` : unit
-    return [factOf('Price from', max_usd === 0 ? 'Free' : toUsd(min_usd), note, 'money')]
+    return [
+      factOf(
+        isOne ? 'Price' : 'Price from',
+        max_usd === 0 ? 'Free' : toUsd(min_usd),
+        note,
+        'money',
+      ),
+    ]
   }
   const charge = chargeOf(view)
   // A guide is only read: that it is free goes without saying.

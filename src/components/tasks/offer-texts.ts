@@ -4,6 +4,7 @@ import { toCountText, toUsd } from '../../domain/listing/price-text.ts'
 import type { TaskOffer, TaskView } from '../../domain/plans/task-plan.ts'
 import { needsNoAccount } from '../../domain/tasks/filled-request.ts'
 import { ACCESS_TEXTS } from '../rows/decision-facts.ts'
+import { toCost } from '../rows/listing-row.ts'
 
 /** @example toFromText({ min_usd: 0.01 }) → 'from $0.01'; empty where none is known */
 export function toFromText({ min_usd }: Pick<TaskView, 'min_usd'>): string {
@@ -13,8 +14,16 @@ export function toFromText({ min_usd }: Pick<TaskView, 'min_usd'>): string {
 
 const PER: Readonly<Record<string, string>> = { token: 'token', minute: 'minute', mb: 'MB' }
 
-/** @example toOfferPrice({ usd: 0.01 }) → '$0.01'; toOfferPrice({ usd: 0 }) → 'free' */
-export function toOfferPrice({ usd, per }: Pick<TaskOffer, 'usd' | 'per'>): string {
+/**
+ * @param listed where the operation has no price of its own, its listing's words stand for it
+ * @example toOfferPrice({ usd: 0.01 }) → '$0.01'; toOfferPrice({ usd: 0 }) → 'free'
+ */
+export function toOfferPrice(
+  { usd, per }: Pick<TaskOffer, 'usd' | 'per'>,
+  listed?: Pick<CompiledListing, 'brief'>,
+): string {
+  const cost = usd || listed?.brief.pricing.model !== 'unknown' ? undefined : toCost(listed.brief)
+  if (cost !== undefined) return cost
   if (usd === null) return 'price not published'
   if (usd === 0) return 'free'
   return per === undefined ? toUsd(usd) : `${toUsd(usd)} per ${PER[per] ?? 'unit'}`

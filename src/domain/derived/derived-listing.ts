@@ -14,6 +14,7 @@ import {
 import { toSuspicionNotice } from '../probe/mcp.ts'
 import { DELIVERS, type Delivered, earnsDelivers } from '../relay/delivered.ts'
 import { toDigest, toFactsOfCall } from '../relay/pins.ts'
+import type { TaskRow } from '../tasks/task.ts'
 import type { PastFacts } from '../trust/age.ts'
 import {
   type Evidence,
@@ -75,11 +76,12 @@ interface DeriveContext {
   directory: string
   /** The build's day, such as 2026-11-26. */
   asOf: string
+  tasks: readonly TaskRow[]
 }
 
 export function deriveListing(
   given: DeriveInput,
-  { rules, baseUrl, directory, asOf }: DeriveContext,
+  { rules, baseUrl, directory, asOf, tasks }: DeriveContext,
 ) {
   const input = cleaned(given)
   const { id, isClaimed, evidence, payouts, mark = null, delivered } = input
@@ -89,7 +91,7 @@ export function deriveListing(
   const liveTested = isLiveTested(probes)
   const status: Status = isClaimed ? 'claimed' : 'unclaimed'
   /** Its operations, tools and skills: written by people, and read by machines. */
-  const surface = toSurface(complete, read, rules)
+  const surface = toSurface(complete, read, rules, tasks)
   const facts = withToolPrices(complete, surface)
   const isRotating = input.notices.some((notice) => notice.id === 'payout_rotating')
   const payees = payeesOf(facts, surface, read, isRotating)

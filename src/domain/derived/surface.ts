@@ -9,6 +9,7 @@ import {
   type WrittenTool,
 } from '../listing/listing-facts.ts'
 import { findUrlFault, type UrlRules } from '../listing/target-url.ts'
+import { type TaskRow, toResult } from '../tasks/task.ts'
 import type { Interface, SeenAnswer, SeenOperation } from '../trust/evidence.ts'
 import { toOperationKey } from '../wire/text.ts'
 import type { Effect, HttpMethod } from '../wire/vocabulary.ts'
@@ -16,7 +17,11 @@ import type { Effect, HttpMethod } from '../wire/vocabulary.ts'
 /** The result of our probe's call of an operation, with its time; texts stay in the evidence. */
 type SeenCall = Omit<SeenAnswer, 'saw' | 'verdict' | 'at'> & { at: string }
 
-export type SurfaceOperation = Operation & { seen?: SeenCall }
+export type SurfaceOperation = Operation & {
+  seen?: SeenCall
+  /** Where each member of its task's output is in the answer; absent where it is not mapped. */
+  result?: Record<string, string>
+}
 
 /** For a tool with unknown inputs. */
 const ANY = { type: 'object' }
@@ -32,9 +37,11 @@ export function toSurface(
   facts: Pick<ListingFacts, 'http' | 'kind' | 'url' | 'tools' | 'skills'>,
   read: Interface | undefined,
   rules: UrlRules,
+  tasks: readonly TaskRow[] = [],
 ) {
+  const operations = facts.kind === 'http_api' ? mergeOperations(facts, read, rules) : []
   return {
-    operations: facts.kind === 'http_api' ? mergeOperations(facts, read, rules) : [],
+    operations: operations.map((operation) => withResult(operation, tasks)),
     tools: facts.kind === 'mcp_server' ? mergeTools(facts.tools ?? [], read?.tools ?? []) : [],
     skills: facts.kind === 'a2a_agent' ? mergeSkills(facts.skills ?? [], read?.skills ?? []) : [],
   }
@@ -108,6 +115,14 @@ const EFFECT_BY_METHOD: Partial<Record<HttpMethod, Effect>> = {
 function withEffect(operation: SurfaceOperation): SurfaceOperation {
   const effect = operation.effect ?? EFFECT_BY_METHOD[operation.method]
   return effect === undefined ? operation : { ...operation, effect }
+}
+
+function withResult(operation: SurfaceOperation, tasks: readonly TaskRow[]): SurfaceOperation {
+  const { map, task } = operation
+  const { output } = tasks.find(({ id }) => map !== undefined && id === task) ?? {}
+  return map === undefined || output === undefined
+    ? operation
+    : { ...operation, result: toResult({ output }, map) }
 }
 
 /** By the seller's hints: a destructive tool may delete, so all that is known is that it writes. */

@@ -70,6 +70,12 @@ function toAddCommand(name: string, way: Way): string {
   return `claude mcp add ${toShellWords(words)}\n`
 }
 
+/** For Claude Code: a directory's own MCP server, through which its agents find and call services. */
+export function toOwnAddCommand(directory: string, baseUrl: string): string {
+  const way = { transport: 'streamable-http', url: `${baseUrl}/mcp`, headers: {} } as const
+  return toAddCommand(toSlug(directory), way).trimEnd()
+}
+
 function toTexts(name: string, servers: Record<string, object>, codex: Way): Named {
   const texts = Object.entries(servers).map(([client, server]) => {
     const root = client === 'vscode' ? 'servers' : 'mcpServers'

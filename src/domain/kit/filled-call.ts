@@ -18,7 +18,7 @@ interface RequestedCall {
 
 type CalledOperation = Pick<
   KitOperation,
-  'method' | 'url' | 'price' | 'offers' | 'relay_url' | 'example'
+  'method' | 'url' | 'price' | 'offers' | 'relay_url' | 'example' | 'task' | 'result'
 >
 
 export interface FilledCall extends RequestedCall {

@@ -111,7 +111,7 @@ export function toFoundHttp(operation: KitOperation): FoundOperation['operation'
       ...{ effect, price, offers: offers && toOffers(offers, price) },
     }),
     ...toInput(required.map(({ name, schema }) => [name, typeOf(schema)])),
-    ...toOutputNames(operation.response),
+    ...toOutputNames(operation),
     ...(isShort(sent) && Object.keys(sent).length > 0 && { example: sent }),
     ...(relay_url !== undefined && { relay_url }),
     ...(keys.length > 0 && { bring: keys }),
@@ -234,22 +234,24 @@ function toInput(pairs: readonly (readonly [string, string])[]): {
 }
 
 /** Outer fields of an answer with their types; for anything but JSON its media type. */
-export function toOutput(response: KitOperation['response']): Pick<Found, 'output'> {
+export function toOutput(operation: Answering): Pick<Found, 'output'> {
+  const { response } = operation
   if (response === undefined) return {}
   if (!isJsonPayload(response)) return { output: response.content_type }
-  const fields = toOutputFields(response).slice(0, MAX_OUTPUTS)
+  const fields = toOutputFields(operation).slice(0, MAX_OUTPUTS)
   if (fields.length === 0) return {}
   const pairs = fields.map(({ name, type }) => [name, cutText(type, MAX_OUTPUT_TYPE)])
   return { output: Object.fromEntries(pairs) }
 }
 
 /** Rows of an answer only have room for names. */
-function toOutputNames(response: KitOperation['response']): Pick<Found, 'output'> {
-  const { output } = toOutput(response)
+function toOutputNames(operation: Answering): Pick<Found, 'output'> {
+  const { output } = toOutput(operation)
   if (output === undefined || typeof output === 'string') return present({ output })
   return { output: cutText(Object.keys(output).join(', '), MAX_OUTPUT_NAMES) }
 }
 
+type Answering = Pick<KitOperation, 'response' | 'result'>
 type Found = FoundOperation['operation']
 
 function typeOf(schema: unknown): string {
@@ -280,7 +282,7 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string) {
     operation: FoundOperation['operation'],
     names: string[],
     description = '',
-    sold: OperationOffers & { task?: string | undefined } = {},
+    sold: OperationOffers & Partial<Pick<KitOperation, 'task' | 'result'>> = {},
     slots: ArgumentSlot[] = [],
   ) => ({
     found: { listing: shown, operation },
@@ -288,6 +290,7 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string) {
     names,
     /** Id of its task. */
     task: sold.task,
+    isMapped: sold.result !== undefined,
     description,
     /** Slots of its example that a query can fill. */
     slots,
@@ -423,7 +426,7 @@ function toRows(kit: KitView) {
         return {
           ...found,
           ...(offers !== undefined && { offers: offers.slice(0, MAX_OFFERS) }),
-          ...toOutput(each.response),
+          ...toOutput(each),
           ...(Object.keys(example).length > 0 && { example }),
         }
       },

@@ -40,6 +40,8 @@ export const KitOperationSchema = v.object({
   body: v.optional(PayloadSchema),
   /** The output, and the document that describes it. */
   response: v.optional(v.object({ ...PayloadSchema.entries, ref: v.optional(v.string()) })),
+  /** Where each member of its task's output is in the answer; absent where it is not mapped. */
+  result: v.optional(v.record(v.string(), v.string())),
   safe: v.optional(v.boolean()),
   /** `<PLACEHOLDER>`s are for values only the caller can know. */
   example: ExampleRequestSchema,
@@ -142,18 +144,28 @@ export function orderByRail<Each extends OperationOffers>(
   return [...operations.filter(isOn), ...operations.filter((each) => !isOn(each))]
 }
 
-/** The first that is sold on the rail, else the first that has a price, else the first. */
-export function chooseOperation<Each extends OperationOffers>(
+/**
+ * The one that a buyer most likely wants, of those sold on the rail where any are: one of the task
+ * that at least half of them do, mapped to its task before all others, then with a price.
+ */
+export function chooseOperation<Each extends OfferedCall>(
   operations: readonly Each[],
   rail?: Rail,
 ): Each | undefined {
-  const [first] = orderByRail(operations, rail)
-  if (first?.offers?.some((offer) => offer.rail === rail) === true) return first
+  const sold = operations.filter(({ offers = [] }) => offers.some((offer) => offer.rail === rail))
+  const all = sold.length > 0 ? sold : operations
+  const [purpose] = [...Map.groupBy(all, ({ task }) => task)].flatMap(([task, doing]) =>
+    task !== undefined && doing.length * 2 >= all.length ? [doing] : [],
+  )
+  const wanted = purpose ?? all
   return (
-    operations.find(({ price, offers }) => price !== undefined || offers !== undefined) ??
-    operations[0]
+    wanted.find(({ result }) => result !== undefined) ??
+    wanted.find(({ price, offers }) => price !== undefined || offers !== undefined) ??
+    wanted[0]
   )
 }
+
+type OfferedCall = OperationOffers & Partial<Pick<KitOperation, 'task' | 'result'>>
 
 const KitSettingSchema = v.object({
   ...VariableViewSchema.entries,

@@ -353,20 +353,38 @@ const MAX_DEPTH = 4
 interface OutputField {
   name: string
   type: string
+  /** The schema requires or describes it. */
+  isStated: boolean
 }
 
 type Response = NonNullable<Operation['response']>
 type Schema = Readonly<Record<string, unknown>>
 
 /**
- * The outer fields of an answer, by its schema or, without one, by its example.
+ * The outer fields of an answer, by its schema or, without one, by its example: those that hold the
+ * task's output first, then those that the schema requires or describes.
  *
  * @example toOutputFields({ …, example: { results: [{ url: '…', score: 1 }] } })
  *   → [{ name: 'results', type: '[{url, score}]' }]
  */
-export function toOutputFields({ schema, example }: Response): OutputField[] {
+export function toOutputFields({ response = NO_RESPONSE, result = {} }: Answering): OutputField[] {
+  const { schema, example } = response
   const ofSchema = schema === undefined ? [] : fieldsOf(schema, schema)
-  return ofSchema.length > 0 ? ofSchema : fieldsOf(toShape(example, 0), {})
+  const fields = ofSchema.length > 0 ? ofSchema : fieldsOf(toShape(example, 0), {})
+  const holds = new Set(Object.values(result).map((path) => OUTER.exec(path)?.[1]))
+  const placeOf = ({ name, isStated }: OutputField) =>
+    holds.has(name.replace('[].', '')) ? 0 : isStated ? 1 : 2
+  return fields.sort((a, b) => placeOf(a) - placeOf(b))
+}
+
+/** The outer field of a path such as `organic[].{url: link}`. */
+const OUTER = /^(?:\[\d*\]\.?)?"?([^"[\].{]+)/
+const NO_RESPONSE: Response = { content_type: 'application/json' }
+
+interface Answering {
+  response?: Response | undefined
+  /** Paths of the members of its task's output. */
+  result?: Readonly<Record<string, string>> | undefined
 }
 
 export function isJsonPayload({ content_type }: Pick<Response, 'content_type'>): boolean {
@@ -374,12 +392,13 @@ export function isJsonPayload({ content_type }: Pick<Response, 'content_type'>):
 }
 
 function fieldsOf(schema: unknown, root: unknown): OutputField[] {
-  const { properties, items } = toWhole(schema, root)
+  const { properties, items, required } = toWhole(schema, root)
   if (items !== undefined)
-    return fieldsOf(items, root).map(({ name, type }) => ({ name: `[].${name}`, type }))
+    return fieldsOf(items, root).map((field) => ({ ...field, name: `[].${field.name}` }))
   return Object.entries(properties ?? {}).map(([name, field]) => ({
     name,
     type: typeOf(field, root),
+    isStated: required.includes(name) || (isJsonObject(field) && 'description' in field),
   }))
 }
 
@@ -398,7 +417,7 @@ function toWhole(schema: unknown, root: unknown, depth = 0) {
   const named = typeof reference === 'string' ? [resolveReference(root, reference)] : []
   const all = Array.isArray(allOf) ? allOf : []
   const [choice] = [oneOf, anyOf].filter(Array.isArray).flat()
-  const inside: { properties?: Schema; items?: unknown; type: string }[] =
+  const inside: { properties?: Schema; items?: unknown; type: string; required: unknown[] }[] =
     depth >= MAX_DEPTH
       ? []
       : [...named, ...all, choice]
@@ -411,6 +430,7 @@ function toWhole(schema: unknown, root: unknown, depth = 0) {
   return {
     ...(maps.length > 0 && { properties }),
     ...(isJsonObject(items) && { items }),
+    required: [...inside.map((part) => part.required), own.required].filter(Array.isArray).flat(),
     type: types.length > 0 ? types.join(' or ') : (inside[0]?.type ?? 'any'),
   }
 }

@@ -10,7 +10,7 @@ import { type Delivered, isKnownToDeliver } from '../relay/delivered.ts'
 import { fitCalls, sizeOf } from '../search/fitted-lists.ts'
 import { hostOf, ownerAt, type SharedHosts } from '../sellers/claim-rules.ts'
 import { fillRequest, needsNoAccount, takenBy } from '../tasks/filled-request.ts'
-import { membersOf, type Task, type TaskRow, toTask } from '../tasks/task.ts'
+import { membersOf, type Task, type TaskRow, toResult, toTask } from '../tasks/task.ts'
 import { compareText, eachOnce, isJsonObject, memberOf, present, smallestOf } from '../wire/json.ts'
 import { callPath, markPath, pagePath, taskPath } from '../wire/links.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/shapes.ts'
@@ -190,16 +190,12 @@ function knownToDeliver({ seller }: Candidate): number {
 
 function toRow(
   { seller, usd, offers, ignores }: Candidate,
-  { output }: Task,
+  task: Task,
   input: Readonly<Record<string, unknown>>,
   baseUrl: string,
 ): PlanRow {
   const { id, name, operator, trust } = seller.seller
   const request = fillRequest(seller, input)
-  const members = membersOf(output).flatMap((member) => {
-    const path = memberOf(seller.map, member)
-    return typeof path === 'string' ? [[member, path] as const] : []
-  })
   return {
     seller: {
       ...{ id, name },
@@ -213,7 +209,7 @@ function toRow(
     ...(offers.length > 0 && {
       offers: toOffers(offers.slice(0, MAX_OFFERS), { min_usd: usd, max_usd: usd }),
     }),
-    output: Object.fromEntries(members),
+    output: toResult(task, seller.map),
     ...(ignores.length > 0 && { ignores }),
     digest: seller.digest,
   }
@@ -238,7 +234,7 @@ const TaskOfferSchema = v.object({
   auth: v.picklist(AUTH_TYPES),
   /** It runs on the caller's machine. */
   is_local: v.optional(v.literal(true)),
-  /** `GET https://…`, or the name of a tool. */
+  /** `GET https://…` or the name of a tool; of a whole server its address or command. */
   operation: v.string(),
   /** US dollars for one unit: 0 is free; null where no price is known. */
   usd: v.nullable(v.number()),
@@ -273,6 +269,14 @@ export type TaskOffer = v.InferOutput<typeof TaskOfferSchema>
 export interface OfferOfTask {
   task: string
   offer: TaskOffer
+  /** A plan of the task has this listing. */
+  isPlanned?: boolean
+}
+
+/** Tasks that a listing does: as a whole, and by its operations and tools. */
+export function tasksOf({ facts, surface }: Pick<DerivedListing, 'facts' | 'surface'>): string[] {
+  const done = [...surface.operations, ...surface.tools].flatMap(({ task }) => task ?? [])
+  return [...new Set([...(facts.tasks ?? []), ...done])]
 }
 
 /** One for each task that a listing does; our own listings offer nothing here. */
@@ -281,19 +285,21 @@ export function toTaskOffers(
   entries: readonly OperationEntry[],
   { tasks, baseUrl }: { tasks: readonly TaskRow[]; baseUrl: string },
 ): OfferOfTask[] {
-  const { facts, surface } = listing
-  const done = [...surface.operations, ...surface.tools].filter(({ task }) => task !== undefined)
-  if (facts.first_party || done.length === 0) return []
-  const rows = new Map(tasks.map((row) => [row.id, row]))
-  const best = new Map<string, TaskOffer>()
-  for (const entry of entries) {
-    const row = entry.task === undefined ? undefined : rows.get(entry.task)
-    if (row === undefined) continue
-    const offer = toTaskOffer(listing, entry, row, baseUrl)
-    const known = best.get(row.id)
-    if (known === undefined || compareTaskOffers(offer, known) < 0) best.set(row.id, offer)
-  }
-  return [...best].map(([task, offer]) => ({ task, offer }))
+  if (listing.facts.first_party) return []
+  const planned = new Set(mappedOf(listing).map(({ task }) => task))
+  // A server or an agent that only does it as a whole has an entry without a name.
+  const [whole] = entries.filter(({ found }) => found.operation.name === undefined)
+  return tasksOf(listing).flatMap((id) => {
+    const row = tasks.find((each) => each.id === id)
+    const doing = entries.filter(({ task }) => task === id)
+    if (row === undefined) return []
+    // Of equals the one that is mapped to the task.
+    const [offer] = (doing.length > 0 ? doing : [whole ?? []].flat())
+      .toSorted((a, b) => Number(b.isMapped) - Number(a.isMapped))
+      .map((entry) => toTaskOffer(listing, entry, row, baseUrl))
+      .sort(compareTaskOffers)
+    return offer === undefined ? [] : [{ task: id, offer, isPlanned: planned.has(id) }]
+  })
 }
 
 function toTaskOffer(
@@ -303,7 +309,16 @@ function toTaskOffer(
   baseUrl: string,
 ): TaskOffer {
   const { id, facts, mark } = listing
-  const { name, method, url = '', price, output, relay_url } = found.operation
+  const {
+    name,
+    method,
+    url = '',
+    command,
+    package: bundle,
+    price,
+    output,
+    relay_url,
+  } = found.operation
   const request = toRequest(listing, found, row)
   return {
     listing: {
@@ -312,7 +327,7 @@ function toTaskOffer(
     },
     auth: facts.auth.type,
     ...(runsLocallyOnly(facts) && { is_local: true as const }),
-    operation: name ?? `${method} ${url}`,
+    operation: name ?? (method === undefined ? url || command || bundle || '' : `${method} ${url}`),
     usd: minUsd ?? (isFree(facts) ? 0 : null),
     ...(price !== undefined && price.per !== 'call' && { per: price.per }),
     ...present({ returns: typeof output === 'string' ? output : undefined }),
@@ -405,7 +420,7 @@ const TaskViewSchema = v.object({
   input: v.optional(schema),
   output: v.optional(schema),
   example: v.optional(v.record(v.string(), v.unknown())),
-  /** The address of the plan, with the members of the input as parameters. */
+  /** The address of the plan, with the members of the input as parameters; absent without sellers. */
   plan: v.optional(v.string()),
 })
 export type TaskView = v.InferOutput<typeof TaskViewSchema>
@@ -425,12 +440,14 @@ export function toTaskPages(rows: readonly TaskRow[], all: readonly OfferOfTask[
   const byTask = Map.groupBy(all, ({ task }) => task)
   return rows.map((row) => {
     const { id, name, words, input, output, example } = row
-    const offers = (byTask.get(id) ?? []).map(({ offer }) => offer).sort(compareTaskOffers)
+    const done = byTask.get(id) ?? []
+    const offers = done.map(({ offer }) => offer).sort(compareTaskOffers)
+    const hasPlan = done.some(({ isPlanned }) => isPlanned)
     const [first] = offers
     return {
       ...{ id, name, words, page: taskPath(id), sellers: offers.length },
       min_usd: first?.per === undefined ? (first?.usd ?? null) : null,
-      ...present({ input, plan: input && planPath(id), output, example }),
+      ...present({ input, plan: hasPlan ? planPath(id) : undefined, output, example }),
       offers,
     }
   })
@@ -464,8 +481,8 @@ export function toTaskSellers(
   { tasks, sharedHosts }: { tasks: readonly TaskRow[]; sharedHosts: SharedHosts },
 ) {
   const { id, facts, trust, buy } = listing
-  const mapped = (facts.http ?? []).filter(({ map }) => map !== undefined)
-  if (mapped.length === 0 || !needsNoAccount(facts.auth) || facts.first_party) return []
+  const mapped = mappedOf(listing)
+  if (mapped.length === 0) return []
   const shown = new Map(
     toKitOperations(listing, buy.buy === 'relay_x402' ? '/' : null).map((each) => [
       `${each.method} ${each.url}`,
@@ -506,6 +523,12 @@ export function toTaskSellers(
       },
     ]
   })
+}
+
+/** What a plan may call: mapped to a task, and without an account. */
+function mappedOf({ facts }: Pick<DerivedListing, 'facts'>) {
+  const isOpen = needsNoAccount(facts.auth) && !facts.first_party
+  return isOpen ? facts.http.filter(({ map }) => map !== undefined) : []
 }
 
 type Mapped = Pick<NonNullable<DerivedListing['facts']['http']>[number], 'map' | 'params' | 'body'>

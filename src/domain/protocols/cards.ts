@@ -213,9 +213,9 @@ function toOperation(operations: readonly KitOperation[], choice: KitChoice): ob
       operation: numbers.get(operation),
       call: `${operation.method} ${operation.url}`,
     }))
-  const { response, ...operation } = chosen
+  const { response: _, ...operation } = chosen
   return {
-    operation: { ...operation, ...toOutput(response) },
+    operation: { ...operation, ...toOutput(chosen) },
     ...(others.length > 0 && { other_operations: others }),
   }
 }

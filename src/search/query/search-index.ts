@@ -197,8 +197,9 @@ function adviceFor(
 /** The answer to a query is sorted in two parts, see `rankRows`. */
 function sortNotes({ q, sort = 'relevance' }: SearchQuery, total: number): string[] {
   if (q === undefined || sort === 'relevance' || total === 0) return []
+  const key = sort === 'price' ? 'the lowest price of any of their calls' : sort
   return [
-    `Sorted by ${sort}: first what is at least half as relevant as the best match, then the others.`,
+    `Sorted by ${key}: first what is at least half as relevant as the best match, then the others.`,
   ]
 }
 
