@@ -90,10 +90,7 @@ export function createCatalogue(
     const key = hash('sha256', JSON.stringify(read))
     return { ...known, facts: file.facts, description: file.description, key }
   })
-  const context = {
-    ...{ rules, baseUrl, directory: tables.site.short_name },
-    ...{ asOf, tasks: tables.tasks },
-  }
+  const context = { rules, baseUrl, directory: tables.site.short_name, asOf, tasks: tables.tasks }
   const ofTables = digestOf(tables)
   const listings = inputs.map((input) =>
     recall(`listing ${input.id}`, input.key + ofTables, () => deriveListing(input, context)),
