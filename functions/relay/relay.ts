@@ -118,19 +118,20 @@ export function createRelay(
     const slot = inFlight.enter(listingId, client)
     return typeof slot === 'string' ? toBusy(refuse, slot) : { client, slot }
   }
-  /** Counts the call, then forwards it: limits are judged before anything is sent, never after. */
+  /** Forwards the call and counts it: limits are judged before anything is sent, never after. */
   const enter = async (req: IncomingMessage, res: ServerResponse, plan: CallPlan) => {
     const { listing, target, path, expectation } = plan
     const admitted = await admit(req, res, listing.id)
     if (admitted === null) return
     if (admitted instanceof Response) return sendResponse(req, res, admitted)
-    ledger.usage.called(listing.id)
     const startedAt = clock.now()
     let status = 0
     const isOwnAddress = createOwnAddress(config.HOST, req.socket)
     try {
       const paid = observer.observe(req, { listing, path, client: admitted.client })
       const onHead = (head: SellerHead) => {
+        // A call that nobody answered is none of the seller's.
+        ledger.usage.called(listing.id)
         status = head.status
         onOutcome(toOutcome(status))
         const transaction = paid === null ? readSettledTransaction(head.headers) : paid.transaction

@@ -187,7 +187,14 @@ async function recordSuccess(step: Step): Promise<void> {
   // If another seller commits first, the unique index refuses this and the transaction runs again.
   const verified = await trx
     .updateTable('claim')
-    .set({ ...seen, state: 'verified', verified_at: now, failing_since: null })
+    // The method that was proved: the seller may have chosen another one meanwhile.
+    .set({
+      ...seen,
+      method: claim.method,
+      state: 'verified',
+      verified_at: now,
+      failing_since: null,
+    })
     .where((eb) => eb.and({ id: claim.id, state: 'pending' }))
     .where('expires_at', '>', now)
     .returning('id')

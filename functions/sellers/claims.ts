@@ -59,7 +59,8 @@ function createClaims(parts: Parts) {
 
 /**
  * `POST /api/v1/sellers/claim {listing_id, method?}`. Host, token and state come from the server
- * alone. Asking again while a claim is open gives the same claim with the same token.
+ * alone. Asking again while a claim is open gives the same claim with the same token, by the method
+ * that was named last.
  */
 function createClaimStart(parts: Parts) {
   const { ledger, clock, release, config } = parts
@@ -90,8 +91,9 @@ export function claimRulesOf({ config, release }: Pick<Parts, 'config' | 'releas
 const MAX_OPEN_CLAIMS = 20
 
 /**
- * The seller's open claim on this listing by this method, or a new one with a token of its own;
- * refused with too many open claims. Runs in a transaction.
+ * The seller's open claim on this listing, with this method from now on, or a new one with a token of
+ * its own; refused with too many open claims. A verified claim keeps its method: until another one
+ * is proved it is what makes the listing theirs. Runs in a transaction.
  */
 async function openClaim(
   trx: Kysely<Tables>,
@@ -108,10 +110,19 @@ async function openClaim(
     .where('seller_id', '=', sellerId)
     .where('state', 'in', ['pending', 'verified'])
     .execute()
-  const same = open.find(
-    (claim) => claim.listing_id === listing_id && claim.method === method && claim.host === host,
-  )
+  const own = open.filter((claim) => claim.listing_id === listing_id && claim.host === host)
+  const same = own.find((claim) => claim.method === method)
   if (same !== undefined) return same
+  const other = own.find(({ state }) => state === 'pending')
+  if (other !== undefined) {
+    const changed = { method, last_checked_at: null, last_check: null }
+    await trx
+      .updateTable('claim')
+      .set(changed)
+      .where((eb) => eb.and({ id: other.id, state: 'pending' }))
+      .execute()
+    return { ...other, ...changed }
+  }
   const pending = open.filter(({ state }) => state === 'pending')
   if (pending.length >= MAX_OPEN_CLAIMS)
     refuseFull(smallestOf(pending.map(({ expires_at }) => expires_at)) - now)

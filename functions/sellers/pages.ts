@@ -1,8 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isListingId } from '../../src/domain/listing/listing-text.ts'
-import { findHostOwner, isProvedAt } from '../../src/domain/sellers/claim-rules.ts'
+import {
+  findHostOwner,
+  isProvedAt,
+  readClaimHost,
+  toClaimWays,
+} from '../../src/domain/sellers/claim-rules.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import type {
+  ClaimWay,
   DashboardPage,
   Found,
   Me,
@@ -14,14 +20,14 @@ import { present } from '../../src/domain/wire/json.ts'
 import { listingPath } from '../../src/domain/wire/links.ts'
 import { ON_DEMAND_PAGES } from '../../src/domain/wire/routes.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/wire/shapes.ts'
-import { RETENTION } from '../../src/domain/wire/vocabulary.ts'
+import { type ClaimMethod, RETENTION } from '../../src/domain/wire/vocabulary.ts'
 import type { Feature, Parts } from '../features/feature.ts'
 import { orRefused, readSent, withStore } from '../features/routes.ts'
 import { refuse } from '../http/answers.ts'
 import { type Release, readBuilt } from '../release/release.ts'
 import { nodeClientOf } from '../server/rate-limits.ts'
 import { createClaimCheck, reverifyClaims } from './claim-checks.ts'
-import { createClaimRoutes, findClaimable } from './claims.ts'
+import { claimRulesOf, createClaimRoutes, findClaimable } from './claims.ts'
 import { createLetters, notifyOwners } from './letters.ts'
 import { createPayoutRoutes, recheckContracts } from './payouts.ts'
 import {
@@ -87,13 +93,13 @@ const ACTS = {
   async claim(ask, read) {
     const sent = { listing_id: read('listing_id'), method: read('method') }
     const started = await ask((to) => to.claim_start, sent)
-    return { at: started.claim.id, started }
+    const { id, method, state } = started.claim
+    // Signing in was the only step.
+    if (method === 'contact_email' && state === 'pending') return checkClaim(ask, id)
+    return { at: id, started }
   },
-  // What these three came to is in the answer of `me`, and shown from there.
-  async check(ask, read) {
-    await ask((to) => to.claim_check, {}, { claim_id: read('claim_id') })
-    return { at: read('claim_id') }
-  },
+  check: (ask, read) => checkClaim(ask, read('claim_id')),
+  // What these two came to is in the answer of `me`, and shown from there.
   async opt_out(ask, read) {
     const removed = read('removed') === 'yes'
     await ask((to) => to.opt_out, { listing_id: read('listing_id'), removed })
@@ -104,23 +110,32 @@ const ACTS = {
     return { at: 'mails' }
   },
   async prove(ask, read) {
-    const sent = { listing_id: read('listing_id'), payout: read('payout') }
+    const sent = toTarget(read)
     const { challenge } = await ask((to) => to.payout_start, sent)
     return { at: read('claim_id'), payout: sent.payout, challenge }
   },
   async sign(ask, read) {
-    const [listing_id, payout] = [read('listing_id'), read('payout')]
-    const sent = { listing_id, payout, signature: read('signature') }
+    const sent = { ...toTarget(read), signature: read('signature') }
     const checked = await ask((to) => to.payout_check, sent)
-    return { at: read('claim_id'), payout, checked, ...(!checked.verified && textToSign(read)) }
+    const text = checked.verified ? {} : textToSign(read)
+    return { at: read('claim_id'), payout: sent.payout, checked, ...text }
   },
   async withdraw(ask, read) {
-    const sent = { listing_id: read('listing_id'), payout: read('payout') }
+    const sent = toTarget(read)
     await ask((to) => to.payout_withdraw, sent)
     const line = 'The proof is withdrawn. It stops counting with the next build.'
     return { at: read('claim_id'), payout: sent.payout, line }
   },
 } satisfies Record<string, Act>
+
+const toTarget = (read: Read) => ({ listing_id: read('listing_id'), payout: read('payout') })
+
+/** What was seen is in the answer of `me`. */
+async function checkClaim(ask: Ask, claim_id: string): Promise<Outcome> {
+  const { result } = await ask((to) => to.claim_check, {}, { claim_id })
+  const line = 'It is yours, and shows as claimed from the next build on.'
+  return { at: claim_id, ...(result.verified && { line }) }
+}
 
 /** `/sellers/dashboard`: answers of the seller endpoints as a page, their writes as forms. */
 async function showDashboardPage(
@@ -185,13 +200,15 @@ async function showDashboard(
     const listed = present({ wanted: release().listings.get(wantedId) })
     return { kind: 'signed_out', listing: wantedId, ...listed }
   }
-  const cards = await toCards(ask, release(), me)
-  const wanted = await readListed(release(), wantedId)
+  const cards = await toCards(parts, ask, me, wantedId)
+  const listing = release().listings.get(wantedId) ?? release().optedOut.get(wantedId)
+  const ways = toWays(parts, wantedId, me.seller.email)
   // A message about none of their claims is shown at the form for a new one.
   const isKnown = outcome?.at === 'mails' || me.claims.some(({ id }) => id === outcome?.at)
   return {
     kind: 'signed_in',
-    ...{ me, ...cards, wanted, wantedId, now: clock.now() },
+    ...{ me, ...cards, now: clock.now() },
+    wanted: listing === undefined ? null : { id: wantedId, ways, listing },
     next_build: publishedAt() + DAY_MS,
     outcome: outcome === null || isKnown ? outcome : { ...outcome, at: 'new' },
   }
@@ -218,15 +235,19 @@ function textToSign(read: Read): Pick<Outcome, 'challenge'> {
   return challenge === '' ? {} : { challenge }
 }
 
+/** @param first id of a listing that comes before the others */
 async function toCards(
+  parts: Parts,
   ask: Ask,
-  release: Release,
-  { claims, payouts }: Me,
+  { claims, payouts, seller }: Me,
+  first: string,
 ): Promise<Pick<SignedInPage, 'owned' | 'pending' | 'ended'>> {
+  const release = parts.release()
   const cards = await Promise.all(
     claims.map(async (claim) => ({
       claim,
       name: findClaimable(release, claim.listing_id)?.name ?? claim.listing_id,
+      ways: toWays(parts, claim.listing_id, seller.email),
       view: await readListed(release, claim.listing_id),
     })),
   )
@@ -237,10 +258,13 @@ async function toCards(
     payouts: payouts.filter(({ listing_id }) => listing_id === card.claim.listing_id),
     numbers: numbers.find(({ listing_id }) => listing_id === card.claim.listing_id) ?? null,
   }))
+  const isFirst = ({ claim }: SignedInPage['pending'][number]) => Number(claim.listing_id === first)
   return {
-    // The busiest first.
-    owned: owned.sort((a, b) => trafficOf(b) - trafficOf(a)),
-    pending: cards.filter(({ claim }) => claim.state === 'pending'),
+    // Then the busiest.
+    owned: owned.sort((a, b) => isFirst(b) - isFirst(a) || trafficOf(b) - trafficOf(a)),
+    pending: cards
+      .filter(({ claim }) => claim.state === 'pending')
+      .sort((a, b) => isFirst(b) - isFirst(a)),
     ended: cards.filter(({ claim }) => claim.state !== 'pending' && claim.state !== 'verified'),
   }
 }
@@ -250,18 +274,35 @@ function trafficOf({ numbers }: SignedInPage['owned'][number]): number {
   return clicks + calls
 }
 
+/** The proofs that the server takes for a listing; the nearest first: an address that the seller has. */
+function toWays(parts: Parts, id: string, email: string): ClaimWay[] {
+  const url = findClaimable(parts.release(), id)?.url
+  if (url === undefined) return []
+  const rules = claimRulesOf(parts)
+  const { mailDomain } = readClaimHost(url, 'contact_email', rules)
+  const isNear = email.endsWith(`@${mailDomain}`)
+  const toWay = (method: ClaimMethod): ClaimWay =>
+    method === 'contact_email' && !isNear ? { method, needs: mailDomain } : { method }
+  const ways = toClaimWays(url, rules, '').methods.map(toWay)
+  const rankOf = ({ method }: ClaimWay) => Number(!(isNear && method === 'contact_email'))
+  return ways.sort((a, b) => rankOf(a) - rankOf(b))
+}
+
 /** More listings of one host than this are not claimed one by one. */
 const MOST_FOUND = 30
 
 /**
- * The listings on a host and below it: of the domain that was typed, which may be a whole address; else
- * of the mail's domain, where it has any. On a host that many publish on, those of the repository.
+ * The listings on a host and below it: of the domain that was typed, which may be a whole address or a
+ * listing's id; else of the mail's domain, where it has any. On a host that many publish on, those of
+ * the repository.
  */
 function findOnDomain(
   { listings, sharedHosts }: Release,
   typed: string,
   mail: string,
 ): Found | null {
+  const named = listings.get(typed)
+  if (named !== undefined) return { domain: typed, isShared: false, listings: [named] }
   const text = typed || (mail.split('@')[1] ?? '')
   const address = URL.parse(text.includes('://') ? text : `https://${text}`)
   const domain = address?.hostname ?? ''
@@ -326,7 +367,7 @@ async function showSignInPage(
     const kept = new URLSearchParams(readCookie(req.headers.cookie ?? null, WANTED) ?? '')
     const query = toWanted((name) => kept.get(name) ?? '')
     keepWanted('', 0)
-    return { kind: 'left', to: `/sellers/dashboard${query && `?${query}`}` }
+    return { kind: 'left', to: `/sellers/dashboard${query && `?${query}#claim-new`}` }
   }
 }
 

@@ -93,7 +93,7 @@ function missing(name: string): ProofCheck {
 
 /** The sign-in link proved the address; what remains is to check its domain. */
 const proveByEmail: Prove = async ({ host, email }) => {
-  const domain = host.registrableDomain ?? host.host
+  const domain = host.mailDomain
   const verified = email.slice(email.indexOf('@') + 1) === domain
   return toProof(`You are signed in with an address at ${domain}.`, {
     observed: email,
@@ -410,7 +410,7 @@ export function writeInstructions(
     case 'dns_txt':
       return recordInstructions(txtName(claimHost), TXT_PREFIX + token)
     case 'contact_email':
-      return emailInstructions(claimHost.registrableDomain ?? claimHost.host)
+      return emailInstructions(claimHost.mailDomain)
     case 'oidc':
       return workflowInstructions(
         claimHost,

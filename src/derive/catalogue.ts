@@ -3,7 +3,7 @@ import { readMoves, wordIn } from '../content/check.ts'
 import { createListingParser, type ListingFile } from '../content/listing-file.ts'
 import type { Content } from '../content/read.ts'
 import { digestOf, recall } from '../content/recall.ts'
-import { deriveListing, NO_PAYOUTS } from '../domain/derived/derived-listing.ts'
+import { deriveListing, NO_PAYOUTS, type PayoutState } from '../domain/derived/derived-listing.ts'
 import { createMarkFinder, type Tables } from '../domain/derived/tables.ts'
 import type { ListingFacts } from '../domain/listing/listing-facts.ts'
 import { followMoves, type Gone, type OptedOutListing } from '../domain/listing/listing-states.ts'
@@ -79,7 +79,7 @@ export function createCatalogue(
       delivered: delivered.get(id),
       notices: [
         ...toPayoutNotices(file, evidence, state),
-        ...toDrifted(file, evidence, isPaid),
+        ...toDrifted(file, evidence, state, isPaid),
         ...toDisputeNotice(ledger.disputes.get(id) ?? []),
       ],
       payouts: state,
@@ -174,12 +174,15 @@ function toOwn(score: ListingScore | undefined) {
 function toDrifted(
   { id, facts }: ListingFile,
   { drift = [], interface: seen }: Evidence,
+  { owned }: PayoutState,
   isPaid: (payout: string) => boolean,
 ): Notice[] {
   const [newest] = drift
   const declared = newest === undefined ? undefined : planProbe(id, facts)?.declared
   if (newest === undefined || declared === undefined) return []
-  return toDriftNotices(drift, declared, isPaid, seen?.at ?? newest.at)
+  // An address that its owner proved is as good as one that the listing names.
+  const known = { ...declared, payouts: [...declared.payouts, ...owned] }
+  return toDriftNotices(drift, known, isPaid, seen?.at ?? newest.at)
 }
 
 interface Placed {

@@ -20,44 +20,48 @@ async function signIn(page: Page, listing: string, email: string): Promise<void>
   await page.getByText(`A link is on its way to ${email}`).waitFor()
   await page.goto(await readSignInPath(join(stateDir, 'outbox'), email))
   await page.getByRole('button', { name: 'Sign in now' }).click()
-  await page.waitForURL(`**/sellers/dashboard?listing=${listing}`)
+  await page.waitForURL(`**/sellers/dashboard?listing=${listing}#claim-new`)
   await page.getByText(`Signed in as ${email}`).waitFor()
 }
 
 test('a seller signs in by mail, starts a claim, is told what was seen, and signs out, all without JavaScript', async () => {
   const { page, faults, close } = await openPage(waypost.url, { javaScriptEnabled: false })
   await signIn(page, 'x402.weather', 'owner@shop.example')
-  expect(await page.getByLabel('Listing id').inputValue()).toBe('x402.weather')
-  const proofs = () => page.getByLabel('Proof', { exact: true }).locator('option')
   const proofsOf = async (listing: string) => {
     await page.goto(`/sellers/dashboard?listing=${listing}`)
-    return proofs().evaluateAll((all) => all.map((each) => each.getAttribute('value')))
+    const proofs = page.locator('#claim-new input[name=method]')
+    return proofs.evaluateAll((all) => all.map((each) => each.getAttribute('value')))
   }
   expect(await proofsOf('mcp.notebook')).toEqual(['oidc'])
-  expect(await proofsOf('x402.weather')).toEqual(['well_known', 'dns_txt', 'contact_email'])
-  await page.getByLabel('Proof', { exact: true }).selectOption('contact_email')
-  await page.getByRole('button', { name: 'Start the claim' }).click()
+  expect(await proofsOf('x402.weather')).toEqual(['well_known', 'dns_txt'])
+  // An address elsewhere proves nothing: the page says which one would, before anything is sent.
+  await page.getByText('One that ends in @weather.example proves it at once').waitFor()
+  await page.getByRole('button', { name: 'Use a file' }).click()
   const claim = page.locator('.claim')
   await claim.getByRole('listitem').first().waitFor()
   await claim.getByRole('button', { name: 'Check now' }).click()
   await claim.getByText('What we saw').waitFor()
-  expect(await claim.locator('.notice code').textContent()).toBe('owner@shop.example')
+  const seen = await claim.locator('.notice').textContent()
+  expect(seen).toContain('api.weather.example/.well-known/listing-claim.txt')
 
   await page.goto('/sellers/dashboard')
   await claim.getByText('waiting for proof').waitFor()
-  expect(await claim.locator('.notice code').textContent()).toBe('owner@shop.example')
-  await claim.getByRole('button', { name: 'Use a DNS record instead' }).click()
-  const record = page.locator('.claim', { hasText: 'A DNS record, started' })
-  const codes = await record.locator('.fact-list code').allTextContents()
+  expect(await claim.locator('.notice').textContent()).toBe(seen)
+  await claim.getByText('Prove it another way').click()
+  await claim.getByRole('button', { name: 'Use a DNS record' }).click()
+  await claim.getByText('A DNS record, started').waitFor()
+  // One listing is one claim.
+  expect(await claim.count()).toBe(1)
+  const codes = await claim.locator('.fact-list code').allTextContents()
   expect(codes).toEqual([
     expect.stringMatching(/^listing-claim=/),
     expect.stringMatching(/ IN TXT "listing-claim=/),
     expect.stringMatching(/^dig \+short TXT _listing-claim\./),
   ])
   await page.goto('/sellers/dashboard')
-  await record.getByRole('button', { name: 'Show the steps' }).click()
-  await record.locator('.fact-list').waitFor()
-  expect(await record.locator('.fact-list code').allTextContents()).toEqual(codes)
+  await claim.getByRole('button', { name: 'Show the steps' }).click()
+  await claim.locator('.fact-list').waitFor()
+  expect(await claim.locator('.fact-list code').allTextContents()).toEqual(codes)
 
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.waitForURL('**/sellers')
@@ -75,12 +79,11 @@ test('an owner proves the domain by mail and a payout by a wallet, embeds the ba
   await addWallet(page)
   await signIn(page, 'x402.tide-tables', `owner@${domain}`)
   expect((await auditPage(page)).accessibility).toEqual([])
-  await page.getByLabel('Proof', { exact: true }).selectOption('contact_email')
-  await page.getByRole('button', { name: 'Start the claim' }).click()
-  const claim = page.locator('.claim')
-  await claim.getByRole('button', { name: 'Check now' }).waitFor()
-  expect((await auditPage(page)).accessibility).toEqual([])
-  await claim.getByRole('button', { name: 'Check now' }).click()
+  // The proof that is nearest is the first one, and one press.
+  const [nearest = ''] = await page.locator('#claim-new button').allTextContents()
+  expect(nearest).toBe(`Use owner@${domain}`)
+  await page.getByRole('button', { name: nearest }).click()
+  await page.getByText('It is yours, and shows as claimed from the next build on.').waitFor()
   const owned = page.getByRole('region', { name: listing.name })
   await owned.getByText('Proven: this listing is yours.').waitFor()
   await owned.getByText('The listing shows as claimed after the next build.').waitFor()

@@ -114,6 +114,26 @@ describe('lost', () => {
     expect(answer.text).toContain('error=connection_refused')
   })
 
+  test('counted are calls that the seller answered, however', async () => {
+    const counted: string[] = []
+    const ledger = {
+      usage: { called: (id: string) => void counted.push(id) },
+      hints: { note: () => {} },
+    }
+    await using answers = await startRawSeller((socket) => socket.end('HTTP/1.1 500 No\r\n\r\n'))
+    await using hangsUp = await startRawSeller((socket) => socket.resetAndDestroy())
+    const urls = {
+      'x402.gone': 'http://gone.example:1/',
+      'x402.answers': answers.url,
+      'x402.hangs-up': hangsUp.url,
+    }
+    const listings = Object.entries(urls).map(([id, url]) => aListing(url, { id }))
+    await using world = await startRelay({ listings, ledger })
+    for (const { id } of listings) await exchangeRaw(world.port, GET.replace('x402.seller', id))
+    await expect.poll(() => world.logged.filter((line) => line.includes('relayed')).length).toBe(3)
+    expect(counted).toEqual(['x402.answers'])
+  })
+
   test('a name without addresses: 502', async () => {
     await using world = await startRelay({
       listings: [aListing('http://nowhere.example/')],

@@ -271,6 +271,8 @@ describe('drift', () => {
       payout_changed: `The payee of GET /b was ${OTHER} and is ${THIRD}.`,
     })
     expect(notesOf(look(third, 4, pay(OTHER)))).toEqual({})
+    // Published or proved since: then nothing about it is news.
+    expect(notesOf(third, [THIRD])).toEqual({})
   })
 
   test('of a network is seen at every operation', () => {

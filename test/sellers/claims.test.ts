@@ -346,6 +346,39 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
     expect(other.token).not.toBe(first.token)
   })
 
+  test('another method continues the open claim, with the same token, and what proved it is kept', async () => {
+    const first = await start(ann, 'x402.shop')
+    await check(ann, first.claim.id)
+    const { claim, token } = await start(ann, 'x402.shop', 'dns_txt')
+    expect([claim.id, claim.method, token]).toEqual([first.claim.id, 'dns_txt', first.token])
+    expect(claim.last_check).toBeUndefined()
+    expect((await (await ann.get('/claim')).json()).claims).toHaveLength(1)
+    await start(ann, 'x402.shop', 'contact_email')
+    expect((await check(ann, claim.id)).claim).toMatchObject({
+      ...{ state: 'verified', method: 'contact_email' },
+    })
+    // What makes it theirs stays until something else does.
+    const again = await start(ann, 'x402.shop', 'dns_txt')
+    expect(again.claim).toMatchObject({ state: 'pending', method: 'dns_txt' })
+    const { claims } = await (await ann.get('/claim')).json()
+    expect(claims.map(({ state }: { state: string }) => state).sort()).toEqual([
+      'pending',
+      'verified',
+    ])
+  })
+
+  test('a proof that was under way when another method was chosen is kept as what it was', async () => {
+    const { claim, token } = await start(ann, 'x402.local')
+    site.answer = async (_req, res) => {
+      const { db } = world.parts.ledger.store
+      await db.updateTable('claim').set({ method: 'dns_txt' }).where('id', '=', claim.id).execute()
+      res.writeHead(200, { 'Content-Type': 'text/plain' }).end(token)
+    }
+    expect((await check(ann, claim.id)).claim).toMatchObject({
+      ...{ state: 'verified', method: 'well_known' },
+    })
+  })
+
   test("another seller's claim is not a claim", async () => {
     const { claim } = await start(ann, 'x402.local')
     const answers = await Promise.all(

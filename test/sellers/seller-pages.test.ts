@@ -20,7 +20,7 @@ beforeAll(async () => {
   const token = new URLSearchParams(path.split('?')[1]).get('token') ?? ''
   const used = await send('/sellers/sign-in', { token }, { cookie: wanted.split(';')[0] ?? '' })
   expect(used.status).toBe(303)
-  expect(used.headers.get('location')).toBe(`/sellers/dashboard?${query}`)
+  expect(used.headers.get('location')).toBe(`/sellers/dashboard?${query}#claim-new`)
   expect(used.headers.get('cache-control')).toBe('no-store')
   const [session = '', blank] = used.headers.getSetCookie()
   expect(blank).toMatch(/^wanted=; Max-Age=0; /)
@@ -63,6 +63,20 @@ describe('the dashboard', () => {
       /Sign in to claim <bdi[^>]*>Fair Weather<\/bdi> of <bdi[^>]*>api\.weather\.example</,
     )
     expect(text).not.toContain(EMAIL)
+  })
+
+  test('of a claimed listing it says what its owner sees, and whoever came for it sees its proofs first', async () => {
+    const text = await (await fetch(`${waypost.url}/sellers/dashboard?listing=x402.weather`)).text()
+    expect(text.indexOf('id="sign-in"')).toBeGreaterThan(0)
+    expect(text).not.toContain('id="find"')
+    const headers = { cookie }
+    const page = await (
+      await fetch(`${waypost.url}/sellers/dashboard?listing=x402.tide-tables`, { headers })
+    ).text()
+    expect(page.indexOf('id="claim-new"')).toBeGreaterThan(0)
+    expect(page.indexOf('id="claim-new"')).toBeLessThan(page.indexOf('id="find"'))
+    const byId = await fetch(`${waypost.url}/sellers/dashboard?domain=mcp.notebook`, { headers })
+    expect(await byId.text()).toContain('listing=mcp.notebook#claim-new')
   })
 
   test('of a host that many publish on it finds the listings of a repository alone', async () => {

@@ -94,6 +94,8 @@ describe('each answer of a listing is in its evidence', () => {
     )
     const doubted = counted.filter(({ use }) => use.outcome !== undefined)
     expect(doubted.filter(({ isPaid }) => isPaid).map(({ id }) => id)).toEqual([])
+    // A count that is no sale is named, and its sizes stand elsewhere: the line stays one to read.
+    for (const { sentences } of doubted) expect(sentences).not.toMatch(/ in all| wallets/)
     const shared = counted.filter(({ use }) => use.shared_with !== undefined)
     expect(shared.length).toBeGreaterThan(3)
     for (const { id, use, sentences } of shared)

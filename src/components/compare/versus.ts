@@ -218,13 +218,7 @@ const VERSUS_GROUPS: readonly { title: string; rows: readonly ToRows[] }[] = [
       row('Settlements, 30 days', 'no data', (view) => measured(view)?.settlements_30d),
       row('Uptime, 30 days', 'no data', (view) => signal(view, 'uptime_30d', '%')),
       row('95 % answered within', 'no data', (view) => signal(view, 'p95_ms', 'ms')),
-      row('Owner', 'unclaimed', ({ badges, status }) =>
-        badges.includes('domain_verified')
-          ? 'domain verified'
-          : status === 'claimed'
-            ? 'claimed'
-            : null,
-      ),
+      row('Owner', 'unclaimed', ({ status }) => (status === 'claimed' ? status : null)),
       row('Notices', 'none', ({ notices }) =>
         notices.map(({ id }) => NOTICE_TITLES[id].toLowerCase()).join(', '),
       ),

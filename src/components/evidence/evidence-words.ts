@@ -1,6 +1,7 @@
 import type { ListingHistory } from '../../compiled.ts'
 import type { KitOperation } from '../../domain/kit/kit-entries.ts'
 import { toCountText, toSumText, toUsd } from '../../domain/listing/price-text.ts'
+import { SUBJECTS } from '../../domain/probe/merge.ts'
 import type { Day, Probe } from '../../domain/trust/evidence.ts'
 import type { Verdict } from '../../domain/trust/ledger-facts.ts'
 import { nameOfScheme } from '../../domain/trust/payments.ts'
@@ -158,13 +159,6 @@ const VERDICT_WORDS: Record<Verdict, string> = {
   payer_untraced: 'Waits: payer not traced yet',
 }
 
-const DRIFT_WORDS = {
-  tools: 'Tool',
-  price: 'Price of',
-  network: 'Network of',
-  payee: 'Payee of',
-} as const
-
 type History = Pick<ListingHistory, 'probes' | 'drift' | 'payments'>
 
 /** Tables for occasional lookup; none without rows. */
@@ -176,8 +170,8 @@ export function toEvidenceTables({ probes, drift, payments }: History) {
       id: 'changed',
       head: ['Seen, UTC', 'What', 'Was', 'Is'],
       rows: drift.map(({ at, what, name, was, is }) => [
-        ...[toMinute(at), `${DRIFT_WORDS[what]} \u2068${name}\u2069`],
-        ...[was ?? 'not there', is ?? 'gone'],
+        ...[toMinute(at), `${SUBJECTS[what]} \u2068${name}\u2069`],
+        ...[was ?? 'not there', is ?? 'gone'].map((text) => ({ text, isCode: what === 'payee' })),
       ]),
     },
     {
@@ -198,7 +192,7 @@ export function toEvidenceTables({ probes, drift, payments }: History) {
         .slice(-5)
         .toReversed()
         .map(({ at, protocol, outcome, ms = '', saw = '' }) => [
-          ...[toMinute(at), PROTOCOL_NAMES[protocol], OUTCOME_WORDS[outcome]],
+          ...[toMinute(at), PROTOCOL_NAMES[protocol], OUTCOME_WORDS[outcome][0]],
           ...[ms, saw],
         ]),
     },
@@ -216,7 +210,7 @@ export function shortenPayees(sentence: string): string {
   return sentence.replace(/\b(?:eip155|solana):\w+:(\w+)/g, (_, address) => toShort(address))
 }
 
-function toMinute(at: string): string {
+export function toMinute(at: string): string {
   return at.slice(0, 16).replace('T', ' ')
 }
 

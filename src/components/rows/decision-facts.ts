@@ -166,13 +166,14 @@ export const PROTOCOL_NAMES: Readonly<Record<Probe['protocol'], string>> = {
   http: 'HTTP',
 }
 
+/** Each with what it means for a caller. */
 export const OUTCOME_WORDS = {
-  spoke: 'Spoke',
-  gated: 'Asked for a key',
-  wrong_protocol: 'Spoke something else',
-  dead: 'Did not answer',
-  unprobeable: 'Cannot be probed',
-  unknown: 'No result',
+  spoke: ['Spoke', 'It works'],
+  gated: ['Asked for a key', 'It works with one'],
+  wrong_protocol: ['Answered, not as listed', 'Clients may fail here too'],
+  dead: ['No good answer', 'It may be down'],
+  unprobeable: ['Could not be asked', 'That says nothing of the service'],
+  unknown: ['No result', 'That says nothing of the service'],
 } as const
 
 function toProbe(
@@ -189,9 +190,9 @@ function toProbe(
   return [toLastAnswer(probe, probes), ...toRequestedPrice(operations)]
 }
 
-/** When the service itself last answered, and how fast; else what came instead, and since when. */
+/** When the service itself last answered, and how fast; else what was asked, what came instead, and what that means. */
 function toLastAnswer(probe: Probe, probes: readonly Probe[]): DecisionFact {
-  const { outcome, protocol, at, ms } = probe
+  const { outcome, protocol, at, ms, saw = 'nothing' } = probe
   if (isUp(probe)) {
     const how = outcome === 'spoke' ? `spoke ${PROTOCOL_NAMES[protocol]}` : 'asked for a key'
     const note = ms === undefined ? how : `in ${ms} ms, ${how}`
@@ -199,7 +200,9 @@ function toLastAnswer(probe: Probe, probes: readonly Probe[]): DecisionFact {
   }
   const last = probes.findLast(isUp)
   const before = last === undefined ? '' : `, last answered ${last.at.slice(0, 10)}`
-  return factOf('Last probed', OUTCOME_WORDS[outcome], `${at.slice(0, 10)}${before}`, 'missing')
+  const [words, meaning] = OUTCOME_WORDS[outcome]
+  const came = `${PROTOCOL_NAMES[protocol]} probe of ${at.slice(0, 10)}: ${saw}`
+  return factOf('Last probed', words, `${came}. ${meaning}${before}`, 'missing')
 }
 
 /** The seller's prices at our last probe of each operation, the highest next to the listed one. */

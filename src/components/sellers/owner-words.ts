@@ -2,22 +2,11 @@ import { TIER_LABELS } from '../../domain/derived/derived-listing.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
 import { toCountText, toUsd } from '../../domain/listing/price-text.ts'
 import type { ListingView, TiersView } from '../../domain/views/listing-view.ts'
-import type {
-  ClaimCard,
-  ClaimView,
-  KnownPayout,
-  ListingNumbers,
-} from '../../domain/views/seller-views.ts'
-import { CLAIM_METHODS, type ClaimMethod } from '../../domain/wire/vocabulary.ts'
+import type { ClaimView, KnownPayout, ListingNumbers } from '../../domain/views/seller-views.ts'
+import type { ClaimMethod } from '../../domain/wire/vocabulary.ts'
 import { toDates } from '../evidence/evidence-words.ts'
 import { escapeHtml } from '../frame/html.ts'
 import { OUTCOME_WORDS } from '../rows/decision-facts.ts'
-
-/** Proofs that the server takes for a listing; all of them where it is not known. */
-export function methodsOf(view: ClaimCard['view']): readonly ClaimMethod[] {
-  const methods = view?.claim.methods ?? []
-  return methods.length === 0 ? CLAIM_METHODS : methods
-}
 
 /** The proofs of a claim, for sellers. */
 export const CLAIM_METHOD_TEXTS: Record<
@@ -37,7 +26,7 @@ export const CLAIM_METHOD_TEXTS: Record<
   contact_email: {
     label: 'An address at your domain',
     instead: 'an email address',
-    text: 'Sign in with an email address at the domain of the listing.',
+    text: 'You sign in with an email address at the domain of the listing, and need nothing else.',
   },
   oidc: {
     label: 'A workflow of your repository',
@@ -119,7 +108,7 @@ export function toFigures(
   return [
     figure('Clicks', total, `in ${PLOT_DAYS} days`),
     figure('Shown', search_impressions, `in searches of ${PLOT_DAYS} days`),
-    figure('Calls relayed', calls, `in ${PLOT_DAYS} days`),
+    figure('Calls answered', calls, `through our relay, in ${PLOT_DAYS} days`),
     ...trust,
   ]
 }
@@ -132,7 +121,7 @@ export function toProbedRows({ operations }: Pick<ListingView, 'operations'>) {
     const requested = min_usd === undefined ? '' : `, asked ${toUsd(min_usd)}`
     const answered = status === undefined ? '' : `, status ${status}`
     return [
-      { at, call: `${method} ${url}`, saw: `${OUTCOME_WORDS[outcome]}${answered}${requested}.` },
+      { at, call: `${method} ${url}`, saw: `${OUTCOME_WORDS[outcome][0]}${answered}${requested}.` },
     ]
   })
   return rows.sort((a, b) => (a.at < b.at ? 1 : -1)).slice(0, MOST_PROBED)

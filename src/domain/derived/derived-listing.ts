@@ -377,7 +377,7 @@ export const BADGE_TEXTS: Record<BadgeId, { label: string; earned: string }> = {
       'Where every listing starts: its facts come from public metadata, and nobody has proven to own it.',
   },
   domain_verified: {
-    label: 'Domain verified',
+    label: 'Claimed',
     earned:
       'A seller has proven control of the domain this listing is on, and the proof still holds.',
   },

@@ -369,7 +369,7 @@ export function toDriftNotices(
     row.what === 'tools'
       ? isNews(row)
       : isAgainstListing({ ...row, was: wordOfListing(row, declared) }) ||
-        (row.what === 'payee' && isNews(row) && isUnknownPayee(row, rows))
+        (row.what === 'payee' && isNews(row) && isUnknownPayee(row, rows, declared))
   const open = (what: What) => newestOf(rows, what).filter(isOpen)
   return [
     ...toNotice('price_changed', open('price')),
@@ -397,12 +397,13 @@ function wordOfListing({ what, name, is = '' }: Change, declared: Declared): str
   return found === undefined || found.max_usd === null ? '' : toUsd(found.max_usd)
 }
 
-/** Nobody published it and no earlier row of the operation names it. */
-function isUnknownPayee(row: Drift, rows: readonly Drift[]): boolean {
+/** Nobody published or proved it, and no earlier row of the operation names it. */
+function isUnknownPayee(row: Drift, rows: readonly Drift[], { payouts }: Declared): boolean {
   const earlier = rows.filter(
     (old) => old.what === 'payee' && old.name === row.name && old.at < row.at,
   )
-  const known = [row.was, ...earlier.flatMap(({ was, is }) => [was, is])].flatMap(splitList)
+  const former = [row.was, ...earlier.flatMap(({ was, is }) => [was, is])].flatMap(splitList)
+  const known = [...payouts, ...former]
   return row.of === 'look' && !splitList(row.is).some((payee) => known.some(isSameAccount(payee)))
 }
 
@@ -417,7 +418,8 @@ function toNotice(id: Notice['id'], rows: readonly Drift[]): Notice[] {
   return [{ id, note: toInertLine(note, MAX_NOTE), at: first.at }]
 }
 
-const SUBJECTS = {
+/** How a change names what it is about. */
+export const SUBJECTS = {
   tools: 'The tool',
   price: 'The price of',
   network: 'The network of',

@@ -59,14 +59,14 @@ export function toClaimWays(
   return { methods, how: `${start}: ${ways.join(', or ')}.` }
 }
 
-function toWay(method: ClaimMethod, { host, registrableDomain, repositories }: ClaimHost): string {
+function toWay(method: ClaimMethod, { host, mailDomain, repositories }: ClaimHost): string {
   switch (method) {
     case 'well_known':
       return `by a file under https://${host}/.well-known/`
     case 'dns_txt':
       return `by a DNS TXT record under ${host}`
     case 'contact_email':
-      return `by an email address at ${registrableDomain ?? host}`
+      return `by an email address at ${mailDomain}`
     case 'oidc':
       return `by a workflow of the repository ${repositories.join(' or ')}`
   }
@@ -88,8 +88,8 @@ export function readClaimHost(
     host: isPart ? `${host}/${repositories[0]}` : host,
     /** Scheme, host and port of the listing's URL. */
     origin,
-    /** The domain somebody registered, or a tenant's own name; null for addresses and localhost. */
-    registrableDomain: ownerDomainOf(host, sharedHosts),
+    /** An address at it proves the listing: the domain somebody registered, or a tenant's own name. */
+    mailDomain: ownerAt(host, sharedHosts),
     /** For a page on the code host: `owner/name` of the repositories that can have published it. */
     repositories,
   }

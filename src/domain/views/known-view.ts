@@ -138,6 +138,8 @@ function toTested({ evidence }: DerivedListing, sources: Sources): Dated[] {
   })
 }
 
+const SIZES: ReadonlySet<ReportedUse['what']> = new Set(['volume_usd', 'payers', 'senders'])
+
 /** Null where a call costs nothing. */
 function toPaid(listing: DerivedListing, sources: Sources): KnownFact | null {
   const { trust, facts, evidence } = listing
@@ -153,11 +155,13 @@ function toPaid(listing: DerivedListing, sources: Sources): KnownFact | null {
     return { known: true, text: isTest ? tested : counted.text, as_of: day, source }
   }
   if (!isSold) return null
-  const other = used.find(({ isOfMoney }) => isOfMoney)
+  // What it is worth, and from how many, stands among the counts of others.
+  const bare = (evidence.reported_use ?? []).filter(({ what }) => !SIZES.has(what))
+  const other = toUseSentences(bare, nameIn(sources)).find(({ isOfMoney }) => isOfMoney)
   const text =
     other === undefined
       ? 'we know of no counted payment'
-      : `we know of no payment that is surely a sale, only ${other.text}`
+      : `we know of no payment that is surely a sale (${other.text})`
   const day = other !== undefined && { as_of: other.day, source: other.source }
   if (trust.evidence === 'no_payment_data') return { known: false, text, ...day }
   return { known: false, ...toMeasured(listing, sources) }

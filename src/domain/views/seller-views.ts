@@ -4,7 +4,7 @@ import { PayoutSchema } from '../listing/networks.ts'
 import { ReceiptSchema } from '../relay/receipt.ts'
 import type { Refused } from '../wire/problems.ts'
 import { count, described, optionally } from '../wire/shapes.ts'
-import { CLAIM_METHODS, CLAIM_STATES, CLICK_SOURCES } from '../wire/vocabulary.ts'
+import { CLAIM_METHODS, CLAIM_STATES, CLICK_SOURCES, type ClaimMethod } from '../wire/vocabulary.ts'
 import type { ListingView } from './listing-view.ts'
 
 /** Wire shapes of the seller endpoints. Times are ISO 8601 UTC. */
@@ -239,9 +239,17 @@ export interface SignInPage {
 /** The numbers of one owned listing. */
 export type ListingNumbers = Analytics['basic']['listings'][number]
 
+/** A proof that a listing takes. */
+export interface ClaimWay {
+  method: ClaimMethod
+  /** The domain of addresses that prove it, where the seller's is at another one. */
+  needs?: string
+}
+
 /** A claim, and what is known of its listing. */
 export interface ClaimCard {
   claim: ClaimView
+  ways: readonly ClaimWay[]
   /** Of its listing, as it was where it is gone; else its id. */
   name: string
   /** Null when it is not in the directory, as after a removal. */
@@ -284,20 +292,22 @@ export interface SignedInPage {
   pending: readonly ClaimCard[]
   /** Claims that have ended. */
   ended: readonly ClaimCard[]
-  /** Id that the form of a new claim starts with, empty for none, and its listing where there is one. */
-  wantedId: string
-  wanted: ListingView | null
+  /** The listing they came for, where they came for one. */
+  wanted: { id: string; listing: Wanted; ways: readonly ClaimWay[] } | null
   outcome: Outcome | null
   /** Milliseconds since the epoch; the second is when the next daily build is due. */
   now: number
   next_build: number
 }
 
+/** A listing that somebody came for; one that was removed has no status. */
+type Wanted = Pick<LiveListing, 'name' | 'url'> & Partial<Pick<LiveListing, 'status'>>
+
 interface SignedOut {
   kind: 'signed_out'
   /** Id of what they want to claim, empty for none, and where it is listed its name and address. */
   listing: string
-  wanted?: Pick<LiveListing, 'name' | 'url'>
+  wanted?: Wanted
 }
 
 export interface DashboardPage {

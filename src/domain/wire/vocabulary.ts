@@ -70,6 +70,19 @@ export const NOTICE_TITLES = {
   disputed: 'Disputed',
 }
 export const NOTICES = namesOf(NOTICE_TITLES)
+/** What the owner can do about a notice. */
+export const NOTICE_ADVICE: Record<keyof typeof NOTICE_TITLES, string> = {
+  withdrawn_at_source: 'Publish it at its source again, or remove it here.',
+  deprecated: 'Change that at its source, if it is wrong.',
+  network_changed: 'Correct the listing, or offer its network again.',
+  price_changed: 'Correct the listing, or ask its price again.',
+  payout_changed: 'Prove the new address under Payouts; the notice goes with the next build.',
+  payout_rotating: 'It only explains: there is nothing to do.',
+  tools_changed: 'It only informs: it goes after 30 days.',
+  suspicious_text: 'Word it so that no agent takes it for an order; a later probe reads it again.',
+  payout_contested: 'Prove the address under Payouts: then payments to it are yours.',
+  disputed: 'Mend what it says, then tell us what changed: a person looks again.',
+}
 /** Those that stand wherever a listing is recommended; of several the first. */
 export const WARNINGS = ['disputed', 'payout_contested'] as const
 export type Warning = (typeof WARNINGS)[number]
