@@ -19,7 +19,7 @@ import {
 } from '../../src/domain/views/seller-views.ts'
 import { parseJson, smallestOf } from '../../src/domain/wire/json.ts'
 import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
-import { RETENTION } from '../../src/domain/wire/vocabulary.ts'
+import { type ClaimMethod, RETENTION } from '../../src/domain/wire/vocabulary.ts'
 import {
   type ClickCount,
   readClickCounts,
@@ -114,15 +114,7 @@ async function openClaim(
   const same = own.find((claim) => claim.method === method)
   if (same !== undefined) return same
   const other = own.find(({ state }) => state === 'pending')
-  if (other !== undefined) {
-    const changed = { method, last_checked_at: null, last_check: null }
-    await trx
-      .updateTable('claim')
-      .set(changed)
-      .where((eb) => eb.and({ id: other.id, state: 'pending' }))
-      .execute()
-    return { ...other, ...changed }
-  }
+  if (other !== undefined) return continueClaim(trx, other, method)
   const pending = open.filter(({ state }) => state === 'pending')
   if (pending.length >= MAX_OPEN_CLAIMS)
     refuseFull(smallestOf(pending.map(({ expires_at }) => expires_at)) - now)
@@ -141,6 +133,16 @@ async function openClaim(
   }
   await trx.insertInto('claim').values(claim).execute()
   return claim
+}
+
+async function continueClaim(trx: Kysely<Tables>, claim: ClaimTable, method: ClaimMethod) {
+  const changed = { method, last_checked_at: null, last_check: null }
+  await trx
+    .updateTable('claim')
+    .set(changed)
+    .where((eb) => eb.and({ id: claim.id, state: 'pending' }))
+    .execute()
+  return { ...claim, ...changed }
 }
 
 /** @param waitMs until the first of the open claims expires */
