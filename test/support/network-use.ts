@@ -88,6 +88,7 @@ function isLoader(node: ts.Node): boolean {
 function isGlobal(node: ts.Node): boolean {
   if (!ts.isIdentifier(node)) return false
   const { parent, text } = node
+  if (!GLOBALS.has(text) && !WHOLE.has(text)) return false
   if (ts.isPropertyAccessExpression(parent) && parent.name === node)
     return text === 'sendBeacon' || (GLOBALS.has(text) && isWhole(parent.expression))
   if (isDeclaration(node) || isBound(node, text)) return false

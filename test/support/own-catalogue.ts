@@ -1,3 +1,7 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { deserialize, serialize } from 'node:v8'
 import { toOperationParts, toSearchDocument } from '../../src/build/indexes.ts'
 import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'
@@ -8,29 +12,25 @@ import { loadSearchIndex, type SearchIndex } from '../../src/search/index/index-
 import { FIXTURE_ENV } from './fixture-env.ts'
 
 /**
- * The content that is published, as the tests of one process share it: a thousand listings take seconds
+ * The content that is published, as the tests of one run share it: a thousand listings take seconds
  * to read and to derive. No test may change it.
  */
-const rules = { allowPrivate: false }
-const { content: read, faults } = readContent('content', rules)
-if (read === null) throw new Error('run "npm run check": the content has errors')
 export const { BASE_URL } = FIXTURE_ENV
 /** A day of the content's: what is true on it does not change tomorrow. */
 export const AS_OF = '2026-11-26'
-export const content = read
-export const contentFaults = faults
-export const catalogue = createCatalogue(content, {
-  baseUrl: BASE_URL,
-  rules,
-  asOf: AS_OF,
-  ledger: NO_LEDGER_FACTS,
+export const { content, contentFaults, catalogue } = makeOnce('catalogue', () => {
+  const rules = { allowPrivate: false }
+  const { content, faults } = readContent('content', rules)
+  if (content === null) throw new Error('run "npm run check": the content has errors')
+  const options = { baseUrl: BASE_URL, rules, asOf: AS_OF, ledger: NO_LEDGER_FACTS }
+  return { content, contentFaults: faults, catalogue: createCatalogue(content, options) }
 })
 
 let documents: ReturnType<typeof toDocuments> | undefined
 
 /** Operations of every listing, made once. */
 export function readOperationDocuments() {
-  documents ??= toDocuments()
+  documents ??= makeOnce('documents', toDocuments)
   return documents
 }
 
@@ -47,10 +47,27 @@ let operations: SearchIndex | undefined
 /** The index that agents' questions are asked of, made once. */
 export function readOperationIndex(): SearchIndex {
   operations ??= loadSearchIndex(
-    buildSearchIndex(readOperationDocuments(), {
-      noun: 'operation',
-      ...toIndexTables(catalogue.tables),
-    }),
+    makeOnce('operations', () =>
+      buildSearchIndex(readOperationDocuments(), {
+        noun: 'operation',
+        ...toIndexTables(catalogue.tables),
+      }),
+    ),
   )
   return operations
+}
+
+/** What one process of a test run made, its others read; a benchmark is no run, and makes its own. */
+function makeOnce<Value>(name: string, make: () => Value): Value {
+  if (process.env.VITEST === undefined) return make()
+  // A folder of this run alone.
+  const file = join(tmpdir(), `own-${name}`)
+  try {
+    return deserialize(readFileSync(file))
+  } catch {
+    const value = make()
+    writeFileSync(`${file}-${process.pid}`, serialize(value))
+    renameSync(`${file}-${process.pid}`, file)
+    return value
+  }
 }
