@@ -9,6 +9,7 @@ import { startFormer } from './mcp-sites.ts'
 import { OFFER, openClient, openSite, toTerms } from './probe-world.ts'
 
 const offer = { ...OFFER, amount: '70000' }
+const USDC_E = '0x20c000000000000000000000b9537d11c60e8b50'
 
 /** A seller whose paid operation takes POST alone. */
 const startSeller = (accepts: unknown[] = [offer]) =>
@@ -166,6 +167,31 @@ describe('/sellers/check', () => {
       const refused = await get(query ?? '')
       expect(refused).toMatchObject({ status: 400, json: { errors: [{ in: 'query', name }] } })
     }
+  })
+
+  test('answers who asks the price of a service paid by MPP alone', async () => {
+    const asked = { amount: '20000', currency: USDC_E, recipient: `0x${'6'.repeat(40)}` }
+    const request = Buffer.from(JSON.stringify(asked)).toString('base64url')
+    const line = `Payment id="1", realm="r", method="tempo", intent="charge", request="${request}"`
+    const { url } = await openSite((_req, res) =>
+      res.writeHead(402, { 'www-authenticate': line }).end(),
+    )
+    const waypost = await startService({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' })
+    onTestFinished(waypost.close)
+    const query = new URLSearchParams({ url: `${url}/paid` })
+    const text = await (await fetch(`${waypost.url}/sellers/check?${query}`)).text()
+    const words = text.replaceAll(/<[^>]*>/g, '')
+    expect(words).toContain('What a call costs now')
+    expect(words).toContain('$0.02')
+    expect(words).toContain('MPP, tempo/charge')
+    expect(words).toContain(asked.recipient)
+    const report = await (await fetch(`${waypost.url}/api/v1/lint?${query}`)).json()
+    expect(report.terms).toEqual([
+      {
+        ...{ rail: 'mpp', scheme: 'tempo/charge', network: 'eip155:4217', usd: 0.02 },
+        payout: `eip155:4217:${asked.recipient}`,
+      },
+    ])
   })
 
   test('shows hostile words as words', async () => {

@@ -22,7 +22,13 @@ import { readOpenApi } from '../sources/openapi.ts'
 import { readX402Manifest } from '../sources/x402-manifest.ts'
 import { isJsonObject } from '../wire/json.ts'
 import type { Refused } from '../wire/problems.ts'
-import { type DeliveryVerdict, type HttpMethod, isUp, PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
+import {
+  type DeliveryVerdict,
+  type HttpMethod,
+  isUp,
+  PROBE_PROTOCOLS,
+  RAILS,
+} from '../wire/vocabulary.ts'
 import { NotListedReasonSchema } from './not-listed.ts'
 
 const LINT_VERDICTS = ['clean', 'problems', 'not_reached'] as const
@@ -42,6 +48,18 @@ export const LintReportSchema = v.object({
   took_for: v.nullable(v.picklist(PROBE_PROTOCOLS)),
   saw: v.string(),
   asked: v.array(RequestedStepSchema),
+  /** The ways to pay that its 402 offers; absent without any. */
+  terms: v.optional(
+    v.array(
+      v.object({
+        rail: v.picklist(RAILS),
+        scheme: v.string(),
+        network: v.nullable(v.string()),
+        usd: v.nullable(v.number()),
+        payout: v.nullable(v.string()),
+      }),
+    ),
+  ),
   right: v.array(v.string()),
   problems: v.array(v.object({ what: v.string(), change: v.string() })),
   verdict: v.picklist(LINT_VERDICTS),
@@ -60,12 +78,14 @@ export function toLintReport(
 ): LintReport {
   const advice = toEveryAdvice(finding)
   const problems = [...own, ...advice.flatMap((each) => each.problems)]
+  const terms = finding.sight?.terms ?? []
   const isReached = finding.failure === undefined && finding.outcome !== 'unprobeable'
   return {
     target,
     took_for: isUp(finding) ? finding.protocol : null,
     saw: finding.saw,
     asked: [...requested],
+    ...(terms.length > 0 && { terms: terms.map(({ accept: _, ...term }) => term) }),
     right: advice.flatMap(({ right }) => right),
     problems,
     verdict: isReached ? (problems.length > 0 ? 'problems' : 'clean') : 'not_reached',
