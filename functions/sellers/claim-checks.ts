@@ -185,16 +185,11 @@ async function recordSuccess(step: Step): Promise<void> {
   if (still.length > 0 || claim.state !== 'pending') return
   await supersedeOthers(step)
   // If another seller commits first, the unique index refuses this and the transaction runs again.
+  // By the method that was proved: the seller may have chosen another one meanwhile.
+  const proved = { state: 'verified' as const, method: claim.method }
   const verified = await trx
     .updateTable('claim')
-    // The method that was proved: the seller may have chosen another one meanwhile.
-    .set({
-      ...seen,
-      method: claim.method,
-      state: 'verified',
-      verified_at: now,
-      failing_since: null,
-    })
+    .set({ ...seen, ...proved, verified_at: now, failing_since: null })
     .where((eb) => eb.and({ id: claim.id, state: 'pending' }))
     .where('expires_at', '>', now)
     .returning('id')

@@ -182,16 +182,10 @@ describe('/sellers/check', () => {
     const text = await (await fetch(`${waypost.url}/sellers/check?${query}`)).text()
     const words = text.replaceAll(/<[^>]*>/g, '')
     expect(words).toContain('What a call costs now')
-    expect(words).toContain('$0.02')
-    expect(words).toContain('MPP, tempo/charge')
-    expect(words).toContain(asked.recipient)
+    const cost = `$0.02 by mpp (tempo/charge) on Tempo, paid to eip155:4217:${asked.recipient}`
+    expect(words).toContain(cost)
     const report = await (await fetch(`${waypost.url}/api/v1/lint?${query}`)).json()
-    expect(report.terms).toEqual([
-      {
-        ...{ rail: 'mpp', scheme: 'tempo/charge', network: 'eip155:4217', usd: 0.02 },
-        payout: `eip155:4217:${asked.recipient}`,
-      },
-    ])
+    expect(report.costs).toEqual([cost])
   })
 
   test('shows hostile words as words', async () => {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { isTestNetwork } from '../listing/networks.ts'
-import { toCountText } from '../listing/price-text.ts'
+import { isTestNetwork, toNetworkName } from '../listing/networks.ts'
+import { toCountText, toUsd } from '../listing/price-text.ts'
 import { RIGHT_CARD } from '../probe/a2a.ts'
 import {
   type Finding,
@@ -22,13 +22,7 @@ import { readOpenApi } from '../sources/openapi.ts'
 import { readX402Manifest } from '../sources/x402-manifest.ts'
 import { isJsonObject } from '../wire/json.ts'
 import type { Refused } from '../wire/problems.ts'
-import {
-  type DeliveryVerdict,
-  type HttpMethod,
-  isUp,
-  PROBE_PROTOCOLS,
-  RAILS,
-} from '../wire/vocabulary.ts'
+import { type DeliveryVerdict, type HttpMethod, isUp, PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
 import { NotListedReasonSchema } from './not-listed.ts'
 
 const LINT_VERDICTS = ['clean', 'problems', 'not_reached'] as const
@@ -48,18 +42,8 @@ export const LintReportSchema = v.object({
   took_for: v.nullable(v.picklist(PROBE_PROTOCOLS)),
   saw: v.string(),
   asked: v.array(RequestedStepSchema),
-  /** The ways to pay that its 402 offers; absent without any. */
-  terms: v.optional(
-    v.array(
-      v.object({
-        rail: v.picklist(RAILS),
-        scheme: v.string(),
-        network: v.nullable(v.string()),
-        usd: v.nullable(v.number()),
-        payout: v.nullable(v.string()),
-      }),
-    ),
-  ),
+  /** What a call costs, by each way to pay that its 402 offers; absent without any. */
+  costs: v.optional(v.array(v.string())),
   right: v.array(v.string()),
   problems: v.array(v.object({ what: v.string(), change: v.string() })),
   verdict: v.picklist(LINT_VERDICTS),
@@ -85,11 +69,18 @@ export function toLintReport(
     took_for: isUp(finding) ? finding.protocol : null,
     saw: finding.saw,
     asked: [...requested],
-    ...(terms.length > 0 && { terms: terms.map(({ accept: _, ...term }) => term) }),
+    ...(terms.length > 0 && { costs: terms.map(toCostText) }),
     right: advice.flatMap(({ right }) => right),
     problems,
     verdict: isReached ? (problems.length > 0 ? 'problems' : 'clean') : 'not_reached',
   }
+}
+
+/** @example → '$0.02 by mpp (tempo/charge) on Tempo, paid to eip155:4217:0x66…' */
+function toCostText({ rail, scheme, network, usd, payout }: PaymentTerm): string {
+  const price = usd === null ? 'A price in no dollar coin we know' : toUsd(usd)
+  const where = network === null ? '' : ` on ${toNetworkName(network)}`
+  return `${price} by ${rail} (${toInertLine(scheme, 80)})${where}${payout === null ? '' : `, paid to ${payout}`}`
 }
 
 function toEveryAdvice(finding: Finding): Advice[] {
