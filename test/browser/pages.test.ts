@@ -102,7 +102,14 @@ const REQUESTED: readonly [path: string, ...texts: string[]][] = [
     ...['.listing-meta a[href^="/go/"]', '.listing-head [data-try]', '.listing-head [data-copy]'],
   ],
   ['/listing/x402.northlight-llm', '.strip dt:text-is("Pays with")', '.connect code'],
-  ['/listing/mcp.spreadsheets', '.strip dt:text-is("You get")', '.status-line', '.connect code'],
+  // What a seller tells agents now stands there as its words.
+  [
+    '/listing/mcp.spreadsheets',
+    '.notice q',
+    '.strip dt:text-is("You get")',
+    '.status-line',
+    '.connect code',
+  ],
 ]
 /** Of what is taller, its first line must be seen (pixels). */
 const LINE = 40

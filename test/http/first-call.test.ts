@@ -55,6 +55,12 @@ test('the home page has a call that can be pasted as it is', async () => {
   expect(addresses.find((path) => path.includes('/call/'))).toMatch(/^[^<{…]+$/)
 })
 
+test('a paid API is called from Claude through the MCP server of the directory', async () => {
+  const page = (await read('/listing/x402.brightwell-search')).replaceAll('&quot;', '"')
+  expect(page).toMatch(/claude mcp add --transport http \w+ https:\/\/waypost\.example\/mcp/)
+  expect(page).toContain('call_listing {"id":"x402.brightwell-search"}')
+})
+
 test('that rails decide, and not the prefix of an id, is said before anybody is refused', async () => {
   for (const path of ['/docs', '/llms.txt']) {
     const text = (await read(path)).replace(/<[^>]*>/g, '')

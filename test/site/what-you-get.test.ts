@@ -29,7 +29,7 @@ describe('what a call gives', () => {
     [
       'at most three of them',
       [get(toResponse({ a: 1, b: 2, c: 3, d: 4 })), get({ url: `${SAMPLE_FACTS.url}/more` })],
-      ['a, b, c, …', `from GET ${pathname}, 1 of 2 operations below`],
+      ['a, b, c, …', `from GET ${pathname}, 1 of 2 below`],
     ],
     [
       'a list of what is in it',
@@ -58,7 +58,7 @@ describe('what a call gives', () => {
     const properties = { results: { type: 'array' } }
     const tasks = [{ id: task, name: 'S', words: ['a', 'b'], output: { properties } }]
     const { kit } = listingOf({ http }, {}, tasks)
-    const note = `from GET ${pathname}/s, 1 of 3 operations below`
+    const note = `from GET ${pathname}/s, 1 of 3 below`
     expect(toWhatYouGet(kit)).toMatchObject([{ value: 'results: url, title', note }])
     expect(toCallRows(kit)?.rows[0]).toMatchObject({ name: `${pathname}/s` })
     expect(kit.snippets.curl).toContain('endpoint=%2Fnow%2Fs')

@@ -219,7 +219,7 @@ const MAX_NAMES = 3
 /**
  * The output of a listing's call, in one cell that links to its calls; none where unknown.
  *
- * @example → [{ label: 'You get', value: 'results, requestId', note: 'from POST /search, 1 of 2 operations', … }]
+ * @example → [{ label: 'You get', value: 'results, requestId', note: 'from POST /search, 1 of 2 below', … }]
  */
 export function toWhatYouGet(kit: Kit): DecisionFact[] {
   if (kit.tools.length > 0) return [toCounted('tool', kit.tools)]
@@ -229,7 +229,7 @@ export function toWhatYouGet(kit: Kit): DecisionFact[] {
   const value = toAnswerWords(first)
   if (value === '') return []
   const { pathname } = new URL(first.url)
-  const others = kit.operations.length > 1 ? `, 1 of ${kit.operations.length} operations below` : ''
+  const others = kit.operations.length > 1 ? `, 1 of ${kit.operations.length} below` : ''
   // `{city}` reads better than its escapes.
   const path = pathname.replaceAll('%7B', '{').replaceAll('%7D', '}')
   const note = `from ${first.method} ${cutText(path, MAX_NAME)}${others}`
