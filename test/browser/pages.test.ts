@@ -132,6 +132,16 @@ test('what people ask is answered in the first window of a phone and of a small 
   await close()
 })
 
+test('on paper a heading stays with its first row, and nothing is there that only an owner uses', async () => {
+  const { page, close } = await openPage(demo.url)
+  await page.emulateMedia({ media: 'print' })
+  await page.goto('/listing/x402.brightwell-search')
+  const row = page.locator('.calls > li').first()
+  expect(await row.evaluate((each) => getComputedStyle(each).breakInside)).toBe('avoid')
+  expect(await page.locator('.sellers-own:visible').count()).toBe(0)
+  await close()
+})
+
 test('the form of a seller of a task opens under its row, as wide as the row', async () => {
   const { page, close } = await openPage(demo.url, { viewport: PHONE })
   await page.route('**/api/v1/call/**', (route) => route.fulfill({ status: 402, body: '{}' }))
