@@ -51,6 +51,7 @@ test('what has no price of its own costs what its listing says, in the same word
   const per = (id: string) => ({ brief: toListingBrief(byId.get(id) ?? expect.fail(id), sources) })
   expect(toOfferPrice({ usd: null }, per('api.openweathermap'))).toBe('free to start')
   expect(toOfferPrice({ usd: 0 }, per('mcp.weather-isdaniel'))).toBe('free to run')
+  expect(toOfferPrice({ usd: null }, per('mcp.openweather-schneider'))).toBe('your own account')
   expect(toOfferPrice({ usd: 0.006 }, per('x402.openweather-mpp'))).toBe('$0.006')
   expect(toOfferPrice({ usd: null })).toBe('price not published')
 })

@@ -254,10 +254,16 @@ function toAnswerWords(operation: Kit['operations'][number]): string {
   return isList ? `a list of ${names}` : names
 }
 
+/** Of `temperature_c`. */
+const UNIT = /_(?:c|m|s|percent|usd)$/
+
 /** @example toMemberWords(['results', 'data[].{url: link, title: name}']) → 'results: url, title' */
 function toMemberWords([name, path]: [string, string]): string {
   const inner = [...path.matchAll(/(\w+):/g)].map(([, member]) => member)
-  return [name.replaceAll('_', ' '), ...(inner.length > 0 ? [inner.join(', ')] : [])].join(': ')
+  return [
+    name.replace(UNIT, '').replaceAll('_', ' '),
+    ...(inner.length > 0 ? [inner.join(', ')] : []),
+  ].join(': ')
 }
 
 /** As many as fit a line, at least one. */

@@ -62,10 +62,7 @@ export const ACCESS = {
   unknown: null,
 } as const
 
-/** What its callers are charged, in words, where no price of a call is known. */
-export function toCost(
-  view: Pick<Brief, 'pricing' | 'cost' | 'auth' | 'invoke' | 'kind'>,
-): string | undefined {
+function toCost(view: Brief): string | undefined {
   // The account that it works with is named as its access.
   if (chargeOf(view) === 'own_account') return 'free to run'
   const text = toCostText(view)

@@ -1,10 +1,9 @@
 import type { CompiledListing } from '../../compiled.ts'
 import { toCurlOptions } from '../../domain/listing/operation.ts'
-import { toCountText, toUsd } from '../../domain/listing/price-text.ts'
+import { toCostText, toCountText, toUsd, UNPUBLISHED } from '../../domain/listing/price-text.ts'
 import type { TaskOffer, TaskView } from '../../domain/plans/task-plan.ts'
 import { needsNoAccount } from '../../domain/tasks/filled-request.ts'
 import { ACCESS_TEXTS } from '../rows/decision-facts.ts'
-import { toCost } from '../rows/listing-row.ts'
 
 /** @example toFromText({ min_usd: 0.01 }) → 'from $0.01'; empty where none is known */
 export function toFromText({ min_usd }: Pick<TaskView, 'min_usd'>): string {
@@ -22,9 +21,10 @@ export function toOfferPrice(
   { usd, per }: Pick<TaskOffer, 'usd' | 'per'>,
   listed?: Pick<CompiledListing, 'brief'>,
 ): string {
-  const cost = usd || listed?.brief.pricing.model !== 'unknown' ? undefined : toCost(listed.brief)
-  if (cost !== undefined) return cost
-  if (usd === null) return 'price not published'
+  const isOwn = usd || listed?.brief.pricing.model !== 'unknown'
+  const words = isOwn ? UNPUBLISHED : toCostText(listed.brief)
+  if (words !== UNPUBLISHED) return words
+  if (usd === null) return `price ${UNPUBLISHED}`
   if (usd === 0) return 'free'
   return per === undefined ? toUsd(usd) : `${toUsd(usd)} per ${PER[per] ?? 'unit'}`
 }
