@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { toOfferPrice } from '../../src/components/tasks/offer-texts.ts'
 import { toCompareView } from '../../src/domain/compare/compare-view.ts'
 import { toOperationEntries } from '../../src/domain/kit/found-operations.ts'
+import { UNPUBLISHED } from '../../src/domain/listing/price-text.ts'
 import { tasksOf, toTaskOffers, toTaskPages } from '../../src/domain/plans/task-plan.ts'
 import { toListingBrief } from '../../src/domain/views/listing-view.ts'
 import { catalogue } from '../support/own-catalogue.ts'
@@ -53,7 +54,7 @@ test('what has no price of its own costs what its listing says, in the same word
   expect(toOfferPrice({ usd: 0 }, per('mcp.weather-isdaniel'))).toBe('free to run')
   expect(toOfferPrice({ usd: null }, per('mcp.openweather-schneider'))).toBe('your own account')
   expect(toOfferPrice({ usd: 0.006 }, per('x402.openweather-mpp'))).toBe('$0.006')
-  expect(toOfferPrice({ usd: null })).toBe('price not published')
+  expect(toOfferPrice({ usd: null })).toBe(UNPUBLISHED)
 })
 
 test('listed rows stand beside those of the task, each once', () => {

@@ -12,7 +12,7 @@ import type { DecisionFact } from '../rows/decision-facts.ts'
 type CallRow = ReturnType<typeof toOperationRow>
 
 /** The output of a call, as far as documented. */
-export type CallReturns = ReturnType<typeof toReturns>
+export type CallReturns = NonNullable<ReturnType<typeof toReturns>>
 
 /** Rows of the listing's main list, and what they are called. */
 export type CallRows = ReturnType<typeof firstOf>
@@ -35,10 +35,10 @@ export function toCallRows(kit: Kit): CallRows | null {
   if (kit.skills.length > 0) return firstOf('Skills', kit.skills.map(toSkillRow))
   if (kit.kind !== 'http_api' || kit.operations.length === 0) return null
   const first = chooseOperation(kit.operations)
-  const others = kit.operations.filter((one) => one !== first)
+  const all = kit.operations.toSorted((a, b) => Number(b === first) - Number(a === first))
   return firstOf(
     'Operations',
-    [first ?? [], ...others].flat().map((one) => toOperationRow(one, kit)),
+    all.map((one) => toOperationRow(one, kit)),
   )
 }
 
@@ -102,17 +102,12 @@ function toToolRow(tool: Kit['tools'][number]): CallRow {
   }
 }
 
-const AND_LIST = new Intl.ListFormat('en-GB')
-const GUESSED = {
-  method: 'its method',
-  url: 'its address',
-  price: 'its price',
-  offers: 'how it is paid',
-  params: 'its inputs',
-  body: 'its inputs',
-  response: 'its answer',
-  safe: 'that a call changes nothing',
-} as const
+/** Words for fields that may be a guess, where theirs is not one. */
+const GUESSED: Partial<Record<string, string>> = {
+  params: 'inputs',
+  url: 'address',
+  safe: 'effect',
+}
 
 /** A listed price without a note on access needs no key. */
 const NO_KEY = new Set<Kit['auth']['type']>(['payment', 'none', 'unknown'])
@@ -142,9 +137,9 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
     ],
     /** Shown where `params` is empty. */
     withoutParams: 'No input is described.',
-    returns: operation.response === undefined ? null : toReturns(operation, operation.response),
-    /** What is a guess, in words. */
-    assumed: AND_LIST.format((operation.assumed ?? []).map((field) => GUESSED[field])),
+    returns: toReturns(operation),
+    /** What is a guess. */
+    assumed: (operation.assumed ?? []).map((field) => GUESSED[field] ?? field).join(', '),
     /** Where neither the listing nor our probe required a key, and the relay can call it. */
     trial:
       operation.relay_url !== undefined &&
@@ -155,9 +150,9 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
   }
 }
 
-type Answer = NonNullable<Kit['operations'][number]['response']>
-
-function toReturns(operation: Kit['operations'][number], response: Answer) {
+function toReturns(operation: Kit['operations'][number]) {
+  const { response } = operation
+  if (response === undefined) return null
   const all = toOutputFields(operation)
   const fields = all.slice(0, MAX_FIELDS).map(({ name, type }) => `${name}: ${type}`)
   const more = all.length > MAX_FIELDS ? ', …' : ''
@@ -254,16 +249,11 @@ function toAnswerWords(operation: Kit['operations'][number]): string {
   return isList ? `a list of ${names}` : names
 }
 
-/** Of `temperature_c`. */
-const UNIT = /_(?:c|m|s|percent|usd)$/
-
 /** @example toMemberWords(['results', 'data[].{url: link, title: name}']) → 'results: url, title' */
 function toMemberWords([name, path]: [string, string]): string {
   const inner = [...path.matchAll(/(\w+):/g)].map(([, member]) => member)
-  return [
-    name.replace(UNIT, '').replaceAll('_', ' '),
-    ...(inner.length > 0 ? [inner.join(', ')] : []),
-  ].join(': ')
+  const word = name.replace(/_(?:c|m|s|percent|usd)$/, '').replaceAll('_', ' ')
+  return inner.length === 0 ? word : `${word}: ${inner.join(', ')}`
 }
 
 /** As many as fit a line, at least one. */

@@ -64,18 +64,11 @@ function toPrice(view: ListingView): DecisionFact[] {
   const { pricing, kind, cost } = view
   if (pricing.model === 'per_call') {
     const { min_usd, max_usd } = pricing
-    const isOne = min_usd === max_usd
-    const unit = isOne ? 'a call' : `to ${toUsd(max_usd)} a call`
+    const [label, unit] =
+      min_usd === max_usd ? ['Price', 'a call'] : ['Price from', `to ${toUsd(max_usd)} a call`]
     const isOld = view.notices.some(({ id }) => id === 'price_changed')
     const note = isOld ? `${unit} as listed, and changed since` : unit
-    return [
-      factOf(
-        isOne ? 'Price' : 'Price from',
-        max_usd === 0 ? 'Free' : toUsd(min_usd),
-        note,
-        'money',
-      ),
-    ]
+    return [factOf(label, max_usd === 0 ? 'Free' : toUsd(min_usd), note, 'money')]
   }
   const charge = chargeOf(view)
   // A guide is only read: that it is free goes without saying.
@@ -124,15 +117,15 @@ function toRuns(view: ListingView): DecisionFact {
   return factOf('Runs', runsText(view), buy === 'relay_x402' ? 'relay available, no fee' : note)
 }
 
-/** How a caller authenticates, and where it gets the credentials. */
+/** How a caller authenticates, where it gets the credentials, and what a row says where its rails do not. */
 export const ACCESS_TEXTS = {
-  none: ['Open', 'no account, no key'],
-  payment: ['Payment only', 'no account, no key'],
-  api_key: ['API key', 'from the service'],
-  bearer: ['Token', 'from the service'],
-  oauth: ['OAuth', 'you sign in once'],
-  other: ['Credentials', 'see its documentation'],
-  unknown: ['Not declared', 'ask or try it'],
+  none: ['Open', 'no account, no key', 'no account'],
+  payment: ['Payment only', 'no account, no key', null],
+  api_key: ['API key', 'from the service', 'key'],
+  bearer: ['Token', 'from the service', 'token'],
+  oauth: ['OAuth', 'you sign in once', 'sign-in'],
+  other: ['Credentials', 'see its documentation', 'credentials'],
+  unknown: ['Not declared', 'ask or try it', null],
 } as const
 
 function toAccess({ auth, pricing }: ListingView): DecisionFact[] {

@@ -51,17 +51,6 @@ export function toPlace(view: Brief): string {
   return hasRemoteEndpoint(view) ? 'hosted' : 'locally'
 }
 
-/** What a caller needs, in a word; null where it is not known, or its rails say it. */
-export const ACCESS = {
-  none: 'no account',
-  payment: null,
-  api_key: 'key',
-  bearer: 'token',
-  oauth: 'sign-in',
-  other: 'credentials',
-  unknown: null,
-} as const
-
 function toCost(view: Brief): string | undefined {
   // The account that it works with is named as its access.
   if (chargeOf(view) === 'own_account') return 'free to run'

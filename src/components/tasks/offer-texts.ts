@@ -21,10 +21,8 @@ export function toOfferPrice(
   { usd, per }: Pick<TaskOffer, 'usd' | 'per'>,
   listed?: Pick<CompiledListing, 'brief'>,
 ): string {
-  const isOwn = usd || listed?.brief.pricing.model !== 'unknown'
-  const words = isOwn ? UNPUBLISHED : toCostText(listed.brief)
-  if (words !== UNPUBLISHED) return words
-  if (usd === null) return `price ${UNPUBLISHED}`
+  if (!usd && listed?.brief.pricing.model === 'unknown') return toCostText(listed.brief)
+  if (usd === null) return UNPUBLISHED
   if (usd === 0) return 'free'
   return per === undefined ? toUsd(usd) : `${toUsd(usd)} per ${PER[per] ?? 'unit'}`
 }

@@ -9,7 +9,7 @@ import {
   type WrittenTool,
 } from '../listing/listing-facts.ts'
 import { findUrlFault, type UrlRules } from '../listing/target-url.ts'
-import { type TaskRow, toResult } from '../tasks/task.ts'
+import { membersOf, type TaskRow } from '../tasks/task.ts'
 import type { Interface, SeenAnswer, SeenOperation } from '../trust/evidence.ts'
 import { toOperationKey } from '../wire/text.ts'
 import type { Effect, HttpMethod } from '../wire/vocabulary.ts'
@@ -119,10 +119,10 @@ function withEffect(operation: SurfaceOperation): SurfaceOperation {
 
 function withResult(operation: SurfaceOperation, tasks: readonly TaskRow[]): SurfaceOperation {
   const { map, task } = operation
-  const { output } = tasks.find(({ id }) => map !== undefined && id === task) ?? {}
-  return map === undefined || output === undefined
-    ? operation
-    : { ...operation, result: toResult({ output }, map) }
+  if (map === undefined) return operation
+  const members = membersOf(tasks.find(({ id }) => id === task)?.output)
+  const found = Object.entries(map).filter(([member]) => members.includes(member))
+  return { ...operation, ...(found.length > 0 && { result: Object.fromEntries(found) }) }
 }
 
 /** By the seller's hints: a destructive tool may delete, so all that is known is that it writes. */

@@ -135,15 +135,6 @@ export function sellsOn(
     : () => listed.includes(rail)
 }
 
-/** Those sold on the rail first, otherwise in the given order. */
-export function orderByRail<Each extends OperationOffers>(
-  operations: readonly Each[],
-  rail: Rail | undefined,
-): Each[] {
-  const isOn = ({ offers = [] }: Each) => offers.some((offer) => offer.rail === rail)
-  return [...operations.filter(isOn), ...operations.filter((each) => !isOn(each))]
-}
-
 /**
  * The one that a buyer most likely wants, of those sold on the rail where any are: one of the task
  * that at least half of them do, mapped to its task before all others, then with a price.

@@ -367,8 +367,8 @@ type Schema = Readonly<Record<string, unknown>>
  * @example toOutputFields({ …, example: { results: [{ url: '…', score: 1 }] } })
  *   → [{ name: 'results', type: '[{url, score}]' }]
  */
-export function toOutputFields({ response = NO_RESPONSE, result = {} }: Answering): OutputField[] {
-  const { schema, example } = response
+export function toOutputFields({ response, result = {} }: Answering): OutputField[] {
+  const { schema, example } = response ?? {}
   const ofSchema = schema === undefined ? [] : fieldsOf(schema, schema)
   const fields = ofSchema.length > 0 ? ofSchema : fieldsOf(toShape(example, 0), {})
   const holds = new Set(Object.values(result).map((path) => OUTER.exec(path)?.[1]))
@@ -379,13 +379,7 @@ export function toOutputFields({ response = NO_RESPONSE, result = {} }: Answerin
 
 /** The outer field of a path such as `organic[].{url: link}`. */
 const OUTER = /^(?:\[\d*\]\.?)?"?([^"[\].{]+)/
-const NO_RESPONSE: Response = { content_type: 'application/json' }
-
-interface Answering {
-  response?: Response | undefined
-  /** Paths of the members of its task's output. */
-  result?: Readonly<Record<string, string>> | undefined
-}
+type Answering = Pick<Operation, 'response'> & { result?: Record<string, string> | undefined }
 
 export function isJsonPayload({ content_type }: Pick<Response, 'content_type'>): boolean {
   return /^application\/(?:[\w.-]+\+)?json$/.test(content_type)

@@ -10,7 +10,7 @@ import { type Delivered, isKnownToDeliver } from '../relay/delivered.ts'
 import { fitCalls, sizeOf } from '../search/fitted-lists.ts'
 import { hostOf, ownerAt, type SharedHosts } from '../sellers/claim-rules.ts'
 import { fillRequest, needsNoAccount, takenBy } from '../tasks/filled-request.ts'
-import { membersOf, type Task, type TaskRow, toResult, toTask } from '../tasks/task.ts'
+import { membersOf, type Task, type TaskRow, toTask } from '../tasks/task.ts'
 import { compareText, eachOnce, isJsonObject, memberOf, present, smallestOf } from '../wire/json.ts'
 import { callPath, markPath, pagePath, taskPath } from '../wire/links.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/shapes.ts'
@@ -98,7 +98,7 @@ export function planTask(
       : 'No seller of this task takes this input within this price, rail and network.'
   const rows = oneOfEachFirst(once)
     .slice(0, requested.limit)
-    .map((each) => toRow(each, task, requested.input, baseUrl))
+    .map((each) => toRow(each, requested.input, baseUrl))
   const plan: TaskPlan = {
     task: task.id,
     total: once.length,
@@ -190,7 +190,6 @@ function knownToDeliver({ seller }: Candidate): number {
 
 function toRow(
   { seller, usd, offers, ignores }: Candidate,
-  task: Task,
   input: Readonly<Record<string, unknown>>,
   baseUrl: string,
 ): PlanRow {
@@ -209,7 +208,7 @@ function toRow(
     ...(offers.length > 0 && {
       offers: toOffers(offers.slice(0, MAX_OFFERS), { min_usd: usd, max_usd: usd }),
     }),
-    output: toResult(task, seller.map),
+    output: seller.result,
     ...(ignores.length > 0 && { ignores }),
     digest: seller.digest,
   }
@@ -286,7 +285,6 @@ export function toTaskOffers(
   { tasks, baseUrl }: { tasks: readonly TaskRow[]; baseUrl: string },
 ): OfferOfTask[] {
   if (listing.facts.first_party) return []
-  const planned = new Set(mappedOf(listing).map(({ task }) => task))
   // A server or an agent that only does it as a whole has an entry without a name.
   const [whole] = entries.filter(({ found }) => found.operation.name === undefined)
   return tasksOf(listing).flatMap((id) => {
@@ -298,7 +296,8 @@ export function toTaskOffers(
       .toSorted((a, b) => Number(b.isMapped) - Number(a.isMapped))
       .map((entry) => toTaskOffer(listing, entry, row, baseUrl))
       .sort(compareTaskOffers)
-    return offer === undefined ? [] : [{ task: id, offer, isPlanned: planned.has(id) }]
+    const isPlanned = mappedOf(listing).some(({ task }) => task === id)
+    return offer === undefined ? [] : [{ task: id, offer, isPlanned }]
   })
 }
 
@@ -309,16 +308,8 @@ function toTaskOffer(
   baseUrl: string,
 ): TaskOffer {
   const { id, facts, mark } = listing
-  const {
-    name,
-    method,
-    url = '',
-    command,
-    package: bundle,
-    price,
-    output,
-    relay_url,
-  } = found.operation
+  const { name, method, price, output, relay_url } = found.operation
+  const { url = '', command, package: bundle } = found.operation
   const request = toRequest(listing, found, row)
   return {
     listing: {
@@ -327,7 +318,7 @@ function toTaskOffer(
     },
     auth: facts.auth.type,
     ...(runsLocallyOnly(facts) && { is_local: true as const }),
-    operation: name ?? (method === undefined ? url || command || bundle || '' : `${method} ${url}`),
+    operation: name ?? [method ?? [], url || command || (bundle ?? [])].flat().join(' '),
     usd: minUsd ?? (isFree(facts) ? 0 : null),
     ...(price !== undefined && price.per !== 'call' && { per: price.per }),
     ...present({ returns: typeof output === 'string' ? output : undefined }),
@@ -502,7 +493,7 @@ export function toTaskSellers(
         task: task.id,
         // The registrable domain that is called.
         seller: { id, name: facts.name, operator, trust: trustScoreOf(trust) },
-        ...{ method, url, map, digest: listing.digest },
+        ...{ method, url, map, result: known.result ?? {}, digest: listing.digest },
         // The lowest price of one call in US dollars: 0 for free; null where unknown.
         usd: facts.auth.type === 'none' ? 0 : lowestOf(known),
         // Whether the relay can call it.

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import type { SiteNames } from '../derived/tables.ts'
 import { toOutput } from '../kit/found-operations.ts'
-import { chooseOperation, type KitOperation, orderByRail } from '../kit/kit-entries.ts'
+import { chooseOperation, type KitOperation } from '../kit/kit-entries.ts'
 import { type KitView, toOperationSnippets } from '../kit/kit-view.ts'
 import type { ListingFacts } from '../listing/listing-facts.ts'
 import { toSlug } from '../listing/listing-text.ts'
@@ -206,8 +206,10 @@ function toOperation(operations: readonly KitOperation[], choice: KitChoice): ob
   if (chosen === undefined)
     return `Unknown operation ${choice.operation}: this listing has ${operations.length}, counted from 0.`
   const numbers = new Map(operations.map((operation, index) => [operation, index]))
-  const others = orderByRail(operations, choice.rail)
+  const isOn = ({ offers = [] }: KitOperation) => offers.some(({ rail }) => rail === choice.rail)
+  const others = operations
     .filter((operation) => operation !== chosen)
+    .toSorted((a, b) => Number(isOn(b)) - Number(isOn(a)))
     .slice(0, MOST_NAMED)
     .map((operation) => ({
       operation: numbers.get(operation),

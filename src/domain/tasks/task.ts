@@ -80,15 +80,6 @@ export function membersOf(schema: unknown): string[] {
   return isJsonObject(properties) ? Object.keys(properties) : []
 }
 
-/** Where each member of a task's output is in the answer of a mapped operation. */
-export function toResult(
-  { output }: Pick<Task, 'output'>,
-  map: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const found = membersOf(output).filter((name) => Object.hasOwn(map, name))
-  return Object.fromEntries(found.map((name) => [name, map[name] ?? '']))
-}
-
 /** Required members. */
 export function requiredOf(schema: unknown): string[] {
   const required = memberOf(schema, 'required')
