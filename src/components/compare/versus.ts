@@ -164,7 +164,6 @@ const focusRow = row(
   (_, { focus }) => focus && (focus === 'dedicated' ? 'yes' : 'among others'),
 )
 
-const count = (rows: readonly unknown[]) => (rows.length === 0 ? null : rows.length)
 const signal = (view: ListingView, name: string, unit: string) =>
   view.signals[name] === undefined ? null : `${view.signals[name]} ${unit}`
 const measured = (view: ListingView) =>
@@ -175,10 +174,10 @@ const stateRow = row('State', 'not probed', ({ known: { answers } }) =>
   answers?.as_of === undefined ? null : answers.text.replace(/^it /, ''),
 )
 
-/** Of servers and agents what they are asked for, of others what is in the answer. */
+/** What is in the answer of an API's first operation; of others the names of what they do. */
 const getsRow = row('You get', 'not described', (_, { kit }) => {
   const [gets] = kit === undefined ? [] : toWhatYouGet(kit)
-  return kit?.kind === 'http_api' ? gets?.value : gets?.note
+  return gets && (kit?.kind === 'http_api' ? gets.value : `${gets.value}: ${gets.note}`)
 })
 
 const COST = 'Cost'
@@ -205,9 +204,7 @@ const VERSUS_GROUPS: readonly { title: string; rows: readonly ToRows[] }[] = [
       ),
       row('Runs', '–', (view) => runsText(view).toLowerCase()),
       row('Through the relay', 'no', ({ buy }) => (buy === 'relay_x402' ? 'yes' : null)),
-      row('Operations', 'none listed', ({ operations }) => count(operations)),
-      row('Tools', 'none listed', ({ tools }) => count(tools)),
-      row('Skills', 'none listed', ({ skills }) => count(skills)),
+      row('Operations', 'none listed', ({ operations }) => operations.length || null),
     ],
   },
   {

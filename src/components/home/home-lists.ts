@@ -52,23 +52,6 @@ function toChanged(outside: readonly Listed[]) {
     .sort((a, b) => compareText(b.at, a.at) || compareText(a.page, b.page))
 }
 
-/** A service that somebody would choose for a task, and why. */
-interface TaskChoice {
-  label: 'Free' | 'Cheapest' | 'Paid from' | 'Fastest' | 'Most paid'
-  name: string
-  page: string
-  value: string
-  warning?: Warning
-}
-
-export interface TaskChoices extends Pick<TaskPage, 'id' | 'name' | 'page' | 'sellers'> {
-  /** The lowest price of one call, US dollars. */
-  usd: number
-  /** The lowest that is not free; null where all are. */
-  paid_usd: number | null
-  choices: TaskChoice[]
-}
-
 /**
  * Tasks that at least two listings do at a known price: those that somebody sells first, the most
  * offered before others.
@@ -76,9 +59,9 @@ export interface TaskChoices extends Pick<TaskPage, 'id' | 'name' | 'page' | 'se
 export function toTaskChoices(
   tasks: readonly TaskPage[],
   warningOf: (id: string) => Warning | undefined,
-): TaskChoices[] {
+) {
   return tasks
-    .flatMap(({ id, name, page, sellers, offers }): TaskChoices[] => {
+    .flatMap(({ id, name, page, sellers, offers }) => {
       const all = offers.filter(({ usd, per }) => usd === 0 || (usd !== null && !per))
       // A listing with a warning is recommended only where fewer than two others do the same.
       const sound = all.filter(({ listing }) => warningOf(listing.id) === undefined)

@@ -23,13 +23,6 @@ export interface Found
 
 export type SearchView = ReturnType<typeof toSearchView>
 
-export interface SearchOption {
-  text: string
-  count: number
-  path: string
-  isActive: boolean
-}
-
 /** Names of categories and sources by id. */
 type Names = ReadonlyMap<string, string>
 
@@ -254,7 +247,8 @@ function toFacetViews(
         const path = toSearchPath(withField(form, field, isActive ? null : value))
         return { text: toWords(field, id, names), count, isActive, path }
       })
-      const isOpen = (option: SearchOption, place: number) => place < MOST_OPEN || option.isActive
+      type Option = (typeof options)[number]
+      const isOpen = ({ isActive }: Option, place: number) => place < MOST_OPEN || isActive
       return {
         label,
         options: options.filter(isOpen),
