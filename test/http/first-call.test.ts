@@ -50,15 +50,12 @@ describe('three requests to a paid call', () => {
   })
 })
 
-test('the home page has a call that can be pasted as it is', async () => {
-  const addresses = addressesIn(await read('/'))
-  expect(addresses.find((path) => path.includes('/call/'))).toMatch(/^[^<{…]+$/)
-})
-
-test('a paid API is called from Claude through the MCP server of the directory', async () => {
-  const page = (await read('/listing/x402.brightwell-search')).replaceAll('&quot;', '"')
-  expect(page).toMatch(/claude mcp add --transport http \w+ https:\/\/waypost\.example\/mcp/)
-  expect(page).toContain('call_listing {"id":"x402.brightwell-search"}')
+test('the home page has a call that can be pasted as it is, and its listing says how Claude sends it', async () => {
+  const call = addressesIn(await read('/')).find((path) => path.includes('/call/')) ?? ''
+  const [, id = ''] = /^[^<{…]+\/call\/([^?]+)[^<{…]*$/.exec(call) ?? []
+  const page = (await read(`/listing/${id}`)).replaceAll('&quot;', '"')
+  expect(page).toMatch(/claude mcp add --transport http \S+ https:\/\/waypost\.example\/mcp/)
+  expect(page).toContain(`call_listing takes {"id":"${id}"}`)
 })
 
 test('that rails decide, and not the prefix of an id, is said before anybody is refused', async () => {
