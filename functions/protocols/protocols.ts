@@ -296,7 +296,7 @@ function toTaskMarkdown(task: TaskPage, baseUrl: string): string {
     FOREIGN,
     shown.map((offer) => toOfferLine(offer, baseUrl)).join('\n'),
     ...(rest > 0 ? [`${rest} more: <${baseUrl}/api/v1/tasks/${task.id}>`] : []),
-    ...(task.plan === undefined
+    ...(task.plan === undefined || !task.offers.some(({ planned }) => planned)
       ? []
       : [`Plan, with the task's input as parameters: <${baseUrl}${task.plan}>`]),
   ])

@@ -36,12 +36,15 @@ test('everybody whom a search by a task finds stands on its page, and a plan whe
     toTaskOffers(listing, toOperationEntries(listing, baseUrl), { tasks: tables.tasks, baseUrl }),
   )
   const pages = toTaskPages(tables.tasks, offers)
-  for (const { id, offers, plan } of pages) {
+  for (const { id, offers } of pages) {
     const doing = listings.filter(
       (listing) => tasksOf(listing).includes(id) && !listing.facts.first_party,
     )
     expect(offers.map(({ listing }) => listing.id).sort()).toEqual(doing.map(({ id }) => id).sort())
-    expect([id, plan !== undefined]).toEqual([id, SELLERS.some(({ task }) => task === id)])
+    expect([id, offers.some(({ planned }) => planned)]).toEqual([
+      id,
+      SELLERS.some(({ task }) => task === id),
+    ])
   }
   expect(
     pages.find(({ id }) => id === 'translation')?.offers.map(({ listing }) => listing.id),

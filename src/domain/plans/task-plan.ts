@@ -260,6 +260,8 @@ const TaskOfferSchema = v.object({
   ),
   /** The request goes to this address instead, through the relay. */
   relay_url: v.optional(v.string()),
+  /** A plan of the task has it. */
+  planned: v.optional(v.literal(true)),
   digest: v.string(),
 })
 export type TaskOffer = v.InferOutput<typeof TaskOfferSchema>
@@ -268,8 +270,6 @@ export type TaskOffer = v.InferOutput<typeof TaskOfferSchema>
 export interface OfferOfTask {
   task: string
   offer: TaskOffer
-  /** A plan of the task has this listing. */
-  isPlanned?: boolean
 }
 
 /** Tasks that a listing does: as a whole, and by its operations and tools. */
@@ -297,7 +297,9 @@ export function toTaskOffers(
       .map((entry) => toTaskOffer(listing, entry, row, baseUrl))
       .sort(compareTaskOffers)
     const isPlanned = mappedOf(listing).some(({ task }) => task === id)
-    return offer === undefined ? [] : [{ task: id, offer, isPlanned }]
+    return offer === undefined
+      ? []
+      : [{ task: id, offer: { ...offer, ...(isPlanned && { planned: true as const }) } }]
   })
 }
 
@@ -411,7 +413,7 @@ const TaskViewSchema = v.object({
   input: v.optional(schema),
   output: v.optional(schema),
   example: v.optional(v.record(v.string(), v.unknown())),
-  /** The address of the plan, with the members of the input as parameters; absent without sellers. */
+  /** The address of the plan, with the members of the input as parameters. */
   plan: v.optional(v.string()),
 })
 export type TaskView = v.InferOutput<typeof TaskViewSchema>
@@ -431,14 +433,12 @@ export function toTaskPages(rows: readonly TaskRow[], all: readonly OfferOfTask[
   const byTask = Map.groupBy(all, ({ task }) => task)
   return rows.map((row) => {
     const { id, name, words, input, output, example } = row
-    const done = byTask.get(id) ?? []
-    const offers = done.map(({ offer }) => offer).sort(compareTaskOffers)
-    const hasPlan = done.some(({ isPlanned }) => isPlanned)
+    const offers = (byTask.get(id) ?? []).map(({ offer }) => offer).sort(compareTaskOffers)
     const [first] = offers
     return {
       ...{ id, name, words, page: taskPath(id), sellers: offers.length },
       min_usd: first?.per === undefined ? (first?.usd ?? null) : null,
-      ...present({ input, plan: hasPlan ? planPath(id) : undefined, output, example }),
+      ...present({ input, plan: input && planPath(id), output, example }),
       offers,
     }
   })
