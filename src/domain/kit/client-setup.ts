@@ -73,7 +73,7 @@ function toAddCommand(name: string, way: Way): string {
 /** For Claude Code: a directory's own MCP server, through which its agents find and call services. */
 export function toOwnAddCommand(directory: string, baseUrl: string): string {
   const way = { transport: 'streamable-http', url: `${baseUrl}/mcp`, headers: {} } as const
-  return toAddCommand(toSlug(directory), way).trimEnd()
+  return toAddCommand(directory.toLowerCase().replace(/[^a-z0-9]+/g, '-'), way).trimEnd()
 }
 
 function toTexts(name: string, servers: Record<string, object>, codex: Way): Named {

@@ -113,13 +113,16 @@ export type FirstCall = NonNullable<ReturnType<typeof toFirstCall>>
 
 /**
  * A listing that the relay calls by GET with an address that needs nothing filled in, else one that
- * it calls, else any. A search puts a listing first by its whole name where no other has that, and
- * always by its id.
+ * it calls, else any; those with an operation that is mapped to its task before others. A search
+ * puts a listing first by its whole name where no other has that, and always by its id.
  */
 export function toFirstCall(all: readonly DerivedListing[], baseUrl: string) {
   const listings = all.filter(({ facts }) => !facts.first_party)
   const relayed = listings.filter(({ buy }) => buy.reason === null)
-  const found = relayed.length > 0 ? relayed : listings
+  const isMapped = ({ surface }: DerivedListing) => surface.operations.some((each) => each.result)
+  const found = (relayed.length > 0 ? relayed : listings).toSorted(
+    (a, b) => Number(isMapped(b)) - Number(isMapped(a)),
+  )
   const chosen = found.find((each) => findPlainCall(each, baseUrl) !== null) ?? found[0]
   if (chosen === undefined) return null
   const { id, buy, facts } = chosen
