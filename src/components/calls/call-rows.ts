@@ -103,11 +103,7 @@ function toToolRow(tool: Kit['tools'][number]): CallRow {
 }
 
 /** Words for fields that may be a guess, where theirs is not one. */
-const GUESSED: Partial<Record<string, string>> = {
-  params: 'inputs',
-  url: 'address',
-  safe: 'effect',
-}
+const WORDS: Partial<Record<string, string>> = { params: 'inputs', url: 'address', safe: 'effect' }
 
 /** A listed price without a note on access needs no key. */
 const NO_KEY = new Set<Kit['auth']['type']>(['payment', 'none', 'unknown'])
@@ -139,7 +135,7 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
     withoutParams: 'No input is described.',
     returns: toReturns(operation),
     /** What is a guess. */
-    assumed: (operation.assumed ?? []).map((field) => GUESSED[field] ?? field).join(', '),
+    assumed: (operation.assumed ?? []).map((field) => WORDS[field] ?? field).join(', '),
     /** Where neither the listing nor our probe required a key, and the relay can call it. */
     trial:
       operation.relay_url !== undefined &&

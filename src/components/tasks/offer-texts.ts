@@ -13,10 +13,7 @@ export function toFromText({ min_usd }: Pick<TaskView, 'min_usd'>): string {
 
 const PER: Readonly<Record<string, string>> = { token: 'token', minute: 'minute', mb: 'MB' }
 
-/**
- * @param listed where the operation has no price of its own, its listing's words stand for it
- * @example toOfferPrice({ usd: 0.01 }) → '$0.01'; toOfferPrice({ usd: 0 }) → 'free'
- */
+/** Without a price of its own, what its listing says. @example toOfferPrice({ usd: 0.01 }) → '$0.01' */
 export function toOfferPrice(
   { usd, per }: Pick<TaskOffer, 'usd' | 'per'>,
   listed?: Pick<CompiledListing, 'brief'>,
