@@ -130,7 +130,7 @@ export function createRelay(
     try {
       const paid = observer.observe(req, { listing, path, client: admitted.client })
       const onHead = (head: SellerHead) => {
-        // A call that nobody answered is none of the seller's.
+        // A call that nobody answered does not count for the seller.
         ledger.usage.called(listing.id)
         status = head.status
         onOutcome(toOutcome(status))

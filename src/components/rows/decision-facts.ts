@@ -165,7 +165,7 @@ export const OUTCOME_WORDS = {
   gated: ['Asked for a key', 'It works with one'],
   wrong_protocol: ['Answered, not as listed', 'Clients may fail here too'],
   dead: ['No good answer', 'It may be down'],
-  unprobeable: ['Could not be asked', 'That says nothing of the service'],
+  unprobeable: ['Could not be called', 'That says nothing of the service'],
   unknown: ['No result', 'That says nothing of the service'],
 } as const
 
@@ -183,7 +183,7 @@ function toProbe(
   return [toLastAnswer(probe, probes), ...toRequestedPrice(operations)]
 }
 
-/** When the service itself last answered, and how fast; else what was asked, what came instead, and what that means. */
+/** When the service itself last answered, and how fast; else what was requested, what came instead, and what that means. */
 function toLastAnswer(probe: Probe, probes: readonly Probe[]): DecisionFact {
   const { outcome, protocol, at, ms, saw = 'nothing' } = probe
   if (isUp(probe)) {

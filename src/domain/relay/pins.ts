@@ -159,7 +159,7 @@ export function toExpectText({ digest, payee = [], max_usd }: Expectation): stri
 /** @returns what is wrong with one way to pay; empty where it is as expected */
 export function judgeOffer(offered: Offered, { payee, max_usd: most }: Expectation): Difference[] {
   const known = payee?.map(normalizePayout)
-  const price = offered.usd === null ? 'a price in no dollar coin we know' : `$${offered.usd}`
+  const price = offered.usd === null ? 'a price in an unknown coin' : `$${offered.usd}`
   const isKnown = offered.payee !== null && known?.includes(normalizePayout(offered.payee))
   return [
     ...(known === undefined || isKnown

@@ -78,7 +78,7 @@ export function toLintReport(
 
 /** @example → '$0.02 by mpp (tempo/charge) on Tempo, paid to eip155:4217:0x66…' */
 function toCostText({ rail, scheme, network, usd, payout }: PaymentTerm): string {
-  const price = usd === null ? 'A price in no dollar coin we know' : toUsd(usd)
+  const price = usd === null ? 'A price in an unknown coin' : toUsd(usd)
   const where = network === null ? '' : ` on ${toNetworkName(network)}`
   return `${price} by ${rail} (${toInertLine(scheme, 80)})${where}${payout === null ? '' : `, paid to ${payout}`}`
 }
