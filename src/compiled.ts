@@ -21,7 +21,7 @@ import type {
   SourcesView,
   StatsView,
 } from './domain/views/reference-views.ts'
-import type { ScorePart, TrustMethodView } from './domain/views/trust-view.ts'
+import type { ScorePart, toTrustMethodView } from './domain/views/trust-view.ts'
 import { ROUTES } from './domain/wire/routes.ts'
 
 /** The compiled catalogue, as pages print it. The build writes it, only this file reads it. */
@@ -288,3 +288,5 @@ class StoredListing implements CompiledListing {
     return rest
   }
 }
+
+type TrustMethodView = ReturnType<typeof toTrustMethodView>

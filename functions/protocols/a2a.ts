@@ -14,7 +14,7 @@ import {
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
 import { toUsd } from '../../src/domain/listing/price-text.ts'
-import { type Answer, toAgentCard } from '../../src/domain/protocols/cards.ts'
+import { toAgentCard } from '../../src/domain/protocols/cards.ts'
 import { MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-parameters.ts'
 import type { CompactRow, OperationsAnswer } from '../../src/domain/search/search-response.ts'
 import { SELLER_TEXTS } from '../../src/domain/wire/shapes.ts'
@@ -195,4 +195,16 @@ function toOperationLine({ listing, operation }: OperationsAnswer['results'][num
 function toPrice(usd: number | undefined): string {
   if (usd === undefined) return ''
   return usd === 0 ? ' Free.' : ` From ${toUsd(usd)}.`
+}
+
+/** The answer to a message: listings, operations, or why neither. */
+type Answer =
+  | ({ results: CompactRow[] } & Counted)
+  | OperationsAnswer
+  | { error: string; errors?: readonly { name: string; detail: string }[] }
+
+interface Counted {
+  total: number
+  notes: string[]
+  texts: string
 }

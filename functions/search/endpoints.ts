@@ -1,5 +1,11 @@
+import type * as v from 'valibot'
 import type { ChosenListings } from '../../src/components/compare/versus.ts'
-import { type ChosenComparison, toChosenComparison } from '../../src/domain/compare/compare-view.ts'
+import {
+  type ChosenComparisonSchema,
+  type CompareRow,
+  compareRows,
+} from '../../src/domain/compare/compare-view.ts'
+import type { SiteTexts } from '../../src/domain/derived/tables.ts'
 import { toCompactKit } from '../../src/domain/kit/found-operations.ts'
 import type { KitView } from '../../src/domain/kit/kit-view.ts'
 import { findValueFault } from '../../src/domain/listing/json-schema.ts'
@@ -278,4 +284,43 @@ function toTyped(schema: unknown, text: string): unknown {
 
 function schemaOf(input: unknown, name: string): Record<string, unknown> {
   return { ...Object(memberOf(memberOf(input, 'properties'), name)) }
+}
+
+type ChosenComparison = v.InferOutput<typeof ChosenComparisonSchema>
+
+interface ChosenContext {
+  baseUrl: string
+  site: Pick<SiteTexts, 'disclosure' | 'comparison_ranking'>
+  /** Date of the newest fact. */
+  updated: string
+  isFirstParty: (id: string) => boolean
+}
+
+/** A comparison without an author: one section in the usual order, our own kits separate. */
+function toChosenComparison(
+  rows: readonly CompareRow[],
+  { baseUrl, site, updated, isFirstParty }: ChosenContext,
+): ChosenComparison {
+  // No author chose one of them as made for the job.
+  const others = rows
+    .filter(({ id }) => !isFirstParty(id))
+    .map((row) => ({ ...row, focus: 'broad' as const }))
+  return {
+    slug: null,
+    type: 'compare',
+    title: rows.map(({ name }) => name).join(', '),
+    url: `${baseUrl}/compare?ids=${rows.map(({ id }) => id).join(',')}`,
+    updated,
+    indexable: false,
+    thin_reason: 'listings chosen by a reader',
+    disclosure: site.disclosure,
+    ranking: site.comparison_ranking,
+    demand_90d: { all: 0, outside: 0 },
+    facts: null,
+    first_party: rows.filter(({ id }) => isFirstParty(id)),
+    sections: [
+      { id: 'chosen', title: 'Chosen listings', note: '', rows: others.sort(compareRows) },
+    ],
+    citations: [],
+  }
 }

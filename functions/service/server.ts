@@ -7,12 +7,7 @@ import {
 } from 'node:http'
 import { toNodeHandler } from 'h3'
 import { isSwitchedOff } from '../../src/domain/derived/tables.ts'
-import {
-  type Gone,
-  gonePagePath,
-  listingOfPath,
-  toGoneText,
-} from '../../src/domain/listing/listing-states.ts'
+import { type Gone, gonePagePath, toGoneText } from '../../src/domain/listing/listing-states.ts'
 import { PROXY_NAME, valuesOf } from '../../src/domain/relay/relayed-headers.ts'
 import { badgeDataPath, badgePath, CALL_PREFIX } from '../../src/domain/wire/links.ts'
 import { SHORT_CACHE, toTransportHeaders } from '../../src/domain/wire/published-files.ts'
@@ -49,6 +44,9 @@ import {
 import { withPatience } from '../store/store.ts'
 import { createApp, openPaths, type PathTable, type Row } from './app.ts'
 import type { Metrics } from './prometheus.ts'
+
+/** Addresses of a single listing, by the prefix before its id. */
+const PLACES = '/api/v1/listings/ /api/v1/call/ /listing/ /badge/ /go/ /gone/'.split(' ')
 
 type RequestQueue = ReturnType<typeof serializeRequests>
 
@@ -542,4 +540,13 @@ function keepFromCaches(res: ServerResponse): void {
     return Reflect.apply(writeHead, res, [status])
   }
   Reflect.set(res, 'writeHead', closed)
+}
+
+/** Ids hold dots. @example listingOfPath('/badge/x402.foo.svg') → ['x402.foo.svg', 'x402.foo'] */
+function listingOfPath(path: string): string[] {
+  const place = PLACES.find((each) => path.startsWith(each))
+  if (place === undefined) return []
+  const rest = path.slice(place.length).replace(/\/kit\.json$/, '')
+  const bare = rest.replace(/\.(?:svg|png|json|md)$/, '')
+  return bare === rest ? [rest] : [rest, bare]
 }

@@ -88,25 +88,6 @@ export async function openEvmChain(
   }
 }
 
-/** The first block at or after a time, up to `head`; otherwise the one after `head`. */
-export async function findBlockAt(chain: EvmChain, at: number, head: number): Promise<number> {
-  return bisect(head + 1, async (number) => (await needBlock(chain, number)).at < at)
-}
-
-/** The first number, at most `high`, that is not before the place that is looked for. */
-export async function bisect(
-  high: number,
-  isBefore: (number: number) => Promise<boolean>,
-): Promise<number> {
-  let [low, end] = [0, high]
-  while (low < end) {
-    const middle = Math.floor((low + end) / 2)
-    if (await isBefore(middle)) low = middle + 1
-    else end = middle
-  }
-  return low
-}
-
 /** A block that must exist: a node without it is behind its own reported head. */
 export async function needBlock(chain: EvmChain, number: number): Promise<Block> {
   const block = await chain.block(number)

@@ -13,9 +13,7 @@ import {
 } from '../store/store.ts'
 import {
   type Block,
-  bisect,
   type EvmChain,
-  findBlockAt,
   needBlock,
   openEvmChain,
   readTimes,
@@ -441,4 +439,23 @@ async function notePaidOthers(
         or([eb('paid_others_block', 'is', null), eb('paid_others_block', '>', block)]),
       )
       .execute()
+}
+
+/** The first block at or after a time, up to `head`; otherwise the one after `head`. */
+async function findBlockAt(chain: EvmChain, at: number, head: number): Promise<number> {
+  return bisect(head + 1, async (number) => (await needBlock(chain, number)).at < at)
+}
+
+/** The first number, at most `high`, that is not before the place that is looked for. */
+async function bisect(
+  high: number,
+  isBefore: (number: number) => Promise<boolean>,
+): Promise<number> {
+  let [low, end] = [0, high]
+  while (low < end) {
+    const middle = Math.floor((low + end) / 2)
+    if (await isBefore(middle)) low = middle + 1
+    else end = middle
+  }
+  return low
 }

@@ -6,14 +6,6 @@ import { VersionSchema } from '../../src/domain/listing/listing-facts.ts'
 import { isJsonObject } from '../../src/domain/wire/json.ts'
 import { type Command, findOnPath, lastLineOf, runCommand } from './sandbox.ts'
 
-/** A package on this machine's disk, none of which has run yet. */
-export interface FetchedPackage {
-  /** Seen as /package by the program. */
-  folder: string
-  command: string[]
-  env: Record<string, string>
-}
-
 interface FetchLimits {
   ms: number
   bytes: number

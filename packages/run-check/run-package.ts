@@ -24,12 +24,7 @@ import {
 } from '../../src/domain/probe/mcp.ts'
 import type { PackageRun } from '../../src/domain/trust/evidence.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
-import {
-  type FetchedPackage,
-  fetchPackage,
-  type PackagePlan,
-  toPlaceholder,
-} from './fetch-package.ts'
+import { fetchPackage, type PackagePlan, toPlaceholder } from './fetch-package.ts'
 import { INFO_FD, type Sandbox, startSandbox, watchSandbox } from './sandbox.ts'
 
 /** Limits for one package. Milliseconds and bytes. */
@@ -413,4 +408,12 @@ function isMessage(line: string): boolean {
 /** What was filled in instead of real values. */
 function placeholdersOf({ env, args }: PackagePlan): string[] {
   return [...Object.keys(env), ...args.filter((text) => /<[\w-]+>/.test(text))]
+}
+
+/** A package on this machine's disk, none of which has run yet. */
+interface FetchedPackage {
+  /** Seen as /package by the program. */
+  folder: string
+  command: string[]
+  env: Record<string, string>
 }

@@ -1,4 +1,6 @@
 import { sourceFileOf } from '../../src/content/read.ts'
+import { sampleAddress } from '../../src/domain/listing/invoke.ts'
+import { toAsciiAddress } from '../../src/domain/listing/target-url.ts'
 import {
   createRowParser,
   type NamedRow,
@@ -13,7 +15,6 @@ import { isJsonObject, memberOf, present, toCanonicalJson } from '../../src/doma
 import { DAY_MS } from '../../src/domain/wire/shapes.ts'
 import { createTaskFinder } from '../../src/search/words/operation-tasks.ts'
 import {
-  findHandsOff,
   type HandsOff,
   type Listed,
   openContent,
@@ -21,8 +22,13 @@ import {
   readListed,
   readTables,
 } from '../content/content-files.ts'
-import type { Refusal, RefusalReason } from '../facts/map-rows.ts'
-import { type ChosenSeeds, type Seed, withTasks } from '../facts/map-rows.ts'
+import {
+  type ChosenSeeds,
+  type Refusal,
+  type RefusalReason,
+  type Seed,
+  withTasks,
+} from '../facts/map-rows.ts'
 import { createSellerReader } from '../fetch/read-sellers.ts'
 import { type ReadRows, readSource, type SeedSource } from '../fetch/read-source.ts'
 import { SOURCE_IDS, SOURCES } from '../sources/sources.ts'
@@ -383,4 +389,18 @@ function toOutcome(
 function toEnd(rows: readonly NamedRow[], isWords: boolean): TakenRow['end'] {
   if (rows.some(({ row }) => row.withdrawn === undefined)) return 'other_source'
   return isWords ? 'tombstone' : 'notice'
+}
+
+function findHandsOff(rules: HandsOff, seed: Seed): HandsOff[number] | undefined {
+  return rules.find(({ match }) => isMatch(toAsciiAddress(match.toLowerCase()), seed))
+}
+
+function isMatch(match: string, { key, facts }: Seed): boolean {
+  const name = key.toLowerCase()
+  if (match.endsWith('/*')) return name.startsWith(match.slice(0, -1))
+  if (match.includes('/')) return name === match
+  return [
+    facts.url,
+    ...(facts.invoke ?? []).map((entry) => (entry.kind === 'mcp' ? sampleAddress(entry) : '')),
+  ].some((url) => URL.parse(url)?.hostname === match)
 }

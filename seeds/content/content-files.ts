@@ -10,14 +10,12 @@ import { readWritten } from '../../src/content/listing-file.ts'
 import { readEvidence, readSources, readTombstones } from '../../src/content/read.ts'
 import { readChecked } from '../../src/content/tables.ts'
 import { CategoryRowSchema, SourceRowSchema } from '../../src/domain/derived/tables.ts'
-import { sampleAddress } from '../../src/domain/listing/invoke.ts'
-import { toAsciiAddress, type UrlRules } from '../../src/domain/listing/target-url.ts'
+import type { UrlRules } from '../../src/domain/listing/target-url.ts'
 import { placeRows } from '../../src/domain/sources/join-rows.ts'
 import { orderRows, type SourceFile } from '../../src/domain/sources/source-row.ts'
 import { TaskRowSchema } from '../../src/domain/tasks/task.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
-import type { Seed } from '../facts/map-rows.ts'
 
 /** The listings of a content folder and the sources' facts on them, for importers and reviews. */
 export type Listed = ReturnType<typeof readListed>
@@ -203,18 +201,4 @@ export type HandsOff = v.InferOutput<typeof HandsOffSchema>
 export function readHandsOff(contentDir: string): HandsOff {
   const isThere = existsSync(join(contentDir, HANDS_OFF))
   return isThere ? readYaml(contentDir, HANDS_OFF, HandsOffSchema) : []
-}
-
-export function findHandsOff(rules: HandsOff, seed: Seed): HandsOff[number] | undefined {
-  return rules.find(({ match }) => isMatch(toAsciiAddress(match.toLowerCase()), seed))
-}
-
-function isMatch(match: string, { key, facts }: Seed): boolean {
-  const name = key.toLowerCase()
-  if (match.endsWith('/*')) return name.startsWith(match.slice(0, -1))
-  if (match.includes('/')) return name === match
-  return [
-    facts.url,
-    ...(facts.invoke ?? []).map((entry) => (entry.kind === 'mcp' ? sampleAddress(entry) : '')),
-  ].some((url) => URL.parse(url)?.hostname === match)
 }

@@ -20,7 +20,7 @@ import { marksOf } from '../../src/domain/sources/join-rows.ts'
 import {
   type Deprecated,
   MAX_PAYEES,
-  type NamedPayee,
+  type NamedPayeeSchema,
   type SkillFacts,
   type SourceField,
 } from '../../src/domain/sources/source-row.ts'
@@ -423,3 +423,5 @@ function tidySlug(text: string): string {
     .replace(/([._-])[._-]+/g, '$1')
     .replace(/^[._-]+|[._-]+$/g, '')
 }
+
+type NamedPayee = v.InferOutput<typeof NamedPayeeSchema>

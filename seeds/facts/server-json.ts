@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import type { SourceRow } from '../../src/domain/derived/tables.ts'
 import {
   type Auth,
   FIELD_NAME,
@@ -110,47 +109,9 @@ export function parseRegistryRow(value: unknown): { row: RegistryRow } | { refus
   return { row: { server, official: _meta[OFFICIAL_META] ?? NO_META, foundAt } }
 }
 
-export const REGISTRY_URL = 'https://registry.modelcontextprotocol.io'
-export const REGISTRY_SOURCE = 'mcp_registry'
-
 export interface SourceRef {
   source: string
   ref: string
-}
-
-/**
- * Where a row's facts come from. A row of the registry is its own entry; a saved row says where it
- * was found, and the table of sources says whose that is and whether its text may be copied.
- *
- * @returns why it is not listed, where it is gone, or none of its sources allows copying its texts
- */
-export function findSource(
-  { server, official: { status, statusMessage }, foundAt, reported }: RegistryRow,
-  sources: readonly SourceRow[],
-): SourceRef | Fault {
-  if (status !== 'active' && status !== 'deprecated' && status !== '') {
-    const why = statusMessage === '' ? '' : `: ${statusMessage}`
-    const detail = `expected status active, got ${status}${why}`
-    return { reason: status === 'deleted' ? 'deleted' : 'inactive', detail }
-  }
-  if (reported !== undefined && sources.some((row) => row.id === reported.source && isUsed(row)))
-    return reported
-  if (reported === undefined && foundAt.length === 0) {
-    const entry = `${encodeURIComponent(server.name)}/versions/latest`
-    return { source: REGISTRY_SOURCE, ref: `${REGISTRY_URL}/v0.1/servers/${entry}` }
-  }
-  for (const ref of foundAt) {
-    const [owner] = sources
-      .filter(({ url }) => ref.startsWith(url))
-      .sort((a, b) => b.url.length - a.url.length)
-    if (owner !== undefined && isUsed(owner)) return { source: owner.id, ref }
-  }
-  const places = reported?.ref ?? foundAt.join(', ')
-  return faultOf('source_terms', `expected a source whose terms allow it, found at ${places}`)
-}
-
-function isUsed({ decision }: SourceRow): boolean {
-  return decision === 'used'
 }
 
 const MAP_INVOKE_MAX_ENTRIES = 20

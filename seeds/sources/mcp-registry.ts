@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { SourceRow } from '../../src/domain/derived/tables.ts'
 import { defaultAddress, type InvokeEntry, sampleAddress } from '../../src/domain/listing/invoke.ts'
 import { RegistryNameSchema, VersionSchema } from '../../src/domain/listing/listing-facts.ts'
 import { MAX_ID_LENGTH } from '../../src/domain/listing/listing-text.ts'
@@ -6,6 +7,7 @@ import { endpointsOf } from '../../src/domain/sources/join-rows.ts'
 import { isJsonObject, present } from '../../src/domain/wire/json.ts'
 import {
   type ChosenSeeds,
+  type Fault,
   faultOf,
   findCallableUrlFault,
   gatherSeeds,
@@ -20,16 +22,16 @@ import {
 import { toPlainText, toSeedLine } from '../facts/seed-texts.ts'
 import {
   authOf,
-  findSource,
   mapInvoke,
   parseRegistryRow,
-  REGISTRY_SOURCE,
-  REGISTRY_URL,
   type RegistryRow,
   type RegistryServer,
   type SourceRef,
 } from '../facts/server-json.ts'
 import type { SeedSource } from '../fetch/read-source.ts'
+
+const REGISTRY_URL = 'https://registry.modelcontextprotocol.io'
+const REGISTRY_SOURCE = 'mcp_registry'
 
 const MAX_SLUG_LENGTH = MAX_ID_LENGTH - 'mcp.'.length
 
@@ -246,4 +248,39 @@ function isOwnDomain({ key, facts }: Seed): boolean {
     const host = entry.kind === 'mcp' ? (URL.parse(sampleAddress(entry))?.hostname ?? '') : ''
     return host !== '' && (host === domain || host.endsWith(`.${domain}`))
   })
+}
+
+/**
+ * Where a row's facts come from. A row of the registry is its own entry; a saved row says where it
+ * was found, and the table of sources says whose that is and whether its text may be copied.
+ *
+ * @returns why it is not listed, where it is gone, or none of its sources allows copying its texts
+ */
+function findSource(
+  { server, official: { status, statusMessage }, foundAt, reported }: RegistryRow,
+  sources: readonly SourceRow[],
+): SourceRef | Fault {
+  if (status !== 'active' && status !== 'deprecated' && status !== '') {
+    const why = statusMessage === '' ? '' : `: ${statusMessage}`
+    const detail = `expected status active, got ${status}${why}`
+    return { reason: status === 'deleted' ? 'deleted' : 'inactive', detail }
+  }
+  if (reported !== undefined && sources.some((row) => row.id === reported.source && isUsed(row)))
+    return reported
+  if (reported === undefined && foundAt.length === 0) {
+    const entry = `${encodeURIComponent(server.name)}/versions/latest`
+    return { source: REGISTRY_SOURCE, ref: `${REGISTRY_URL}/v0.1/servers/${entry}` }
+  }
+  for (const ref of foundAt) {
+    const [owner] = sources
+      .filter(({ url }) => ref.startsWith(url))
+      .sort((a, b) => b.url.length - a.url.length)
+    if (owner !== undefined && isUsed(owner)) return { source: owner.id, ref }
+  }
+  const places = reported?.ref ?? foundAt.join(', ')
+  return faultOf('source_terms', `expected a source whose terms allow it, found at ${places}`)
+}
+
+function isUsed({ decision }: SourceRow): boolean {
+  return decision === 'used'
 }

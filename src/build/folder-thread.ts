@@ -22,13 +22,6 @@ export interface FolderWork {
   hasCopies: boolean
 }
 
-/** What was done of a batch: how much of what was sent, and the files of `public` and their length. */
-export interface FolderAnswer {
-  done: number
-  count: number
-  length: number
-}
-
 // A thread's data is typed `any`; `startThread` passes this.
 const { root, before, isSame: isSameCode, hasCopies }: FolderWork = workerData
 const made = new Set<string>()

@@ -20,7 +20,7 @@ import { recall } from '../content/recall.ts'
 import { type ReleaseFile, ReleaseFileSchema } from '../domain/derived/tables.ts'
 import { parseJson } from '../domain/wire/json.ts'
 import { isHashed } from '../domain/wire/published-files.ts'
-import type { FolderAnswer, FolderJob, FolderWork } from './folder-thread.ts'
+import type { FolderJob, FolderWork } from './folder-thread.ts'
 
 /**
  * A release is one complete folder, `OUT_DIR/releases/<name>`, and `OUT_DIR/current` is a link to
@@ -387,4 +387,11 @@ function readJson(path: string): unknown {
   } catch {
     return null
   }
+}
+
+/** What was done of a batch: how much of what was sent, and the files of `public` and their length. */
+interface FolderAnswer {
+  done: number
+  count: number
+  length: number
 }

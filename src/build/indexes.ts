@@ -6,7 +6,6 @@ import { build, type Plugin, stop } from 'esbuild'
 import type { Catalogue } from '../derive/catalogue.ts'
 import {
   type DerivedListing,
-  isVouched,
   trustScoreOf,
   verifiedBuyersOf,
 } from '../domain/derived/derived-listing.ts'
@@ -17,6 +16,7 @@ import { highestPriceOf, networksOf, railsOf } from '../domain/listing/pricing.t
 import { tasksOf } from '../domain/plans/task-plan.ts'
 import { ownDomainOf } from '../domain/sellers/claim-rules.ts'
 import { mostReported } from '../domain/trust/evidence.ts'
+import type { TrustVerdict } from '../domain/trust/trust.ts'
 import { toKnownDays, toPaidWords } from '../domain/views/known-view.ts'
 import { sourceIdsOf, toPreparedSummary } from '../domain/views/listing-view.ts'
 import { largestOf } from '../domain/wire/json.ts'
@@ -31,8 +31,6 @@ export const INDEXED = 'data/indexed.ndjson'
 
 /** The server's own indexes, which a function host has too. */
 const INDEXES = { listing: 'search.index', operation: 'operations.index' }
-
-export type Indexes = ReturnType<typeof beginIndexes>
 
 /**
  * Both indexes are made in a thread, while other parts of a release are: it reads the listings' lines
@@ -254,4 +252,9 @@ const WITHOUT_EFFECTS: Plugin = {
       }
     })
   },
+}
+
+/** Whether the score rests on buyers that an independent seller vouches for. */
+function isVouched(trust: TrustVerdict): boolean {
+  return trust.evidence === 'verified_non_wash_payments' && trust.isVouched
 }

@@ -42,9 +42,11 @@ import { toScoreParts } from '../domain/views/trust-view.ts'
 import { badgeDataPath, badgePath, kitPath, listingPath, markPath } from '../domain/wire/links.ts'
 import { ROUTES } from '../domain/wire/routes.ts'
 import type { Folder } from './folder.ts'
-import { INDEXED, type Indexes, toIndexedListing } from './indexes.ts'
-import { type PageSearch, toSearchPage } from './page-search.ts'
-import { beginLines, beginRows, type RowMemory, readRowMemory, writeRowMemory } from './rows.ts'
+import { type beginIndexes, INDEXED, toIndexedListing } from './indexes.ts'
+import { type beginPageSearch, toSearchPage } from './page-search.ts'
+import { beginLines, beginRows, type RowMemory, writeNow } from './rows.ts'
+
+const MEMORY = 'data/rows.json'
 
 /** A listing with all that pages print of it, and the JSON of its view and its kit as they are served. */
 interface Made {
@@ -386,3 +388,17 @@ function toFacts(
     ...Object.fromEntries(view.notices.map(({ id, note }) => [id, note])),
   }
 }
+
+/** Where code and tables are as in the release before. */
+function readRowMemory({ former }: Pick<Folder, 'former'>): RowMemory | null {
+  // JSON.parse is typed `any`: the file was written from this very type, and has a checksum.
+  return former === null ? null : JSON.parse(readFileSync(join(former, MEMORY), 'utf8'))
+}
+
+function writeRowMemory(folder: Folder, memory: RowMemory): void {
+  writeNow(folder, MEMORY, JSON.stringify(memory))
+}
+
+type Indexes = ReturnType<typeof beginIndexes>
+
+type PageSearch = ReturnType<typeof beginPageSearch>

@@ -19,8 +19,6 @@ const PAGES_PER_INDEX = 2000
 /** Folder of the search in the browser, with a folder for each index. */
 const FOLDER = 'public/pagefind'
 
-export type PageSearch = ReturnType<typeof beginPageSearch>
-
 /**
  * The browser's search, while the files of listings are made. An index of the same listings, from
  * the same inputs, is that of the release before.

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { constants, crc32, deflateRawSync } from 'node:zlib'
 import type { RowLengths } from '../compiled.ts'
@@ -28,17 +28,6 @@ export interface RowMemory extends RowLengths {
   listings: [id: string, key: string, similar: string][]
   /** Bytes of the parts of the dump, and compressed. */
   parts: [plain: number, gz: number][]
-}
-const MEMORY = 'data/rows.json'
-
-/** Where code and tables are as in the release before. */
-export function readRowMemory({ former }: Pick<Folder, 'former'>): RowMemory | null {
-  // JSON.parse is typed `any`: the file was written from this very type, and has a checksum.
-  return former === null ? null : JSON.parse(readFileSync(join(former, MEMORY), 'utf8'))
-}
-
-export function writeRowMemory(folder: Folder, memory: RowMemory): void {
-  writeNow(folder, MEMORY, JSON.stringify(memory))
 }
 
 /** Pages read it: it is on the disk when this returns. */

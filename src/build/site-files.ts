@@ -7,7 +7,12 @@ import type { Catalogue } from '../derive/catalogue.ts'
 import { toCompareList, toCompareView } from '../domain/compare/compare-view.ts'
 import { isSwitchedOff, type ReleaseFile, type SearchChoices } from '../domain/derived/tables.ts'
 import { toFirstCall } from '../domain/kit/filled-call.ts'
-import { type OfferOfTask, toTaskPages, toTaskView } from '../domain/plans/task-plan.ts'
+import {
+  type OfferOfTask,
+  type TaskPage,
+  type TaskView,
+  toTaskPages,
+} from '../domain/plans/task-plan.ts'
 import { toAgentCard, toOwnServerCard } from '../domain/protocols/cards.ts'
 import {
   toAiCatalog,
@@ -33,10 +38,11 @@ import {
 import { toTrustMethodView } from '../domain/views/trust-view.ts'
 import { kindPath } from '../domain/wire/links.ts'
 import {
+  type LiveProtocolId,
   PROTOCOL_ENDPOINTS,
+  type ProtocolEndpointId,
   ROUTES,
   type RouteId,
-  type StaticProtocolId,
 } from '../domain/wire/routes.ts'
 import { KINDS } from '../domain/wire/vocabulary.ts'
 import type { Folder } from './folder.ts'
@@ -297,3 +303,11 @@ function readIcon(mark: string): string {
     return ''
   }
 }
+
+/** For the list of all tasks. */
+function toTaskView({ offers: _, ...view }: TaskPage): TaskView {
+  return view
+}
+
+/** Those that a file of the release answers; the build must write each. */
+type StaticProtocolId = Exclude<ProtocolEndpointId, LiveProtocolId>

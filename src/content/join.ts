@@ -1,6 +1,6 @@
 import type { ListingFacts, WrittenFacts } from '../domain/listing/listing-facts.ts'
 import type { Tombstone } from '../domain/listing/listing-states.ts'
-import { PEOPLE, placeRows } from '../domain/sources/join-rows.ts'
+import { placeRows } from '../domain/sources/join-rows.ts'
 import {
   type NamedRow,
   orderRows,
@@ -28,10 +28,12 @@ import {
   joinListing,
   type ListingFile,
   type PartialListing,
+  type readWritten,
   toLackFaults,
   type WrittenFile,
-  type WrittenFiles,
 } from './listing-file.ts'
+
+const PEOPLE = 'people'
 
 export interface ContentParts extends Pick<WrittenFiles, 'written' | 'broken'> {
   /** By importer. */
@@ -322,3 +324,5 @@ function toDeprecatedNotices(rows: readonly NamedRow[]) {
   const words = message === undefined ? '.' : `: ${message}`
   return [{ id: 'deprecated' as const, note: `${importer} says that it is deprecated${words}`, at }]
 }
+
+type WrittenFiles = ReturnType<typeof readWritten>

@@ -7,7 +7,6 @@ import {
   createWrittenFactsSchema,
   type ListingFacts,
   REQUIRED_FACTS,
-  toWhole,
   type WrittenFacts,
 } from '../domain/listing/listing-facts.ts'
 import { findTextFault, isListingId } from '../domain/listing/listing-text.ts'
@@ -55,8 +54,6 @@ export interface PartialListing {
   /** Required fields that this file lacks. */
   lacks?: readonly string[]
 }
-
-export type WrittenFiles = ReturnType<typeof readWritten>
 
 /** Reads `listings/<prefix>/<slug>.md`, sorted by id; reports every error of every file at once. */
 export function readWritten(contentDir: string, rules: UrlRules) {
@@ -332,4 +329,20 @@ function findFileFault(text: string): YamlFault | null {
   return /\n---[ \t]*(?:\n|$)/.test(text)
     ? null
     : { line: 1, message: 'expected a closing line of --- after the front matter' }
+}
+
+/** @returns the listing, or the required facts that nobody provides */
+function toWhole(facts: WrittenFacts) {
+  const { name, kind, url, summary, sources, added } = facts
+  if (
+    name === undefined ||
+    kind === undefined ||
+    url === undefined ||
+    summary === undefined ||
+    sources === undefined ||
+    sources.length === 0 ||
+    added === undefined
+  )
+    return { lacking: REQUIRED_FACTS.filter((field) => !facts[field]?.length) }
+  return { whole: { ...facts, name, kind, url, summary, sources, added } satisfies ListingFacts }
 }

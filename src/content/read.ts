@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type * as v from 'valibot'
+import { CompareFactsSchema } from '../domain/compare/compare-view.ts'
 import type { Tables } from '../domain/derived/tables.ts'
 import { type Tombstone, TombstoneSchema } from '../domain/listing/listing-states.ts'
 import { listingIdOf } from '../domain/listing/listing-text.ts'
@@ -13,7 +14,7 @@ import { checkAcross } from './check.ts'
 import { type Fault, faultOf } from './faults.ts'
 import { type JoinedContent, joinContent } from './join.ts'
 import { readWritten } from './listing-file.ts'
-import { type ComparePage, readChecked, readCompare, readTables } from './tables.ts'
+import { type ComparePage, readChecked, readTables } from './tables.ts'
 
 export interface Content extends Omit<JoinedContent, 'broken' | 'faults' | 'waiting'> {
   pages: ComparePage[]
@@ -212,4 +213,25 @@ export function readSources(contentDir: string, rules: UrlRules): MachineFiles<S
     for (const fault of faults) read.faults.push(fault)
   }
   return read
+}
+
+/** Reads `compare/<slug>.yaml`, sorted by slug. */
+function readCompare(contentDir: string): { pages: ComparePage[]; faults: Fault[] } {
+  const root = join(contentDir, 'compare')
+  const pages: ComparePage[] = []
+  const faults: Fault[] = []
+  for (const name of existsSync(root) ? readdirSync(root).sort() : []) {
+    const file = `compare/${name}`
+    if (!/^[a-z0-9]+(?:-[a-z0-9]+)*\.yaml$/.test(name)) {
+      faults.push(faultOf(file, 'expected a file named <slug>.yaml in lower case'))
+      continue
+    }
+    const { value, faults: found } = readChecked(join(root, name), {
+      file,
+      schema: CompareFactsSchema,
+    })
+    for (const fault of found) faults.push(fault)
+    if (value !== null) pages.push({ slug: name.slice(0, -'.yaml'.length), file, facts: value })
+  }
+  return { pages, faults }
 }

@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as v from 'valibot'
-import { type CompareFacts, CompareFactsSchema } from '../domain/compare/compare-view.ts'
+import type { CompareFacts } from '../domain/compare/compare-view.ts'
 import { type Tables, TablesSchema } from '../domain/derived/tables.ts'
 import { type Fault, faultOf, toSchemaFaults } from './faults.ts'
 import { recall } from './recall.ts'
@@ -87,27 +87,6 @@ export interface ComparePage {
   slug: string
   file: string
   facts: CompareFacts
-}
-
-/** Reads `compare/<slug>.yaml`, sorted by slug. */
-export function readCompare(contentDir: string): { pages: ComparePage[]; faults: Fault[] } {
-  const root = join(contentDir, 'compare')
-  const pages: ComparePage[] = []
-  const faults: Fault[] = []
-  for (const name of existsSync(root) ? readdirSync(root).sort() : []) {
-    const file = `compare/${name}`
-    if (!/^[a-z0-9]+(?:-[a-z0-9]+)*\.yaml$/.test(name)) {
-      faults.push(faultOf(file, 'expected a file named <slug>.yaml in lower case'))
-      continue
-    }
-    const { value, faults: found } = readChecked(join(root, name), {
-      file,
-      schema: CompareFactsSchema,
-    })
-    for (const fault of found) faults.push(fault)
-    if (value !== null) pages.push({ slug: name.slice(0, -'.yaml'.length), file, facts: value })
-  }
-  return { pages, faults }
 }
 
 /** One file of the content, JSON or YAML by its name, checked against its schema. */

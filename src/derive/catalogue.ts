@@ -7,6 +7,7 @@ import { deriveListing, NO_PAYOUTS, type PayoutState } from '../domain/derived/d
 import { createMarkFinder, type Tables } from '../domain/derived/tables.ts'
 import type { ListingFacts } from '../domain/listing/listing-facts.ts'
 import { followMoves, type Gone, type OptedOutListing } from '../domain/listing/listing-states.ts'
+import { chainOf, normalizePayout } from '../domain/listing/networks.ts'
 import { BASE_URL_PLACEHOLDER, type UrlRules } from '../domain/listing/target-url.ts'
 import { combineEvidence, toDriftNotices } from '../domain/probe/merge.ts'
 import { planProbe } from '../domain/probe/plan.ts'
@@ -17,21 +18,18 @@ import { toDisputeNotice } from '../domain/sellers/report.ts'
 import { splitByAge } from '../domain/trust/age.ts'
 import type { Evidence, Notice } from '../domain/trust/evidence.ts'
 import {
-  findNewest,
   type LedgerFacts,
+  type LedgerPayment,
   type PaymentFacts,
   type TrustPayees,
+  windowOf,
 } from '../domain/trust/ledger-facts.ts'
 import { type ListingScore, scoreListings } from '../domain/trust/score-listings.ts'
 import { present } from '../domain/wire/json.ts'
-import {
-  createPaidLookup,
-  hostAt,
-  isClaimed,
-  isOptedOut,
-  readPayoutStates,
-  toPayoutNotices,
-} from './payouts.ts'
+import { hostAt, isClaimed, isOptedOut, readPayoutStates } from './payouts.ts'
+
+/** Payments that a page shows of its listing; the published file has all of them. */
+const SHOWN_PAYMENTS = 20
 
 /** The content with everything derived from it; the input of every output. */
 export type Catalogue = ReturnType<typeof createCatalogue>
@@ -284,4 +282,67 @@ function judgeSales(
     .sort()
   const as_of = new Date(asOf).toISOString()
   return { ...scoreListings({ as_of, payments, payees, seeds: new Set(seeds) }), seeds }
+}
+
+/** Whether the meter saw a payout (CAIP-10) paid. */
+function createPaidLookup({ payments }: Pick<LedgerFacts, 'payments'>) {
+  let wallets: Map<string, Set<string>> | undefined
+  return (payout: string): boolean => {
+    const account = normalizePayout(payout)
+    wallets ??= readPaidWallets(payments)
+    const paid = wallets.get(chainOf(account))
+    return paid?.has(account.slice(account.lastIndexOf(':') + 1)) === true
+  }
+}
+
+/** Addresses that were paid, by network. */
+function readPaidWallets(payments: LedgerFacts['payments']): Map<string, Set<string>> {
+  const wallets = new Map<string, Set<string>>()
+  for (const { network, payee, verdict } of payments) {
+    const own = wallets.get(network) ?? new Set<string>()
+    wallets.set(network, verdict === 'nothing_paid' ? own : own.add(payee))
+  }
+  return wallets
+}
+
+/**
+ * The notice of a listing with a payout that does not count there. Dated by its latest fact, as a
+ * build has no time of its own.
+ */
+function toPayoutNotices(
+  { facts }: Pick<ListingFile, 'facts'>,
+  evidence: Evidence,
+  { contested }: PayoutState,
+): Notice[] {
+  if (contested.length === 0) return []
+  const seen = (evidence.interface?.payouts ?? [])
+    .filter(({ payout }) => contested.includes(payout))
+    .map(({ seen_at }) => seen_at)
+  const at = [`${facts.added}T00:00:00Z`, ...seen].sort().at(-1) ?? ''
+  const [first = ''] = contested
+  const more = contested.length > 1 ? ` and ${contested.length - 1} more` : ''
+  const note = `Listings on other domains publish the payout ${first}${more} too: payments to it count for nothing here until its holder proves it.`
+  return [{ id: 'payout_contested', note, at }]
+}
+
+/** The newest payments of the window by listing id, counted or not. */
+function findNewest({
+  asOf,
+  payments,
+}: Pick<PaymentFacts, 'asOf' | 'payments'>): Map<string, LedgerPayment[]> {
+  const newest = new Map<string, LedgerPayment[]>()
+  const inOrder = payments.filter(({ at }) => windowOf(at, asOf) === 0).sort(byNewest)
+  for (const payment of inOrder)
+    for (const id of payment.listings) {
+      const own = newest.get(id) ?? []
+      if (own.length < SHOWN_PAYMENTS) own.push(payment)
+      newest.set(id, own)
+    }
+  return newest
+}
+
+function byNewest(one: LedgerPayment, other: LedgerPayment): number {
+  if (one.at !== other.at) return other.at - one.at
+  if (one.transaction !== other.transaction) return one.transaction < other.transaction ? -1 : 1
+  return one.log - other.log
 }

@@ -1,10 +1,9 @@
 import type { ListingFile } from '../content/listing-file.ts'
 import type { Content } from '../content/read.ts'
 import { NO_PAYOUTS, type PayoutState } from '../domain/derived/derived-listing.ts'
-import { chainOf, normalizePayout } from '../domain/listing/networks.ts'
+import { normalizePayout } from '../domain/listing/networks.ts'
 import { BASE_URL_PLACEHOLDER } from '../domain/listing/target-url.ts'
 import { hostOf, isOnSiteOf, isProvedAt, ownerAt } from '../domain/sellers/claim-rules.ts'
-import type { Evidence, Notice } from '../domain/trust/evidence.ts'
 import type { LedgerFacts, LedgerPayee } from '../domain/trust/ledger-facts.ts'
 import { eachOnce, largestOf } from '../domain/wire/json.ts'
 
@@ -79,47 +78,6 @@ const readPayoutFacts: Read<PayoutFacts[]> = ({ listings, tables }, ledger, base
         proven: isWholeOperator ? proven : proven.filter((one) => known.has(normalizePayout(one))),
       }
     })
-}
-
-/** Whether the meter saw a payout (CAIP-10) paid. */
-export function createPaidLookup({ payments }: Pick<LedgerFacts, 'payments'>) {
-  let wallets: Map<string, Set<string>> | undefined
-  return (payout: string): boolean => {
-    const account = normalizePayout(payout)
-    wallets ??= readPaidWallets(payments)
-    const paid = wallets.get(chainOf(account))
-    return paid?.has(account.slice(account.lastIndexOf(':') + 1)) === true
-  }
-}
-
-/** Addresses that were paid, by network. */
-function readPaidWallets(payments: LedgerFacts['payments']): Map<string, Set<string>> {
-  const wallets = new Map<string, Set<string>>()
-  for (const { network, payee, verdict } of payments) {
-    const own = wallets.get(network) ?? new Set<string>()
-    wallets.set(network, verdict === 'nothing_paid' ? own : own.add(payee))
-  }
-  return wallets
-}
-
-/**
- * The notice of a listing with a payout that does not count there. Dated by its latest fact, as a
- * build has no time of its own.
- */
-export function toPayoutNotices(
-  { facts }: Pick<ListingFile, 'facts'>,
-  evidence: Evidence,
-  { contested }: PayoutState,
-): Notice[] {
-  if (contested.length === 0) return []
-  const seen = (evidence.interface?.payouts ?? [])
-    .filter(({ payout }) => contested.includes(payout))
-    .map(({ seen_at }) => seen_at)
-  const at = [`${facts.added}T00:00:00Z`, ...seen].sort().at(-1) ?? ''
-  const [first = ''] = contested
-  const more = contested.length > 1 ? ` and ${contested.length - 1} more` : ''
-  const note = `Listings on other domains publish the payout ${first}${more} too: payments to it count for nothing here until its holder proves it.`
-  return [{ id: 'payout_contested', note, at }]
 }
 
 /** The known payouts of a listing, CAIP-10. */

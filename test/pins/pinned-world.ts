@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
-import { type Lock, toLockEntry } from '../../packages/client/cli/pins.ts'
+import { toLockEntry } from '../../packages/client/cli/pins.ts'
+import type { Lock } from '../../packages/client/src/lock.ts'
 import { toCompactKit } from '../../src/domain/kit/found-operations.ts'
 import type { KitView } from '../../src/domain/kit/kit-view.ts'
 import type { Evidence } from '../../src/domain/trust/evidence.ts'

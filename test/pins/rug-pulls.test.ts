@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { describeDrift, type Lock, toLockEntry } from '../../packages/client/cli/pins.ts'
+import { describeDrift, toLockEntry } from '../../packages/client/cli/pins.ts'
+import type { Lock } from '../../packages/client/src/lock.ts'
 import { createWaypost } from '../../packages/client/src/waypost.ts'
 import type { Evidence } from '../../src/domain/trust/evidence.ts'
 import { forAllTests } from '../support/for-tests.ts'

@@ -86,6 +86,18 @@ export function printJsonText(json: string): void {
   console.log(escaped)
 }
 
+/** Rows of an answer, or with `--json` the answer itself. */
+export function printRows<Row>(
+  answer: { notes: readonly string[]; total: number },
+  rows: readonly Row[],
+  isJson: boolean | undefined,
+  toText: (row: Row) => string,
+): number {
+  if (isJson === true) printJson(answer)
+  else print(rows.map(toText), answer.notes.map(toLine), `${rows.length} of ${answer.total}`)
+  return EXIT.ok
+}
+
 /** The command itself is wrong: says what, and what would be right. */
 export class UsageFault extends Error {}
 

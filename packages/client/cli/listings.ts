@@ -10,6 +10,7 @@ import {
   EXIT,
   print,
   printJson,
+  printRows,
   type Run,
   readArguments,
   readNumber,
@@ -56,7 +57,7 @@ export const runSearch: Run = async (args, connect) => {
     return EXIT.ok
   }
   const answer = await waypost.search({ ...requested, limit: requested.limit ?? ROWS })
-  return printAnswer(answer, values.json, toText)
+  return printRows(answer, answer.results, values.json, toText)
 }
 
 /** `waypost find <words…>`: operations to call, three lines each. */
@@ -65,18 +66,8 @@ export const runFind: Run = async (args, connect) => {
   if ('sort' in values || values.all === true)
     throw new UsageFault('find takes neither --sort nor --all')
   const { view: _, ...requested } = toRequested(values, positionals)
-  return printAnswer(await connect(values.base).operations(requested), values.json, toOperationText)
-}
-
-function printAnswer<Row>(
-  answer: { results: readonly Row[]; notes: readonly string[]; total: number },
-  isJson: boolean | undefined,
-  toRowText: (row: Row) => string,
-): number {
-  const { results, notes, total } = answer
-  if (isJson === true) printJson(answer)
-  else print(results.map(toRowText), notes.map(toLine), `${results.length} of ${total}`)
-  return EXIT.ok
+  const answer = await connect(values.base).operations(requested)
+  return printRows(answer, answer.results, values.json, toOperationText)
 }
 
 function toOperationText({ listing, operation }: OperationsAnswer['results'][number]): string {

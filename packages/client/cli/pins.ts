@@ -12,9 +12,10 @@ import {
   toDigest,
   toFactsOfCall,
 } from '../../../src/domain/relay/pins.ts'
-import { parseJson } from '../../../src/domain/wire/json.ts'
+import { largestOf, parseJson } from '../../../src/domain/wire/json.ts'
 import { toOperationKey } from '../../../src/domain/wire/text.ts'
 import type { Kit } from '../src/answers.ts'
+import type { Lock, LockEntry } from '../src/lock.ts'
 import type { Waypost } from '../src/waypost.ts'
 import { WaypostError } from '../src/waypost-error.ts'
 import {
@@ -155,28 +156,21 @@ function toText(id: string, lines: readonly string[], probedAt?: string): string
 const names = v.array(v.string())
 const digest = v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'expected a digest of 43 characters'))
 
-/** What a caller relies on of one listing, in a form people can review. */
-const LockEntrySchema = v.strictObject({
-  /** Digest of the whole listing; null where only some calls are pinned. */
-  digest: v.nullable(digest),
-  hosts: names,
-  /** The most a call may cost, in US dollars; null where no price is known. */
-  max_usd: v.nullable(v.pipe(v.number(), v.minValue(0, 'expected a price of 0 or more'))),
-  payees: v.record(NetworkSchema, names),
-  /** Operations, tools and skills, each with the digest of what its caller relies on. */
-  calls: v.record(v.string(), digest),
-})
-
-type LockEntry = v.InferOutput<typeof LockEntrySchema>
-
-const LockSchema = v.strictObject({
+/** What a lock has, in a form that people can review. */
+const LockSchema: v.GenericSchema<unknown, Lock> = v.strictObject({
   version: v.literal(1, 'expected 1'),
-  /** The directory it comes from: another one may mean another service by the same id. */
   directory: v.string(),
-  listings: v.record(v.pipe(v.string(), v.regex(ID_PATTERN, 'expected ids')), LockEntrySchema),
+  listings: v.record(
+    v.pipe(v.string(), v.regex(ID_PATTERN, 'expected ids')),
+    v.strictObject({
+      digest: v.nullable(digest),
+      hosts: names,
+      max_usd: v.nullable(v.pipe(v.number(), v.minValue(0, 'expected a price of 0 or more'))),
+      payees: v.record(NetworkSchema, names),
+      calls: v.record(v.string(), digest),
+    }),
+  ),
 })
-
-export type Lock = v.InferOutput<typeof LockSchema>
 
 /** @returns a sentence naming the path where it is not a lock */
 export function parseLock(text: string): Lock | string {
@@ -215,7 +209,7 @@ export function toLockEntry(kit: Pinned, only?: readonly string[]): LockEntry {
     hosts: toSorted(
       urls.flatMap((each) => URL.parse(each.replace(/[<{][^>}]*[>}]/g, 'x'))?.host ?? []),
     ),
-    max_usd: prices.length === 0 ? null : prices.reduce((most, each) => Math.max(most, each)),
+    max_usd: highestOf(prices),
     payees: byNetwork(kit.payees),
     calls: Object.fromEntries(calls.map((call) => [call, toDigest(toFactsOfCall(kit, call))])),
   }
@@ -229,12 +223,10 @@ function onlyOf({ digest, calls }: LockEntry): string[] | undefined {
 /** The entry with payees and price of the seller's own terms, where the directory knows no payee. */
 function withTerms(entry: LockEntry, accepts: readonly unknown[]): LockEntry {
   const offers = accepts.map((offer) => readOffer(offer))
-  const prices = offers.flatMap(({ usd }) => usd ?? [])
   return {
     ...entry,
     payees: byNetwork(offers.flatMap(({ payee }) => payee ?? [])),
-    max_usd:
-      entry.max_usd ?? (prices.length === 0 ? null : prices.reduce((a, b) => Math.max(a, b))),
+    max_usd: entry.max_usd ?? highestOf(offers.flatMap(({ usd }) => usd ?? [])),
   }
 }
 
@@ -274,17 +266,17 @@ function toSetLines(what: string, was: readonly string[], is: readonly string[])
 }
 
 function byNetwork(payees: readonly string[]): Record<string, string[]> {
-  const sorted = toSorted(payees)
-  // The client runs on Node 20, which has no Map.groupBy.
-  const networks = toSorted(sorted.map(chainOf))
+  const networks = Map.groupBy(toSorted(payees), chainOf)
   return Object.fromEntries(
-    networks.map((network) => [
+    toSorted([...networks.keys()]).map((network) => [
       network,
-      sorted
-        .filter((each) => chainOf(each) === network)
-        .map((each) => each.slice(network.length + 1)),
+      (networks.get(network) ?? []).map((each) => each.slice(network.length + 1)),
     ]),
   )
+}
+
+function highestOf(prices: readonly number[]): number | null {
+  return prices.length === 0 ? null : largestOf(prices)
 }
 
 function toSorted(texts: readonly string[]): string[] {

@@ -1,7 +1,7 @@
-import type { ReportTaken } from '../src/answers.ts'
+import type { LintReport, ReportTaken } from '../src/answers.ts'
 import { createWaypost, type Waypost } from '../src/waypost.ts'
 import { WaypostError } from '../src/waypost-error.ts'
-import { runCall } from './call.ts'
+import { runCall, runDo, runPlan, runTasks } from './call.ts'
 import {
   EXIT,
   HELP,
@@ -10,15 +10,18 @@ import {
   printNote,
   type Run,
   readArguments,
+  readChoice,
   readSubject,
   toLine,
+  toPrintable,
   UsageFault,
 } from './command-line.ts'
-import { runLint } from './lint.ts'
 import { runFind, runSearch, runShow } from './listings.ts'
 import { runCheck, runPin } from './pins.ts'
-import { runDo, runPlan, runTasks } from './tasks.ts'
 import { runRecompute, runVerify } from './verify.ts'
+
+const PROTOCOLS = ['x402', 'mpp', 'mcp', 'a2a', 'http'] as const
+const EXITS = { clean: EXIT.ok, problems: EXIT.refused, not_reached: EXIT.unreachable } as const
 
 /** `waypost add <url>`: proposes a service to the maintainers; nothing goes live by itself. */
 const runAdd: Run = async (args, connect) => {
@@ -36,6 +39,26 @@ const runAdd: Run = async (args, connect) => {
   if (values.json === true) printJson(taken)
   else print(toText(taken))
   return EXIT.ok
+}
+
+/** `waypost lint <url>`: the directory probes the service as a client would and reports. */
+const runLint: Run = async (args, connect) => {
+  const { values, positionals } = readArguments(args, {
+    as: { type: 'string' },
+    format: { type: 'string' },
+    file: { type: 'string' },
+  })
+  const url = readSubject(positionals, 'https address')
+  const as = readChoice('as', values.as, PROTOCOLS)
+  const format = readChoice('format', values.format, ['text', 'github', 'sarif'] as const)
+  if (format !== undefined && values.json === true)
+    throw new UsageFault('--json and --format exclude each other')
+  const report = await connect(values.base).lint({ url, as })
+  if (values.json === true) printJson(report)
+  else if (format === 'github') print(toWorkflowCommands(report))
+  else if (format === 'sarif') printJson(toSarif(report, values.file ?? findBlamed()))
+  else print(toReportText(report))
+  return EXITS[report.verdict]
 }
 
 const COMMANDS: Readonly<Record<string, Run>> = {
@@ -101,4 +124,73 @@ function toText(taken: ReportTaken): string {
   if (taken.status === 'listed') return `Listed already as ${toLine(taken.listing_id)}.`
   const { id, page } = taken
   return `Waiting for a maintainer as ${toLine(id)}; see what became of it at ${toLine(page)}`
+}
+
+function toReportText({
+  target,
+  took_for,
+  saw,
+  asked: requested,
+  right,
+  problems,
+  verdict,
+}: LintReport): string {
+  const texts = [
+    `${target}: ${took_for === null ? 'no protocol spoke' : `taken for ${took_for}`} (${saw})`,
+    ...requested.map(({ method, url, came_back }) => `sent ${method} ${url}: ${came_back}`),
+    ...right.map((text) => `right: ${text}`),
+    ...problems.map(({ what, change }) => `to change: ${what}. ${change}`),
+    { clean: 'Clean.', problems: 'There are problems.', not_reached: 'Not reached.' }[verdict],
+  ]
+  return texts.map(toLine).join('\n')
+}
+
+/**
+ * Commands for the log of a GitHub workflow, and nothing else: a runner would obey a command that a
+ * seller hid in the middle of an ordinary line.
+ */
+function toWorkflowCommands(report: LintReport): string {
+  const { target, took_for, saw, problems, verdict } = report
+  const title = `${took_for ?? 'service'}: ${target}`
+  if (verdict === 'clean') return toCommand('notice', title, `Clean: ${saw}`)
+  return problems
+    .map(({ what, change }) => toCommand('error', title, `${what}. ${change}`))
+    .join('\n')
+}
+
+/** @example toCommand('error', 'a: b', '5%') → '::error title=a%3A b::5%25' */
+function toCommand(command: 'error' | 'notice', title: string, message: string): string {
+  return `::${command} title=${encode(title, /[%\r\n:,]/g)}::${encode(message, /[%\r\n]/g)}`
+}
+
+function encode(text: string, characters: RegExp): string {
+  return toPrintable(text).replace(characters, encodeURIComponent)
+}
+
+/** The workflow that asked; code scanners show results only on files of the repository. */
+function findBlamed(): string {
+  const [, workflow] = /^[^/]+\/[^/]+\/([^@]+)@/.exec(process.env.GITHUB_WORKFLOW_REF ?? '') ?? []
+  return workflow ?? 'README.md'
+}
+
+/**
+ * SARIF 2.1.0 (OASIS). The message names the probed address.
+ * @param file of the repository, relative to its root
+ */
+function toSarif({ target, took_for, problems, verdict }: LintReport, file: string): object {
+  const uri = file.split('/').map(encodeURIComponent).join('/')
+  const ruleId = took_for ?? 'service'
+  const text = `What ${took_for === null ? 'a service' : `a service of ${took_for}`} answers to a client.`
+  const driver = { name: 'waypost', rules: [{ id: ruleId, shortDescription: { text } }] }
+  const results = problems.map(({ what, change }) => ({
+    ...{ ruleId, ruleIndex: 0, level: 'error' },
+    message: { text: toLine(`${target}: ${what}. ${change}`) },
+    locations: [{ physicalLocation: { artifactLocation: { uri } } }],
+  }))
+  const invocations = [{ executionSuccessful: verdict !== 'not_reached' }]
+  return {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [{ tool: { driver }, invocations, results }],
+  }
 }

@@ -180,28 +180,6 @@ function toText(id: string, own: Score, shown: Pick<Score, 'score' | 'evidence'>
   ]
 }
 
-/**
- * `Map.groupBy` came with Node 21, and the code that computes scores uses it. The package promises Node 20.3.
- */
-export function supplyGroupBy(): void {
-  Map.groupBy ??= groupBy
-}
-
-function groupBy<Key, Item>(
-  items: Iterable<Item>,
-  keyOf: (item: Item, place: number) => Key,
-): Map<Key, Item[]> {
-  const groups = new Map<Key, Item[]>()
-  let place = 0
-  for (const item of items) {
-    const key = keyOf(item, place++)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [item])
-    else group.push(item)
-  }
-  return groups
-}
-
 const GET_JSON_TIMEOUT_MS = 30_000
 
 /** @throws WaypostError where the answer has another shape, or is too long */

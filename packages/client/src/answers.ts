@@ -5,7 +5,7 @@ import type { SearchQuery } from '../../../src/domain/search/search-parameters.t
 
 /**
  * What the interface sends and takes, from the schemas that its document is generated from. The
- * package replaces this file by declarations generated from that document (`pack/to-api-types.ts`).
+ * package replaces this file by declarations generated from that document (`pack/pack.ts`).
  */
 type Answer<Name extends keyof typeof SCHEMAS> = InferOutput<(typeof SCHEMAS)[Name]>
 type Shape<Name extends keyof typeof SHARED_SCHEMAS> = InferOutput<(typeof SHARED_SCHEMAS)[Name]>

@@ -1,6 +1,7 @@
 import { normalizePayout } from '../../../src/domain/listing/networks.ts'
 import { PROXY_NAME } from '../../../src/domain/relay/relayed-headers.ts'
 import { readTaskOutput, type TaskOutput } from '../../../src/domain/tasks/task-output.ts'
+import { toBase64 } from '../../../src/domain/wire/base64-json.ts'
 import { memberOf, parseJson } from '../../../src/domain/wire/json.ts'
 import type { TaskPlan } from './answers.ts'
 import {
@@ -383,10 +384,4 @@ function toValue(bytes: Uint8Array, type: string): unknown {
     return `data:${type};base64,${toBase64(bytes)}`
   const text = new TextDecoder().decode(bytes)
   return /\bjson$/.test(type) || /^\s*[[{]/.test(text) ? (parseJson(text) ?? text) : text
-}
-
-function toBase64(bytes: Uint8Array): string {
-  let text = ''
-  for (const byte of bytes) text += String.fromCharCode(byte)
-  return btoa(text)
 }

@@ -119,36 +119,42 @@ export interface Requested extends Request {
  * @throws WaypostError with the directory's problem document, or the reason for having no answer
  */
 export async function askJson<Answer>(requested: Requested, options: AskOptions): Promise<Answer> {
-  for (let tries = 1; ; tries += 1) {
-    const failure = await tryOnce<Answer>(requested, options)
-    if ('answer' in failure) return failure.answer
-    const { error } = failure
-    const mayPass =
-      error.status === 0
-        ? error.code === 'unreachable' || error.code === 'timeout'
-        : PASSING.has(error.status)
-    // A rate-limited request had no effect, whatever it was.
-    if (!mayPass || !(requested.mayRepeat || error.status === 429)) throw error
-    if (tries > options.retries) throw error
-    const ms = toWait(tries, error.retryAfter, Math.random())
-    if (ms === null) throw error
-    await wait(ms, requested.signal)
-  }
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await askOnce<Answer>(requested, options)
+    } catch (error) {
+      if (tries > options.retries || !mayPass(error, requested.mayRepeat)) throw error
+      const ms = toWait(tries, error.retryAfter, Math.random())
+      if (ms === null) throw error
+      await wait(ms, requested.signal)
+    }
 }
 
-async function tryOnce<Answer>(requested: Requested, options: AskOptions) {
-  const { mayRepeat: _, ...request } = requested
-  const headers = toHeaders({ accept: 'application/json' }, options.headers, requested.headers)
+function mayPass(error: unknown, mayRepeat: boolean): error is WaypostError {
+  if (!(error instanceof WaypostError)) return false
+  // A rate-limited request had no effect, whatever it was.
+  if (!mayRepeat && error.status !== 429) return false
+  return error.status === 0
+    ? error.code === 'unreachable' || error.code === 'timeout'
+    : PASSING.has(error.status)
+}
+
+async function askOnce<Answer>(
+  { mayRepeat: _, ...request }: Requested,
+  options: AskOptions,
+): Promise<Answer> {
+  const headers = toHeaders({ accept: 'application/json' }, options.headers, request.headers)
+  const limits = { ...options, maxBytes: MAX_DIRECTORY_BYTES }
+  const response = await send({ ...request, headers }, limits)
+  const text = await response.text()
+  const { ok, status } = response
+  if (!ok) throw toProblemError(request.url, response, text)
   try {
-    const limits = { ...options, maxBytes: MAX_DIRECTORY_BYTES }
-    const response = await send({ ...request, headers }, limits)
-    const text = await response.text()
-    return response.ok
-      ? readAnswer<Answer>(requested.url, response.status, text)
-      : { error: toProblemError(requested.url, response, text) }
-  } catch (error) {
-    if (error instanceof WaypostError) return { error }
-    throw error
+    // What the service publishes is its contract; nothing of it is executed.
+    return JSON.parse(text)
+  } catch (cause) {
+    const message = `${request.url} answered ${status} without JSON; is this a Waypost?`
+    throw new WaypostError('unreadable', message, { status, cause })
   }
 }
 
@@ -173,16 +179,6 @@ function wait(ms: number, signal: AbortSignal | null | undefined): Promise<void>
     }, ms)
     signal?.addEventListener('abort', stop, { once: true })
   })
-}
-
-function readAnswer<Answer>(url: string, status: number, text: string) {
-  try {
-    // What the service publishes is its contract; nothing of it is executed.
-    return { answer: JSON.parse(text) as Answer }
-  } catch (cause) {
-    const message = `${url} answered ${status} without JSON; is this a Waypost?`
-    return { error: new WaypostError('unreadable', message, { status, cause }) }
-  }
 }
 
 /** The directory's own message about a failure status. */

@@ -22,13 +22,7 @@ import {
   RAILS,
   SEARCH_VIEWS,
 } from '../../domain/wire/vocabulary.ts'
-import {
-  isSchemaName,
-  type SchemaName,
-  toComponentSchemas,
-  toOpenApiSchema,
-  toRef,
-} from './schemas.ts'
+import { SCHEMAS, toComponentSchemas, toOpenApiSchema } from './schemas.ts'
 
 /** Version of the interface (spec: Versioning). */
 const INTERFACE_VERSION = '0.1.0'
@@ -401,4 +395,14 @@ function operationParameters(): Parameter[] {
   return searchParameters(OPERATIONS_ENDPOINT).map((parameter) =>
     parameter.name === 'limit' ? { ...parameter, schema: limit } : parameter,
   )
+}
+
+type SchemaName = keyof typeof SCHEMAS
+
+function isSchemaName(name: unknown): name is SchemaName {
+  return typeof name === 'string' && Object.hasOwn(SCHEMAS, name)
+}
+
+function toRef(name: SchemaName) {
+  return { $ref: `#/components/schemas/${name}` }
 }

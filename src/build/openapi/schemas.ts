@@ -142,12 +142,6 @@ export const SHARED_SCHEMAS = {
   CompareRow: CompareRowSchema,
 } satisfies Record<string, v.GenericSchema>
 
-export type SchemaName = keyof typeof SCHEMAS
-
-export function isSchemaName(name: unknown): name is SchemaName {
-  return typeof name === 'string' && Object.hasOwn(SCHEMAS, name)
-}
-
 const AS_PUBLISHED = {
   // Rules that are code have no counterpart in a schema.
   errorMode: 'ignore',
@@ -218,8 +212,4 @@ function withoutType(value: unknown): unknown {
 export function toOpenApiSchema(schema: v.GenericSchema): Record<string, unknown> {
   const { $schema: _, ...rest } = toJsonSchema(schema, AS_PUBLISHED)
   return rest
-}
-
-export function toRef(name: SchemaName) {
-  return { $ref: `#/components/schemas/${name}` }
 }

@@ -232,11 +232,6 @@ const LANGUAGE_BY_WORD = byWord(LANGUAGES)
 const COIN_BY_WORD = byWord(COINS)
 const COUNTRY_BY_WORD = byWord(COUNTRIES)
 
-/** What each is called in English, by its code of ISO 3166-1: one word a name, `zealand`. */
-export const COUNTRY_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries(COUNTRIES),
-)
-
 export interface Place {
   name: string
   /** ISO 3166-1 alpha-2. */

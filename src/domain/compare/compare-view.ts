@@ -146,7 +146,6 @@ export const ChosenComparisonSchema = v.object({
   slug: v.null(),
   indexable: v.literal(false),
 })
-export type ChosenComparison = v.InferOutput<typeof ChosenComparisonSchema>
 
 const ComparePageSchema = v.pick(CompareSchema, ['slug', 'title', 'url', 'updated', 'indexable'])
 export const CompareListSchema = v.object({ pages: v.array(ComparePageSchema) })
@@ -222,43 +221,6 @@ function rowsOfTask(
     if (doing === 0 || !needsNoAccount(facts.auth)) return []
     return [{ id, focus: doing * 2 >= surface.operations.length ? 'dedicated' : 'broad' } as const]
   })
-}
-
-interface ChosenContext {
-  baseUrl: string
-  site: Pick<SiteTexts, 'disclosure' | 'comparison_ranking'>
-  /** Date of the newest fact. */
-  updated: string
-  isFirstParty: (id: string) => boolean
-}
-
-/** A comparison without an author: one section in the usual order, our own kits separate. */
-export function toChosenComparison(
-  rows: readonly CompareRow[],
-  { baseUrl, site, updated, isFirstParty }: ChosenContext,
-): ChosenComparison {
-  // No author chose one of them as made for the job.
-  const others = rows
-    .filter(({ id }) => !isFirstParty(id))
-    .map((row) => ({ ...row, focus: 'broad' as const }))
-  return {
-    slug: null,
-    type: 'compare',
-    title: rows.map(({ name }) => name).join(', '),
-    url: `${baseUrl}/compare?ids=${rows.map(({ id }) => id).join(',')}`,
-    updated,
-    indexable: false,
-    thin_reason: 'listings chosen by a reader',
-    disclosure: site.disclosure,
-    ranking: site.comparison_ranking,
-    demand_90d: { all: 0, outside: 0 },
-    facts: null,
-    first_party: rows.filter(({ id }) => isFirstParty(id)),
-    sections: [
-      { id: 'chosen', title: 'Chosen listings', note: '', rows: others.sort(compareRows) },
-    ],
-    citations: [],
-  }
 }
 
 export function toCompareList(

@@ -169,11 +169,6 @@ export function trustScoreOf(trust: TrustVerdict): number | null {
   return trust.evidence === 'verified_non_wash_payments' ? trust.score : null
 }
 
-/** Whether the score rests on buyers that an independent seller vouches for. */
-export function isVouched(trust: TrustVerdict): boolean {
-  return trust.evidence === 'verified_non_wash_payments' && trust.isVouched
-}
-
 export function verifiedBuyersOf(trust: TrustVerdict): number {
   return trust.evidence === 'no_payment_data' ? 0 : Math.round(trust.measured.verified_buyers_30d)
 }

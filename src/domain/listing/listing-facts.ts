@@ -132,22 +132,6 @@ export function createWrittenFactsSchema(rules: UrlRules) {
 }
 export type WrittenFacts = v.InferOutput<ReturnType<typeof createWrittenFactsSchema>>
 
-/** @returns the listing, or the required facts that nobody provides */
-export function toWhole(facts: WrittenFacts) {
-  const { name, kind, url, summary, sources, added } = facts
-  if (
-    name === undefined ||
-    kind === undefined ||
-    url === undefined ||
-    summary === undefined ||
-    sources === undefined ||
-    sources.length === 0 ||
-    added === undefined
-  )
-    return { lacking: REQUIRED_FACTS.filter((field) => !facts[field]?.length) }
-  return { whole: { ...facts, name, kind, url, summary, sources, added } satisfies ListingFacts }
-}
-
 function sourcesSchema(rules: UrlRules) {
   const source = v.strictObject({ source: v.string('expected text'), ref: ownUrlSchema(rules) })
   return v.pipe(

@@ -103,21 +103,9 @@ export function toGoneText({ id: listing, at, reason, replaced_by, moved_to }: G
   return `${listing} is gone${since}. ${REASON_TEXTS[reason]}${instead}`
 }
 
-/** Addresses of a single listing, by the prefix before its id. */
-const PLACES = '/api/v1/listings/ /api/v1/call/ /listing/ /badge/ /go/ /gone/'.split(' ')
-
 /** Page that says why a listing is gone; answered with 410. */
 export function gonePagePath(id: string): string {
   return `/gone/${id}`
-}
-
-/** Ids hold dots. @example listingOfPath('/badge/x402.foo.svg') → ['x402.foo.svg', 'x402.foo'] */
-export function listingOfPath(path: string): string[] {
-  const place = PLACES.find((each) => path.startsWith(each))
-  if (place === undefined) return []
-  const rest = path.slice(place.length).replace(/\/kit\.json$/, '')
-  const bare = rest.replace(/\.(?:svg|png|json|md)$/, '')
-  return bare === rest ? [rest] : [rest, bare]
 }
 
 /** Null for a circle. @example followMoves(new Map([['a', 'b'], ['b', 'c']]), 'a') → 'c' */

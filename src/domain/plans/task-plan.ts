@@ -444,11 +444,6 @@ export function toTaskPages(rows: readonly TaskRow[], all: readonly OfferOfTask[
   })
 }
 
-/** For the list of all tasks. */
-export function toTaskView({ offers: _, ...view }: TaskPage): TaskView {
-  return view
-}
-
 function planPath(id: string): string {
   return `/api/v1/tasks/${id}/plan`
 }

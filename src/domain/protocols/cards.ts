@@ -8,7 +8,6 @@ import type { ListingFacts } from '../listing/listing-facts.ts'
 import { toSlug } from '../listing/listing-text.ts'
 import { railsOf } from '../listing/pricing.ts'
 import { fitLists } from '../search/fitted-lists.ts'
-import type { CompactRow, OperationsAnswer } from '../search/search-response.ts'
 import type { ListingView } from '../views/listing-view.ts'
 import { SellerTextsSchema } from '../wire/shapes.ts'
 import { cutText } from '../wire/text.ts'
@@ -257,51 +256,14 @@ function toSnippet(kit: KitView, choice: KitChoice): object | string {
   return { snippet: code }
 }
 
-/** The answer to a message: listings, operations, or why neither. */
-export type Answer =
-  | ({ results: CompactRow[] } & Counted)
-  | OperationsAnswer
-  | { error: string; errors?: readonly { name: string; detail: string }[] }
-
-interface Counted {
-  total: number
-  notes: string[]
-  texts: string
-}
-
 /*
  * Entries of ARD 0.91 and of the AI Catalog 1.0, which share their form. Every identifier has our
  * own domain: a seller's would claim the seller's authority.
  */
 export const SERVER_CARD_TYPE = 'application/mcp-server-card+json'
 export const AGENT_CARD_TYPE = 'application/a2a-agent-card+json'
-const REGISTRY_TYPE = 'application/ai-registry+json'
 /** kit.json, for which no standard has a type. */
 const KIT_TYPE = 'application/vnd.agent-kit+json'
-
-/**
- * Ourselves: the registry to search in, the MCP server and the A2A agent. Never every listing.
- * @param topics what most of our listings are about, at most four
- */
-export function toOwnEntries(baseUrl: string, site: SiteNames, topics: readonly string[]) {
-  const queries = [
-    'find an API that does a task',
-    ...topics.map((topic) => `services for ${topic.toLowerCase()}`),
-  ]
-  const entry = (name: string, displayName: string, type: string, path: string) => ({
-    identifier: `${toUrnPrefix(baseUrl)}:service:${name}`,
-    displayName,
-    type,
-    description: toOwnSummary(site),
-    url: `${baseUrl}${path}`,
-    representativeQueries: queries,
-  })
-  return [
-    entry('registry', `${site.name} registry`, REGISTRY_TYPE, '/ard'),
-    entry('mcp', `${site.name} MCP server`, SERVER_CARD_TYPE, '/mcp/server-card'),
-    entry('agent', `${site.name} agent`, AGENT_CARD_TYPE, '/.well-known/agent-card.json'),
-  ]
-}
 
 type Typed = Pick<ListingFacts, 'kind' | 'invoke'> & Pick<ListingView, 'discovery'>
 

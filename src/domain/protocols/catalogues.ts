@@ -4,7 +4,9 @@ import type { ListingView } from '../views/listing-view.ts'
 import type { CategoriesView, StatsView } from '../views/reference-views.ts'
 import { callPath, kitPath } from '../wire/links.ts'
 import { toInertMarkdown } from '../wire/text.ts'
-import { toOwnEntries, toOwnSummary } from './cards.ts'
+import { AGENT_CARD_TYPE, SERVER_CARD_TYPE, toOwnSummary, toUrnPrefix } from './cards.ts'
+
+const REGISTRY_TYPE = 'application/ai-registry+json'
 
 /** What the catalogues say of this directory. */
 interface Described {
@@ -168,4 +170,28 @@ export function toLlmsFullText(
         `- [${toInertMarkdown(name)}](${baseUrl}${kitPath(id)}): ${id}. ${toInertMarkdown(summary)}`,
     ),
   ].join('\n')}\n`
+}
+
+/**
+ * Ourselves: the registry to search in, the MCP server and the A2A agent. Never every listing.
+ * @param topics what most of our listings are about, at most four
+ */
+function toOwnEntries(baseUrl: string, site: SiteNames, topics: readonly string[]) {
+  const queries = [
+    'find an API that does a task',
+    ...topics.map((topic) => `services for ${topic.toLowerCase()}`),
+  ]
+  const entry = (name: string, displayName: string, type: string, path: string) => ({
+    identifier: `${toUrnPrefix(baseUrl)}:service:${name}`,
+    displayName,
+    type,
+    description: toOwnSummary(site),
+    url: `${baseUrl}${path}`,
+    representativeQueries: queries,
+  })
+  return [
+    entry('registry', `${site.name} registry`, REGISTRY_TYPE, '/ard'),
+    entry('mcp', `${site.name} MCP server`, SERVER_CARD_TYPE, '/mcp/server-card'),
+    entry('agent', `${site.name} agent`, AGENT_CARD_TYPE, '/.well-known/agent-card.json'),
+  ]
 }

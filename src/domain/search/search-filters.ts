@@ -237,21 +237,6 @@ function toPriceLimit(value: string): string {
 
 export type FilterName = keyof typeof FILTERS
 
-type ValueOf<Row> = Row extends { takes: 'flag' }
-  ? boolean
-  : Row extends { takes: 'since' }
-    ? string
-    : Row extends { takes: 'most' | 'least' }
-      ? number
-      : Row extends { takes: 'some'; values: readonly (infer Value)[] }
-        ? Value[]
-        : Row extends { values: readonly (infer Value)[] }
-          ? Value
-          : string
-
-/** The parsed value of each filter. */
-export type FilterValues = { [Name in FilterName]: ValueOf<(typeof FILTERS)[Name]> }
-
 /** `Object.entries` widens the names. */
 export const FILTER_ROWS = Object.entries(FILTERS) as readonly (readonly [FilterName, Filter])[]
 

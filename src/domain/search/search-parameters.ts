@@ -4,8 +4,9 @@ import { cutAt, findNearestName } from '../wire/text.ts'
 import { SEARCH_SORTS, SEARCH_VIEWS } from '../wire/vocabulary.ts'
 import {
   FILTER_ROWS,
+  type FILTERS,
   type Filter,
-  type FilterValues,
+  type FilterName,
   type KnownValues,
   LISTING_FILTERS,
   SEARCH_FACETS,
@@ -256,3 +257,18 @@ function readDecimal(text: string, max: number): number {
 function quote(text: string): string {
   return JSON.stringify(cutAt(text, 40).toWellFormed())
 }
+
+type ValueOf<Row> = Row extends { takes: 'flag' }
+  ? boolean
+  : Row extends { takes: 'since' }
+    ? string
+    : Row extends { takes: 'most' | 'least' }
+      ? number
+      : Row extends { takes: 'some'; values: readonly (infer Value)[] }
+        ? Value[]
+        : Row extends { values: readonly (infer Value)[] }
+          ? Value
+          : string
+
+/** The parsed value of each filter. */
+type FilterValues = { [Name in FilterName]: ValueOf<(typeof FILTERS)[Name]> }

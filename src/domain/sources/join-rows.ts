@@ -160,8 +160,6 @@ function unitePricing(stated: readonly SourceFacts[], ofOperations: Pricing): Pr
   return pricingOf(offers)
 }
 
-export const PEOPLE = 'people'
-
 /** More than these don't help a buyer choose. */
 const MOST_UNITED = 60
 

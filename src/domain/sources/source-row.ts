@@ -38,7 +38,6 @@ export const NamedPayeeSchema = v.strictObject({
   /** How many hosts are paid there, where the source says so. */
   shared_with: v.exactOptional(v.pipe(count, v.minValue(2, 'expected 2 or more'))),
 })
-export type NamedPayee = v.InferOutput<typeof NamedPayeeSchema>
 
 const DeprecatedSchema = v.strictObject({
   /** Absent where the source doesn't say. */

@@ -221,31 +221,6 @@ export const TrustLedgerSchema = v.object({
 })
 export type TrustLedgerFacts = v.InferOutput<typeof TrustLedgerSchema>
 
-/** Payments that a page shows of its listing; the published file has all of them. */
-const SHOWN_PAYMENTS = 20
-
-/** The newest payments of the window by listing id, counted or not. */
-export function findNewest({
-  asOf,
-  payments,
-}: Pick<PaymentFacts, 'asOf' | 'payments'>): Map<string, LedgerPayment[]> {
-  const newest = new Map<string, LedgerPayment[]>()
-  const inOrder = payments.filter(({ at }) => windowOf(at, asOf) === 0).sort(byNewest)
-  for (const payment of inOrder)
-    for (const id of payment.listings) {
-      const own = newest.get(id) ?? []
-      if (own.length < SHOWN_PAYMENTS) own.push(payment)
-      newest.set(id, own)
-    }
-  return newest
-}
-
-function byNewest(one: LedgerPayment, other: LedgerPayment): number {
-  if (one.at !== other.at) return other.at - one.at
-  if (one.transaction !== other.transaction) return one.transaction < other.transaction ? -1 : 1
-  return one.log - other.log
-}
-
 export const WINDOW_MS = TRUST.windowDays * DAY_MS
 
 /** The window that ends with `asOf` is 0, the one before it 1; later ones are negative. */

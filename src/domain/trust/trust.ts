@@ -1,9 +1,6 @@
 import { DAY_MS } from '../wire/shapes.ts'
 import type { Measured } from './evidence.ts'
 
-/** `hub-trust-v0.1`. The published constants are the ones used. */
-export const TRUST_METHOD = 'hub-trust-v0.1'
-
 export const TRUST = {
   windowDays: 30,
   weights: { buyers: 0.6, settlements: 0.25, volume: 0.15 },

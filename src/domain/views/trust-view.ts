@@ -11,17 +11,13 @@ import {
 } from '../trust/evidence.ts'
 import { COUNTED_SCHEMES, SCHEMES } from '../trust/payments.ts'
 import { CHEATING, VOUCHING } from '../trust/score-listings.ts'
-import {
-  pointsOf,
-  scoreTrust,
-  TRUST,
-  TRUST_METHOD,
-  type TrustInput,
-  type TrustVerdict,
-} from '../trust/trust.ts'
+import { pointsOf, scoreTrust, TRUST, type TrustInput, type TrustVerdict } from '../trust/trust.ts'
 import { BRIDGED_COINS } from '../trust/usd-assets.ts'
 import { WASH, WASH_FLAGS, type WashFlagId } from '../trust/wash.ts'
 import { count, MINUTE_MS } from '../wire/shapes.ts'
+
+/** `hub-trust-v0.1`. The published constants are the ones used. */
+const TRUST_METHOD = 'hub-trust-v0.1'
 
 const EVIDENCE = [
   'verified_non_wash_payments',
@@ -191,7 +187,6 @@ export const TrustMethodSchema = v.object({
   cost_of_cheating: v.looseObject({}),
   page: v.string(),
 })
-export type TrustMethodView = ReturnType<typeof toTrustMethodView>
 
 function listSchemes(isCounted: boolean) {
   return SCHEMES.filter(({ counted }) => counted === isCounted).map(

@@ -30,7 +30,9 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 /** Text or bytes in base64, of any length: the bytes are never spread as arguments. */
 export function toBase64(data: string | Uint8Array): string {
   const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+  let binary = ''
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return btoa(binary)
 }
 
 export function toBase64Url(data: string | Uint8Array): string {

@@ -175,9 +175,6 @@ export type LiveProtocolId = {
   [Id in ProtocolEndpointId]: (typeof PROTOCOL_ENDPOINTS)[Id]['answer'] extends 'live' ? Id : never
 }[ProtocolEndpointId]
 
-/** Those that a file of the release answers; the build must write each. */
-export type StaticProtocolId = Exclude<ProtocolEndpointId, LiveProtocolId>
-
 export const PAGES_WITH_MARKDOWN = ['listing', 'category', 'compare', 'tasks'] as const
 
 const WITH_MARKDOWN = new RegExp(`^/(?:${PAGES_WITH_MARKDOWN.join('|')})/[^/]+$`)

@@ -81,8 +81,6 @@ export function createColumns() {
   }
 }
 
-export type Columns = ReturnType<ReturnType<typeof createColumns>['finish']>['columns']
-
 /** Between values of one document: none has it. */
 const SEPARATOR = '\n'
 
@@ -358,13 +356,6 @@ function buildCodedColumn(numbers: Codes<number>, order: Uint32Array): CodedColu
 
 export function valueAt({ codes, values }: CodedColumn, row: number): number {
   return values[codes[row] ?? 0] ?? Number.NaN
-}
-
-/** How many of the distinct numbers are at most this one: a row qualifies if its code is below. */
-export function countUpTo({ values }: CodedColumn, most: number): number {
-  let count = 0
-  while (count < values.length && (values[count] ?? Number.NaN) <= most) count += 1
-  return count
 }
 
 /** Lowest prices in US dollars, as a facet counts them. */

@@ -1,5 +1,5 @@
 import { readWordSets, type WordSets } from '../words/word-sets.ts'
-import { type Columns, type FilterVocabulary, filterValues } from './columns.ts'
+import { type createColumns, type FilterVocabulary, filterValues } from './columns.ts'
 import { type ExactTable, findExact } from './exact-table.ts'
 import { BODY_START } from './search-document.ts'
 import type { RangeName, TermIndex, WordTable } from './terms.ts'
@@ -364,3 +364,5 @@ export function readBody(index: SearchIndex, row: number): Uint8Array {
   if (index.verifyReads) verifyBytes(`body of row ${row}`, body, index.bodyChecksums[row] ?? 0)
   return body
 }
+
+type Columns = ReturnType<ReturnType<typeof createColumns>['finish']>['columns']

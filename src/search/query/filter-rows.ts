@@ -11,7 +11,6 @@ import { FACET_STEPS } from '../../domain/wire/vocabulary.ts'
 import {
   bitWords,
   type CodedColumn,
-  countUpTo,
   findUnsold,
   NO_TRUST,
   toDay,
@@ -184,4 +183,11 @@ export function countFacets(
 function toNamed(facet: SearchFacet, id: string): { id: string; name?: string } {
   const filter = filterOf(facet)
   return toFilterValue(filter, id) === id ? { id } : { id, name: toFilterWords(filter, id) }
+}
+
+/** How many of the distinct numbers are at most this one: a row qualifies if its code is below. */
+function countUpTo({ values }: CodedColumn, most: number): number {
+  let count = 0
+  while (count < values.length && (values[count] ?? Number.NaN) <= most) count += 1
+  return count
 }

@@ -1,5 +1,5 @@
+import COUNTRIES from '../../domain/arguments/countries.json' with { type: 'json' }
 import {
-  COUNTRY_NAMES,
   MAX_WORDS_OF_A_PLACE,
   PLACES_BY_NAME,
   type Place,
@@ -8,6 +8,9 @@ import type { ForeignWords } from '../../domain/derived/tables.ts'
 import type { SearchIndex } from '../index/index-file.ts'
 import { splitText, type Word } from '../words/split-text.ts'
 import { lookUpWord, rememberWords } from './known-terms.ts'
+
+/** What each is called in English, by its code of ISO 3166-1: one word a name, `zealand`. */
+const COUNTRY_NAMES: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(COUNTRIES))
 
 /** A query with the everyday words of its language translated to the English words of listings. */
 export interface ReadQuery {

@@ -1,8 +1,7 @@
 import { largestOf } from '../../domain/wire/json.ts'
 import type { KnownTerm, SearchIndex } from '../index/index-file.ts'
-import { firstPlace, type RangeName, readPostings } from '../index/terms.ts'
+import { firstPlace, readPostings } from '../index/terms.ts'
 import type { Word } from '../words/split-text.ts'
-import { allRows, setBit } from './filter-rows.ts'
 import { lookUpWord, NAME_OR_LABELS, rowsNamed } from './known-terms.ts'
 
 /** A query with more words than this tells a story, of which a part is the task. */
@@ -189,19 +188,6 @@ function isName(index: SearchIndex, { whole }: Word, isSure: boolean): boolean {
   if (rows === 0 || index.words.stop.has(whole)) return false
   if (isSure) return true
   return rowsNamed(index, 'organic', lookUpWord(index, whole)).length >= NAMED * rows
-}
-
-/** Leaves out the rows of the sellers that the query excludes. */
-export function keepWanted(
-  index: SearchIndex,
-  range: RangeName,
-  { excluded, bits }: { excluded: readonly KnownTerm[]; bits: Uint32Array | null },
-): Uint32Array | null {
-  if (excluded.length === 0) return bits
-  const kept = bits?.slice() ?? allRows(index)
-  for (const term of excluded)
-    for (const row of rowsNamed(index, range, term)) setBit(kept, row, false)
-  return kept
 }
 
 /** How many rows are left out for each name. */

@@ -6,12 +6,7 @@ import { taskTerm } from '../index/search-document.ts'
 import { findTerm, rowsOf } from '../index/terms.ts'
 import { splitText, type Word } from '../words/split-text.ts'
 import type { NearTask } from '../words/task-words.ts'
-import {
-  type FilterPhrase,
-  findPhrases,
-  type WordSets,
-  writeOutPrices,
-} from '../words/word-sets.ts'
+import { type FilterPhrase, findPhrases, type WordSets } from '../words/word-sets.ts'
 import { countriesOf, type ReadQuery, readForeign } from './foreign-words.ts'
 import {
   closestWords,
@@ -411,4 +406,12 @@ function joinNext(index: SearchIndex, words: readonly Word[], mostSmall: number)
   if (rows === 0) return null
   const apart = lookUpPair(index, lookUpWord(index, left), lookUpWord(index, middle)).rows
   return right !== undefined || rows >= apart ? { whole, parts, style: 'hyphen' } : null
+}
+
+/** A currency sign before a number becomes a word after it: `$0.10` is `0.10 dollars`. */
+function writeOutPrices(text: string): string {
+  return text.replace(/\$\s?(\d+(?:[.,]\d+)?)|(\d+(?:[.,]\d+)?)\s?[¢$]/g, (sign, before, after) => {
+    const amount = String(before ?? after).replace(',', '.')
+    return `${amount} ${sign.endsWith('¢') ? 'cents' : 'dollars'}`
+  })
 }

@@ -19,10 +19,10 @@ import {
   trustOf,
 } from '../index/columns.ts'
 import { EXACT_KINDS, type ExactKind, findExact } from '../index/exact-table.ts'
-import type { IndexData, RowRange, SearchIndex } from '../index/index-file.ts'
+import type { IndexData, KnownTerm, RowRange, SearchIndex } from '../index/index-file.ts'
 import { firstPlace, type RangeName, readPostings } from '../index/terms.ts'
-import { bitsFor, bitsOf, passes, setBit } from './filter-rows.ts'
-import { keepWanted } from './long-and-excluded.ts'
+import { allRows, bitsFor, bitsOf, passes, setBit } from './filter-rows.ts'
+import { rowsNamed } from './known-terms.ts'
 import type { PlanTerm, QueryPlan } from './plan-query.ts'
 
 export interface RankedRow {
@@ -410,4 +410,17 @@ function explainScores(
     })
   }
   return found
+}
+
+/** Leaves out the rows of the sellers that the query excludes. */
+function keepWanted(
+  index: SearchIndex,
+  range: RangeName,
+  { excluded, bits }: { excluded: readonly KnownTerm[]; bits: Uint32Array | null },
+): Uint32Array | null {
+  if (excluded.length === 0) return bits
+  const kept = bits?.slice() ?? allRows(index)
+  for (const term of excluded)
+    for (const row of rowsNamed(index, range, term)) setBit(kept, row, false)
+  return kept
 }

@@ -46,8 +46,6 @@ const MAX_BETWEEN = 3
 /** What each of them takes off: less than a word counts. */
 const OTHER_WORD = 0.1
 
-export type TaskReader = ReturnType<typeof createTaskReader>
-
 /**
  * Reads which task a text names: the longest phrase of the table whose words it has in that order,
  * at most a few others between them. One that begins where the text does counts for more, as the

@@ -2,7 +2,7 @@ import type { SearchWords } from '../../domain/derived/tables.ts'
 import { NETWORK_NAMES, toNetworkId } from '../../domain/listing/networks.ts'
 import { EFFECTS, type Effect } from '../../domain/wire/vocabulary.ts'
 import { foldText, stemWord, type Word } from './split-text.ts'
-import { createTaskReader, readNearTasks, type TaskReader } from './task-words.ts'
+import { createTaskReader, readNearTasks } from './task-words.ts'
 
 export type WordSets = ReturnType<typeof createWordSets>
 
@@ -167,14 +167,6 @@ function longestFirst(texts: readonly string[]): string[] {
 const STARTS = 'for under below within max maximum no not less cheaper at up on via over'.split(' ')
 const STEPS = 1e6
 
-/** A currency sign before a number becomes a word after it: `$0.10` is `0.10 dollars`. */
-export function writeOutPrices(text: string): string {
-  return text.replace(/\$\s?(\d+(?:[.,]\d+)?)|(\d+(?:[.,]\d+)?)\s?[¢$]/g, (sign, before, after) => {
-    const amount = String(before ?? after).replace(',', '.')
-    return `${amount} ${sign.endsWith('¢') ? 'cents' : 'dollars'}`
-  })
-}
-
 type PhraseTable = ReturnType<typeof createPhraseTable>
 
 /** What each phrase of the table means (`runs=local`), and what finds those, prices and networks. */
@@ -217,3 +209,5 @@ function toUse({ amount = '', unit, network }: Record<string, string>): string[]
   const usd = Math.round(number * (unit === 'cent' ? 0.01 : 1) * STEPS) / STEPS
   return ['max_price_usd', String(usd)]
 }
+
+type TaskReader = ReturnType<typeof createTaskReader>
