@@ -217,13 +217,6 @@ export interface MapRules extends HostRules {
   now: string
 }
 
-/** Existing data that a source's rows are compared with while they are mapped. */
-export interface MapRules extends HostRules {
-  categories: ReadonlySet<string>
-  sources: readonly SourceRow[]
-  now: string
-}
-
 /** Mapped foreign rows: every row is in exactly one of `seeds` and `refused`. */
 export interface ChosenSeeds {
   seeds: Seed[]
