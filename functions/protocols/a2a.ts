@@ -13,7 +13,7 @@ import {
 } from '@a2a-js/sdk/server'
 import type { H3Event } from 'h3'
 import * as v from 'valibot'
-import { toUsd } from '../../src/domain/listing/price-text.ts'
+import { toUsd } from '../../src/domain/listing/pricing.ts'
 import { toAgentCard } from '../../src/domain/protocols/cards.ts'
 import { MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-parameters.ts'
 import type { CompactRow, OperationsAnswer } from '../../src/domain/search/search-response.ts'

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import * as v from 'valibot'
 import type { LiveListing } from '../../src/domain/listing/listing-states.ts'
-import { toPriceText } from '../../src/domain/listing/price-text.ts'
+import { toPriceText } from '../../src/domain/listing/pricing.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import { MINUTE_MS } from '../../src/domain/wire/shapes.ts'
 import { CLAIM_METHODS, isUp, RETENTION } from '../../src/domain/wire/vocabulary.ts'

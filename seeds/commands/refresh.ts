@@ -17,7 +17,7 @@ import { toPrintable } from '../../src/content/faults.ts'
 import { type Content, readContent } from '../../src/content/read.ts'
 import type { Gone } from '../../src/domain/listing/listing-states.ts'
 import { normalizePayout } from '../../src/domain/listing/networks.ts'
-import { toPriceText } from '../../src/domain/listing/price-text.ts'
+import { toPriceText } from '../../src/domain/listing/pricing.ts'
 import { toDriftNotices } from '../../src/domain/probe/merge.ts'
 import { type ProbePlan, planProbe } from '../../src/domain/probe/plan.ts'
 import {

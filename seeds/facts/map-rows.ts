@@ -1,11 +1,20 @@
 import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
+import { parse } from 'yaml'
 import type { SourceRow } from '../../src/domain/derived/tables.ts'
 import {
   createListingFactsSchema,
   type ListingFacts,
 } from '../../src/domain/listing/listing-facts.ts'
-import { isListingId, MAX_ID_LENGTH } from '../../src/domain/listing/listing-text.ts'
+import {
+  findTextFault,
+  isListingId,
+  MAX_ID_LENGTH,
+  MAX_NAME_LENGTH,
+  MAX_SUMMARY_LENGTH,
+  MAX_TAG_LENGTH,
+} from '../../src/domain/listing/listing-text.ts'
 import { normalizePayout } from '../../src/domain/listing/networks.ts'
 import { findOperationFaults } from '../../src/domain/listing/operation.ts'
 import {
@@ -26,9 +35,10 @@ import {
 } from '../../src/domain/sources/source-row.ts'
 import { toTemplate } from '../../src/domain/sources/x402-manifest.ts'
 import { eachOnce, isJsonObject } from '../../src/domain/wire/json.ts'
+import { cutText } from '../../src/domain/wire/text.ts'
 import type { IdPrefix } from '../../src/domain/wire/vocabulary.ts'
 import { type createTaskFinder, toPathName } from '../../src/search/words/operation-tasks.ts'
-import { guessCategories, toSeedTags, toSeedTexts } from './seed-texts.ts'
+import { findInstruction, toPlainText } from './seed-texts.ts'
 
 /** What became of a row: a listing, a refusal, or both where something is wrong with the listing. */
 export type Mapped =
@@ -190,6 +200,8 @@ export interface Seed {
   /** Words in the source's text that a reviewer should see first. */
   suspicious?: string | undefined
 }
+
+type NamedPayee = v.InferOutput<typeof NamedPayeeSchema>
 
 /** Accounts (CAIP-10) that a source names, each once and sorted. */
 export function toPayees(accounts: readonly string[]): NamedPayee[] {
@@ -417,4 +429,98 @@ function tidySlug(text: string): string {
     .replace(/^[._-]+|[._-]+$/g, '')
 }
 
-type NamedPayee = v.InferOutput<typeof NamedPayeeSchema>
+const MAX_TAGS = 10
+
+/**
+ * A name and a summary from foreign words.
+ *
+ * @param names a seller's names, best first; the first with words in it is used
+ * @param stated a seller's own descriptions, likewise
+ */
+function toSeedTexts(names: readonly Foreign[], stated: readonly Foreign[]) {
+  const name = cutText(firstReadable(names) ?? '', MAX_NAME_LENGTH)
+  if (name === '') return faultOf('no_name', 'expected a readable title')
+  const description = firstReadable(stated)
+  if (description === null) return faultOf('no_description', 'expected a sentence in description')
+  const summary = cutText(description, MAX_SUMMARY_LENGTH)
+  for (const [field, text] of Object.entries({ title: name, description: summary })) {
+    const fault = findTextFault(text)
+    if (fault !== null) return faultOf('misleading_text', `${field}: ${fault}`)
+  }
+  const suspicious = findInstruction([...names, ...stated].filter((text) => text).join(' '))
+  return { name, summary, description, ...(suspicious !== null && { suspicious }) }
+}
+
+/** Foreign words as tags: readable, short, each once. */
+function toSeedTags(words: readonly unknown[]): string[] {
+  const tags = words
+    .filter((word) => typeof word === 'string')
+    .slice(0, 100)
+    .map((word) => toPlainText(word).toLowerCase())
+    .filter((tag) => tag !== '' && tag.length <= MAX_TAG_LENGTH && findTextFault(tag) === null)
+    .filter((tag) => findInstruction(tag) === null)
+  return [...new Set(tags)].slice(0, MAX_TAGS)
+}
+
+function firstReadable(texts: readonly Foreign[]): string | null {
+  const plain = texts.map((text) => toPlainText(text ?? ''))
+  return plain.find((text) => /[\p{L}\p{N}]/u.test(text)) ?? null
+}
+
+/** The default where no word matches: a server for agents is first of all a developer's tool. */
+const DEFAULT_CATEGORY = 'developer_tools'
+
+const KEYWORDS = v.parse(
+  v.record(v.string(), v.string()),
+  parse(readFileSync(new URL('./category-words.yaml', import.meta.url), 'utf8')),
+)
+
+const NAME_WEIGHT = 3
+const TEXT_WEIGHT = 1
+/** A second category must be about as well supported as the first. */
+const SECOND_SHARE = 0.6
+const SECOND_LEAST = 2
+
+/** What a category's keywords look like among words with spaces around them. */
+const PATTERNS = Object.entries(KEYWORDS).map(([id, keywords]) => {
+  const parts = keywords.split(',').map((text) => {
+    const words = toWords(text).join(' ')
+    if (!text.endsWith('*')) return `${words}(?= )`
+    // One word's stem ends before a number: "mail*" is not "mail2000".
+    return words.includes(' ') ? words : `${words}\\D*?(?= )`
+  })
+  return { id, pattern: new RegExp(` (?=(${parts.join('|')}))`, 'gu') }
+})
+
+/**
+ * One or two categories by the words of a name and a description; deterministic, so that a second
+ * import says the same.
+ *
+ * @param known ids of the category table; no others are returned.
+ */
+function guessCategories(name: string, text: string, known: ReadonlySet<string>): string[] {
+  const [inName = '', inText = ''] = [name, text].map((each) => ` ${toWords(each).join(' ')} `)
+  const scores = PATTERNS.filter(({ id }) => known.has(id))
+    .map(({ id, pattern }) => ({
+      id,
+      score: NAME_WEIGHT * countWords(inName, pattern) + TEXT_WEIGHT * countWords(inText, pattern),
+    }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
+  const [first, second] = scores
+  if (first === undefined) return known.has(DEFAULT_CATEGORY) ? [DEFAULT_CATEGORY] : []
+  const hasSecond =
+    second !== undefined &&
+    second.score >= SECOND_LEAST &&
+    second.score >= first.score * SECOND_SHARE
+  return hasSecond ? [first.id, second.id] : [first.id]
+}
+
+/** Different words count, not one word repeated. */
+function countWords(text: string, pattern: RegExp): number {
+  return new Set([...text.matchAll(pattern)].map(([, found]) => found)).size
+}
+
+function toWords(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+}

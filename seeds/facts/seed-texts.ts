@@ -1,66 +1,7 @@
-import { readFileSync } from 'node:fs'
-import * as v from 'valibot'
-import { parse } from 'yaml'
 import type { Operation } from '../../src/domain/listing/listing-facts.ts'
-import {
-  findTextFault,
-  MAX_NAME_LENGTH,
-  MAX_SUMMARY_LENGTH,
-  MAX_TAG_LENGTH,
-} from '../../src/domain/listing/listing-text.ts'
+import { findTextFault } from '../../src/domain/listing/listing-text.ts'
 import { isJsonObject } from '../../src/domain/wire/json.ts'
 import { cutText } from '../../src/domain/wire/text.ts'
-
-const MAX_TAGS = 10
-
-interface SeedTexts {
-  name: string
-  summary: string
-  /** The whole description as plain text, to guess categories by. */
-  description: string
-  /** Words that give orders to an agent: for a reviewer to see first. */
-  suspicious?: string
-}
-
-interface TextFault {
-  reason: 'no_name' | 'no_description' | 'misleading_text'
-  detail: string
-}
-
-/**
- * A name and a summary from foreign words.
- *
- * @param names a seller's names, best first; the first with words in it is used
- * @param stated a seller's own descriptions, likewise
- */
-export function toSeedTexts(
-  names: readonly (string | null | undefined)[],
-  stated: readonly (string | null | undefined)[],
-): SeedTexts | TextFault {
-  const name = cutText(firstReadable(names) ?? '', MAX_NAME_LENGTH)
-  if (name === '') return { reason: 'no_name', detail: 'expected a readable title' }
-  const description = firstReadable(stated)
-  if (description === null)
-    return { reason: 'no_description', detail: 'expected a sentence in description' }
-  const summary = cutText(description, MAX_SUMMARY_LENGTH)
-  for (const [field, text] of Object.entries({ title: name, description: summary })) {
-    const fault = findTextFault(text)
-    if (fault !== null) return { reason: 'misleading_text', detail: `${field}: ${fault}` }
-  }
-  const suspicious = findInstruction([...names, ...stated].filter((text) => text).join(' '))
-  return { name, summary, description, ...(suspicious !== null && { suspicious }) }
-}
-
-/** Foreign words as tags: readable, short, each once. */
-export function toSeedTags(words: readonly unknown[]): string[] {
-  const tags = words
-    .filter((word) => typeof word === 'string')
-    .slice(0, 100)
-    .map((word) => toPlainText(word).toLowerCase())
-    .filter((tag) => tag !== '' && tag.length <= MAX_TAG_LENGTH && findTextFault(tag) === null)
-    .filter((tag) => findInstruction(tag) === null)
-  return [...new Set(tags)].slice(0, MAX_TAGS)
-}
 
 /** A short text such as an operation's description; null where nothing readable is left. */
 export function toSeedLine(text: unknown, maxLength: number): string | null {
@@ -69,11 +10,6 @@ export function toSeedLine(text: unknown, maxLength: number): string | null {
   const isFine =
     /[\p{L}\p{N}]/u.test(line) && findTextFault(line) === null && findInstruction(text) === null
   return isFine ? line : null
-}
-
-function firstReadable(texts: readonly (string | null | undefined)[]): string | null {
-  const plain = texts.map((text) => toPlainText(text ?? ''))
-  return plain.find((text) => /[\p{L}\p{N}]/u.test(text)) ?? null
 }
 
 const MAX_DESCRIPTION = 300
@@ -212,62 +148,4 @@ const PHRASES: readonly RegExp[] = [
 /** @returns the words that give orders to an agent, or null. */
 export function findInstruction(text: string): string | null {
   return PHRASES.map((phrase) => phrase.exec(text)?.[0] ?? null).find((found) => found) ?? null
-}
-
-/** The default where no word matches: a server for agents is first of all a developer's tool. */
-const DEFAULT_CATEGORY = 'developer_tools'
-
-const KEYWORDS = v.parse(
-  v.record(v.string(), v.string()),
-  parse(readFileSync(new URL('./category-words.yaml', import.meta.url), 'utf8')),
-)
-
-const NAME_WEIGHT = 3
-const TEXT_WEIGHT = 1
-/** A second category must be about as well supported as the first. */
-const SECOND_SHARE = 0.6
-const SECOND_LEAST = 2
-
-/** What a category's keywords look like among words with spaces around them. */
-const PATTERNS = Object.entries(KEYWORDS).map(([id, keywords]) => {
-  const parts = keywords.split(',').map((text) => {
-    const words = toWords(text).join(' ')
-    if (!text.endsWith('*')) return `${words}(?= )`
-    // One word's stem ends before a number: "mail*" is not "mail2000".
-    return words.includes(' ') ? words : `${words}\\D*?(?= )`
-  })
-  return { id, pattern: new RegExp(` (?=(${parts.join('|')}))`, 'gu') }
-})
-
-/**
- * One or two categories by the words of a name and a description; deterministic, so that a second
- * import says the same.
- *
- * @param known ids of the category table; no others are returned.
- */
-export function guessCategories(name: string, text: string, known: ReadonlySet<string>): string[] {
-  const [inName = '', inText = ''] = [name, text].map((each) => ` ${toWords(each).join(' ')} `)
-  const scores = PATTERNS.filter(({ id }) => known.has(id))
-    .map(({ id, pattern }) => ({
-      id,
-      score: NAME_WEIGHT * countWords(inName, pattern) + TEXT_WEIGHT * countWords(inText, pattern),
-    }))
-    .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
-  const [first, second] = scores
-  if (first === undefined) return known.has(DEFAULT_CATEGORY) ? [DEFAULT_CATEGORY] : []
-  const hasSecond =
-    second !== undefined &&
-    second.score >= SECOND_LEAST &&
-    second.score >= first.score * SECOND_SHARE
-  return hasSecond ? [first.id, second.id] : [first.id]
-}
-
-/** Different words count, not one word repeated. */
-function countWords(text: string, pattern: RegExp): number {
-  return new Set([...text.matchAll(pattern)].map(([, found]) => found)).size
-}
-
-function toWords(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 }

@@ -11,8 +11,13 @@ import {
 } from '../domain/derived/derived-listing.ts'
 import type { ReleaseFile, Tables } from '../domain/derived/tables.ts'
 import type { OperationEntry } from '../domain/kit/found-operations.ts'
-import { isFree, listedPriceOf } from '../domain/listing/price-text.ts'
-import { highestPriceOf, networksOf, railsOf } from '../domain/listing/pricing.ts'
+import {
+  highestPriceOf,
+  isFree,
+  listedPriceOf,
+  networksOf,
+  railsOf,
+} from '../domain/listing/pricing.ts'
 import { tasksOf } from '../domain/plans/task-plan.ts'
 import { ownDomainOf } from '../domain/sellers/claim-rules.ts'
 import { mostReported } from '../domain/trust/evidence.ts'

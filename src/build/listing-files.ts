@@ -20,7 +20,7 @@ import { type DerivedListing, toDeclaredRows } from '../domain/derived/derived-l
 import { type OperationEntry, toOperationEntries } from '../domain/kit/found-operations.ts'
 import { toKitView } from '../domain/kit/kit-view.ts'
 import type { LiveListing } from '../domain/listing/listing-states.ts'
-import { toPriceText } from '../domain/listing/price-text.ts'
+import { toPriceText } from '../domain/listing/pricing.ts'
 import { type OfferOfTask, toTaskOffers, toTaskSellers } from '../domain/plans/task-plan.ts'
 import { planProbe } from '../domain/probe/plan.ts'
 import { toArdRow } from '../domain/protocols/cards.ts'

@@ -2,12 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { normalizePayout, PayoutSchema } from '../../src/domain/listing/networks.ts'
 import {
   listedPriceOf,
+  lowestPriceOf,
+  PricingSchema,
+  railsOf,
   toCostText,
   toPriceText,
   toSumText,
   toUsd,
-} from '../../src/domain/listing/price-text.ts'
-import { lowestPriceOf, PricingSchema, railsOf } from '../../src/domain/listing/pricing.ts'
+} from '../../src/domain/listing/pricing.ts'
 import { findFaults, SAMPLE_FACTS } from './listing-samples.ts'
 
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { toVersus } from '../../src/components/compare/versus.ts'
-import { UNPUBLISHED } from '../../src/domain/listing/price-text.ts'
+import { UNPUBLISHED } from '../../src/domain/listing/pricing.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { SAMPLE_FACTS, toKit, toListing, toMeasured, VIEW_CONTEXT } from './listing-samples.ts'
 

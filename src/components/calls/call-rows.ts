@@ -1,7 +1,7 @@
 import { chooseOperation } from '../../domain/kit/kit-entries.ts'
 import type { KitView } from '../../domain/kit/kit-view.ts'
 import { encodeBody, isJsonPayload, toOutputFields } from '../../domain/listing/operation.ts'
-import { toUnitPriceText } from '../../domain/listing/price-text.ts'
+import { toUnitPriceText } from '../../domain/listing/pricing.ts'
 import { isJsonObject } from '../../domain/wire/json.ts'
 import { cutText } from '../../domain/wire/text.ts'
 import type { Effect } from '../../domain/wire/vocabulary.ts'

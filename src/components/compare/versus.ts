@@ -7,7 +7,7 @@ import {
   toUnitPriceText,
   toUsd,
   UNPUBLISHED,
-} from '../../domain/listing/price-text.ts'
+} from '../../domain/listing/pricing.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { smallestOf } from '../../domain/wire/json.ts'
 import { LEAST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'

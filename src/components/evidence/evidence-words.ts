@@ -1,6 +1,6 @@
 import type { ListingHistory } from '../../compiled.ts'
 import type { KitOperation } from '../../domain/kit/kit-entries.ts'
-import { toCountText, toSumText, toUsd } from '../../domain/listing/price-text.ts'
+import { toCountText, toSumText, toUsd } from '../../domain/listing/pricing.ts'
 import { SUBJECTS } from '../../domain/probe/merge.ts'
 import type { Day, Probe } from '../../domain/trust/evidence.ts'
 import type { Verdict } from '../../domain/trust/ledger-facts.ts'

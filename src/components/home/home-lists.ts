@@ -1,5 +1,5 @@
 import type { CompiledListing } from '../../compiled.ts'
-import { toCountText, toUsd } from '../../domain/listing/price-text.ts'
+import { toCountText, toUsd } from '../../domain/listing/pricing.ts'
 import type { TaskOffer, TaskPage } from '../../domain/plans/task-plan.ts'
 import { toDriftSentence } from '../../domain/probe/merge.ts'
 import { compareText, present } from '../../domain/wire/json.ts'

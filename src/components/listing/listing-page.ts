@@ -1,7 +1,6 @@
 import type { Compiled, CompiledListing } from '../../compiled.ts'
 import type { Switches } from '../../domain/derived/tables.ts'
-import { chargeOf } from '../../domain/listing/price-text.ts'
-import { railsOf } from '../../domain/listing/pricing.ts'
+import { chargeOf, railsOf } from '../../domain/listing/pricing.ts'
 import { SESSIONS_NOT_COUNTED } from '../../domain/trust/payments.ts'
 import { toKnownSentence } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'

@@ -1,7 +1,7 @@
 import type { Switches } from '../../domain/derived/tables.ts'
 import type { PackageRegistry } from '../../domain/listing/invoke.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
-import { chargeOf, toCountText, toUsd } from '../../domain/listing/price-text.ts'
+import { chargeOf, toCountText, toUsd } from '../../domain/listing/pricing.ts'
 import type { PackageRun, Probe } from '../../domain/trust/evidence.ts'
 import { toDay } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'

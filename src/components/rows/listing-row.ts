@@ -3,10 +3,10 @@ import type { Switches } from '../../domain/derived/tables.ts'
 import {
   chargeOf,
   listedPriceOf,
+  railsOf,
   toCostText,
   UNPUBLISHED,
-} from '../../domain/listing/price-text.ts'
-import { railsOf } from '../../domain/listing/pricing.ts'
+} from '../../domain/listing/pricing.ts'
 import type { PageResponse } from '../../domain/search/search-response.ts'
 import type { ListingBrief } from '../../domain/views/listing-view.ts'
 import type { TrustSummary } from '../../domain/views/trust-view.ts'

@@ -1,6 +1,6 @@
 import type { Page, PaginateFunction } from 'astro'
 import { type CompiledListing, keyOf, readShared } from '../../compiled.ts'
-import { listedPriceOf } from '../../domain/listing/price-text.ts'
+import { listedPriceOf } from '../../domain/listing/pricing.ts'
 import { compareListings, toPlace } from './listing-row.ts'
 
 const ROWS_PER_PAGE = 25

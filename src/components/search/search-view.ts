@@ -1,4 +1,4 @@
-import { toCountText } from '../../domain/listing/price-text.ts'
+import { toCountText } from '../../domain/listing/pricing.ts'
 import { NOTE_PHRASES } from '../../domain/search/note-phrases.ts'
 import {
   type FilterName,

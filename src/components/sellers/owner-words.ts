@@ -1,6 +1,6 @@
 import { TIER_LABELS } from '../../domain/derived/derived-listing.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
-import { toCountText, toUsd } from '../../domain/listing/price-text.ts'
+import { toCountText, toUsd } from '../../domain/listing/pricing.ts'
 import type { ListingView, TiersView } from '../../domain/views/listing-view.ts'
 import type { ClaimView, KnownPayout, ListingNumbers } from '../../domain/views/seller-views.ts'
 import type { ClaimMethod } from '../../domain/wire/vocabulary.ts'

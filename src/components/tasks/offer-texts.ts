@@ -1,6 +1,6 @@
 import type { CompiledListing } from '../../compiled.ts'
 import { toCurlOptions } from '../../domain/listing/operation.ts'
-import { toCostText, toCountText, toUsd, UNPUBLISHED } from '../../domain/listing/price-text.ts'
+import { toCostText, toCountText, toUsd, UNPUBLISHED } from '../../domain/listing/pricing.ts'
 import type { TaskOffer, TaskView } from '../../domain/plans/task-plan.ts'
 import { needsNoAccount } from '../../domain/tasks/filled-request.ts'
 import { ACCESS_TEXTS } from '../rows/decision-facts.ts'

@@ -1,4 +1,4 @@
-import { toUsd } from '../../domain/listing/price-text.ts'
+import { toUsd } from '../../domain/listing/pricing.ts'
 import { toPaymentHeader } from '../../domain/relay/payments.ts'
 import { usdAssetOf } from '../../domain/trust/usd-assets.ts'
 import { isJsonObject } from '../../domain/wire/json.ts'

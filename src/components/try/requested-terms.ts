@@ -1,6 +1,6 @@
 import type { KitView } from '../../domain/kit/kit-view.ts'
 import { normalizePayout, toNetworkName } from '../../domain/listing/networks.ts'
-import { toUsd } from '../../domain/listing/price-text.ts'
+import { toUsd } from '../../domain/listing/pricing.ts'
 import { readPaymentRequired } from '../../domain/relay/payments.ts'
 import { readOffer } from '../../domain/relay/pins.ts'
 import { toCaip2 } from '../../domain/trust/usd-assets.ts'

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { textLike } from '../wire/shapes.ts'
-import { type COSTS, RAILS } from '../wire/vocabulary.ts'
+import { type COSTS, type Invoked, RAILS, runsLocallyOnly } from '../wire/vocabulary.ts'
+import type { Auth } from './invoke.ts'
 
 /** CAIP-2 ids of the two chain families the specification names. */
 const NETWORK_PATTERN = /^(?:eip155:[1-9]\d{0,17}|solana:[1-9A-HJ-NP-Za-km-z]{32,44})$/
@@ -57,7 +58,7 @@ export const PricingSchema = v.variant(
 )
 export type Pricing = v.InferOutput<typeof PricingSchema>
 
-export interface Priced {
+interface Priced {
   cost?: Cost | undefined
   pricing: Pricing
 }
@@ -87,4 +88,95 @@ export function costOf({ cost, pricing }: Priced): Cost {
   return cost ?? (isPaid(pricing) ? 'paid' : 'unknown')
 }
 
-export type Cost = (typeof COSTS)[number]
+type Cost = (typeof COSTS)[number]
+
+/** For a price that the seller doesn't publish. */
+export const UNPUBLISHED = 'not published'
+
+/**
+ * @example toPriceText({ model: 'per_call', min_usd: 0.01, max_usd: 0.05, … }) → '$0.01–$0.05 per call'
+ */
+export function toPriceText(pricing: Pricing): string {
+  if (pricing.model === 'unknown') return UNPUBLISHED
+  return `${toRangeText(pricing)} per call`
+}
+
+/** @example toRangeText({ min_usd: 0.01, max_usd: 0.05 }) → '$0.01–$0.05'; 'free' where nothing is charged */
+function toRangeText({ min_usd, max_usd }: { min_usd: number; max_usd: number }): string {
+  if (max_usd === 0) return 'free'
+  return min_usd === max_usd ? toUsd(min_usd) : `${toUsd(min_usd)}–${toUsd(max_usd)}`
+}
+
+/** Of one operation. @example toUnitPriceText({ min_usd: 0.001, max_usd: 0.001, per: 'other' }) → '$0.001 / unit' */
+export function toUnitPriceText(price: { min_usd: number; max_usd: number; per: string }): string {
+  const { max_usd, per } = price
+  // The unit is the seller's own, named in the description of the operation.
+  const unit = per === 'call' || max_usd === 0 ? '' : ` / ${per === 'other' ? 'unit' : per}`
+  return toRangeText(price) + unit
+}
+
+/**
+ * How a listing charges its callers: decided here for lists, pages, sentences and comparisons, and for
+ * what filters and orders by price. Nobody is charged without an account, a key or a payment. What runs
+ * at home is free itself; the account that it works with may cost something.
+ */
+export function chargeOf(listing: Charging): Charge {
+  const { pricing, cost = 'unknown', auth } = listing
+  if (pricing.model === 'per_call') return 'per_call'
+  if (cost === 'freemium' && auth.type === 'none') return 'free_without_key'
+  if (cost !== 'unknown') return cost
+  if (!runsLocallyOnly(listing)) return auth.type === 'none' ? 'free' : 'unknown'
+  return ['none', 'unknown'].includes(auth.type) ? 'free_to_run' : 'own_account'
+}
+
+type Charge = Cost | 'per_call' | 'free_without_key' | 'free_to_run' | 'own_account'
+type Charging = Priced & Invoked & { auth: Pick<Auth, 'type'> }
+
+/** Whether nobody is charged: what is called free, wherever it runs. */
+export function isFree(listing: Charging): boolean {
+  return ['free', 'free_without_key', 'free_to_run'].includes(chargeOf(listing))
+}
+
+/** The lowest price as lists filter and order by it: what is free costs 0. */
+export function listedPriceOf(listing: Charging): number | null {
+  return lowestPriceOf(listing.pricing) ?? (isFree(listing) ? 0 : null)
+}
+
+/** What a call costs as rows of listings say it: also where no price is published. */
+export function toCostText(listing: Charging): string {
+  const charge = chargeOf(listing)
+  return charge === 'per_call' ? toPriceText(listing.pricing) : COST_TEXTS[charge]
+}
+
+const COST_TEXTS: Readonly<Record<Exclude<Charge, 'per_call'>, string>> = {
+  free: 'free',
+  freemium: 'free to start',
+  free_without_key: 'free without a key',
+  free_to_run: 'free to run',
+  own_account: 'your own account',
+  paid: UNPUBLISHED,
+  unknown: UNPUBLISHED,
+}
+
+/** Most decimals a price is shown with; with fewer it could read as free. */
+const USD_DIGITS = 10
+
+/** Exact below one cent. @example toSumText(12.345) → '$12.35'; toSumText(0.002) → '$0.002' */
+export function toSumText(usd: number): string {
+  return toUsd(usd < 0.01 ? usd : Math.round(usd * 100) / 100)
+}
+
+const NUMBER = new Intl.NumberFormat('en')
+
+/** @example toCountText(1, 'buyer') → '1 buyer'; toCountText(3000, 'buyer') → '3,000 buyers' */
+export function toCountText(count: number, noun: string): string {
+  return `${NUMBER.format(count)} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** US dollars with as many digits as a small price needs: $0.0005, $0.02, $1.50, $3. */
+export function toUsd(usd: number): string {
+  const least = 10 ** -USD_DIGITS
+  if (usd > 0 && usd < least) return `under $${least.toFixed(USD_DIGITS)}`
+  const [whole = '0', fraction = ''] = usd.toFixed(USD_DIGITS).replace(/0+$/, '').split('.')
+  return fraction === '' ? `$${whole}` : `$${whole}.${fraction.padEnd(2, '0')}`
+}

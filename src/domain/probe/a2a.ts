@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { type Auth, FIELD_NAME } from '../listing/invoke.ts'
-import { toCountText } from '../listing/price-text.ts'
+import { toCountText } from '../listing/pricing.ts'
 import { withAsciiHosts } from '../listing/target-url.ts'
 import { textOf } from '../sources/payment-info.ts'
 import { isJsonObject, listOf, objectOf } from '../wire/json.ts'

@@ -3,7 +3,7 @@ import type { Tool } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
 import { chainOf, normalizePayout, toNetworkName } from '../listing/networks.ts'
 import { toOffer, toPrice } from '../listing/operation.ts'
-import { toUsd } from '../listing/price-text.ts'
+import { toUsd } from '../listing/pricing.ts'
 import {
   type Drift,
   type Evidence,

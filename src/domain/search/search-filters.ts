@@ -1,6 +1,6 @@
 import type { DirectoryPart, Switches } from '../derived/tables.ts'
 import { toNetworkId, toNetworkName, toNetworkWord } from '../listing/networks.ts'
-import { toUsd } from '../listing/price-text.ts'
+import { toUsd } from '../listing/pricing.ts'
 import {
   AUTH_TYPES,
   DISCOVERY_FILES,

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { isTestNetwork, toNetworkName } from '../listing/networks.ts'
-import { toCountText, toUsd } from '../listing/price-text.ts'
+import { toCountText, toUsd } from '../listing/pricing.ts'
 import { RIGHT_CARD } from '../probe/a2a.ts'
 import {
   type Finding,

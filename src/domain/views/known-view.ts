@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import type { SourceRow, Switches } from '../derived/tables.ts'
-import { toCountText, toSumText } from '../listing/price-text.ts'
+import { toCountText, toSumText } from '../listing/pricing.ts'
 import { toShownHost } from '../listing/target-url.ts'
 import { dayOfUse, OWN_EVIDENCE, type Probe, type ReportedUse } from '../trust/evidence.ts'
 import { runsLocallyOnly } from '../wire/vocabulary.ts'

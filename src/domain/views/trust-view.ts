@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { LIVE_TESTED } from '../derived/derived-listing.ts'
 import type { Tables } from '../derived/tables.ts'
-import { toCountText, toSumText, toUsd } from '../listing/price-text.ts'
+import { toCountText, toSumText, toUsd } from '../listing/pricing.ts'
 import {
   type Measured,
   OWN_EVIDENCE,
