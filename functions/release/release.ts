@@ -24,7 +24,7 @@ import { OperatorError } from '../../src/domain/wire/problems.ts'
 import {
   type BodyStore,
   INDEX_HEADER_BYTES,
-  type IndexHeader,
+  loadSearchIndex,
   loadSearchIndexHead,
   readIndexHeader,
   type SearchIndex,
@@ -269,19 +269,17 @@ const abandoned = new FinalizationRegistry<number>((file) => closeSync(file))
 export function openSearchIndex(path: string, memoryBytes = DEFAULT_MEMORY_BYTES): SearchIndex {
   const file = openSync(path, 'r')
   try {
-    const header = readIndexHeader(
-      readAt(file, 0, Math.min(INDEX_HEADER_BYTES, fstatSync(file).size)),
-    )
-    verifyLength(header, fstatSync(file).size)
-    const head = readAt(file, 0, header.headBytes)
+    const { size } = fstatSync(file)
+    const header = readIndexHeader(readAt(file, 0, Math.min(INDEX_HEADER_BYTES, size)))
     if (header.bodyBytes <= memoryBytes) {
-      const index = loadSearchIndexHead(head, header, memoryBodies(file, header))
-      for (const _step of verifyBodies(index));
+      const index = loadSearchIndex(readAt(file, 0, size))
       closeSync(file)
-      return { ...index, verifyReads: false }
+      return index
     }
-    const bodies = fileBodies(file, header)
-    const index = loadSearchIndexHead(head, header, bodies)
+    verifyLength(header, size)
+    const { headBytes } = header
+    const bodies: BodyStore = { read: (at, length) => readAt(file, headBytes + at, length) }
+    const index = loadSearchIndexHead(readAt(file, 0, headBytes), header, bodies)
     abandoned.register(bodies, file)
     return index
   } catch (error) {
@@ -298,15 +296,6 @@ export function openSearchIndex(path: string, memoryBytes = DEFAULT_MEMORY_BYTES
 export async function verifyBodiesInSteps(index: SearchIndex): Promise<void> {
   if (!index.verifyReads) return
   for (const _step of verifyBodies(index)) await pause()
-}
-
-function memoryBodies(file: number, header: IndexHeader): BodyStore {
-  const bodies = readAt(file, header.headBytes, header.bodyBytes)
-  return { read: (at, length) => bodies.subarray(at, at + length) }
-}
-
-function fileBodies(file: number, header: IndexHeader): BodyStore {
-  return { read: (at, length) => readAt(file, header.headBytes + at, length) }
 }
 
 /**

@@ -1,12 +1,7 @@
 import {
-  BADGE_HEADERS,
-  DATA_HEADERS,
   fileHeaders,
+  findContentType,
   findTypeByExtension,
-  HOME_LINK,
-  LONG_CACHE,
-  PAGE_HEADERS,
-  SHORT_CACHE,
   type TypedFile,
   toTransportHeaders,
   toUrlPath,
@@ -141,11 +136,12 @@ map $request_uri $directory_odd {
 
 /** Ids contain dots: the folder of an address holds its page or its JSON. */
 function toFileLocations(files: readonly TypedFile[], headers: ToHeaders): string {
-  const page = headers({ 'cache-control': SHORT_CACHE, ...PAGE_HEADERS })
-  const home = headers({ 'cache-control': SHORT_CACHE, ...PAGE_HEADERS, link: HOME_LINK })
-  const data = headers({ 'cache-control': SHORT_CACHE, ...DATA_HEADERS })
-  const hashed = headers({ 'cache-control': LONG_CACHE, ...DATA_HEADERS })
-  const badge = headers({ 'cache-control': SHORT_CACHE, ...DATA_HEADERS, ...BADGE_HEADERS })
+  const of = (file: string) => {
+    const { 'content-type': _, ...others } = fileHeaders({ file, type: findContentType(file) })
+    return headers(others)
+  }
+  const [home, page] = [of('index.html'), of('docs/index.html')]
+  const [data, hashed, badge] = [of('openapi.json'), of('_astro/a.js'), of('badge/a.svg')]
   const markdown = `add_header vary accept; add_header link '<$address.md>; rel="alternate"; type="text/markdown"';`
   const withQuery = FUNCTION_WITH_QUERY.map((path) => {
     const [extension, own] = path.startsWith('/api/') ? ['json', data] : ['html', page]

@@ -98,7 +98,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
 }
 
 /** A badge is shown on other sites: it may be embedded as an image and runs nothing. */
-export const BADGE_HEADERS: Readonly<Record<string, string>> = {
+const BADGE_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': "default-src 'none'; sandbox",
   'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'cross-origin',
@@ -108,10 +108,10 @@ export const BADGE_HEADERS: Readonly<Record<string, string>> = {
 export const SHORT_CACHE = 'public, max-age=60, s-maxage=3600, stale-while-revalidate=86400'
 
 /** Files with a hash in their name never change. */
-export const LONG_CACHE = 'public, max-age=31536000, immutable'
+const LONG_CACHE = 'public, max-age=31536000, immutable'
 
 /** Public data may be read from any origin. */
-export const DATA_HEADERS: Readonly<Record<string, string>> = {
+const DATA_HEADERS: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'x-content-type-options': 'nosniff',
 }
@@ -127,7 +127,7 @@ export function toTransportHeaders(baseUrl: string): Readonly<Record<string, str
 const API_CATALOG = '</.well-known/api-catalog>; rel="api-catalog"'
 
 /** Where a machine at the front page goes next (RFC 9727 §3, RFC 8631). */
-export const HOME_LINK = [
+const HOME_LINK = [
   API_CATALOG,
   '</openapi.json>; rel="service-desc"; type="application/json"',
   '</docs>; rel="service-doc"; type="text/html"',

@@ -43,7 +43,7 @@ interface ArrayPlace {
   length: number
 }
 
-export interface IndexHeader {
+interface IndexHeader {
   headBytes: number
   bodyBytes: number
   tableBytes: number
