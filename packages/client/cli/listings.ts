@@ -5,7 +5,6 @@ import type {
   OperationsAnswer,
   SearchParameters,
 } from '../src/answers.ts'
-import type { Waypost } from '../src/waypost.ts'
 import {
   EXIT,
   print,
@@ -53,7 +52,13 @@ export const runSearch: Run = async (args, connect) => {
     values.json === true ? printJson(row, 0) : print(toText(row))
   if (values.all === true) {
     if (requested.limit !== undefined) throw new UsageFault('--all and --limit exclude each other')
-    await printAll(waypost, requested, printRow)
+    const { limit: _, ...rest } = requested
+    let left = MOST_ROWS
+    for await (const row of waypost.results(rest)) {
+      printRow(row)
+      left -= 1
+      if (left === 0) break
+    }
     return EXIT.ok
   }
   const answer = await waypost.search({ ...requested, limit: requested.limit ?? ROWS })
@@ -104,20 +109,6 @@ function toRequested(values: Record<string, unknown>, words: readonly string[]):
     ...(words.length > 0 && { q: words.join(' ') }),
     ...(values['paid-only'] === true && { paid_only: true }),
     view: 'compact',
-  }
-}
-
-async function printAll(
-  waypost: Waypost,
-  requested: Requested,
-  printRow: (row: CompactRow) => void,
-) {
-  const { limit: _, ...rest } = requested
-  let count = 0
-  for await (const row of waypost.results(rest)) {
-    printRow(row)
-    count += 1
-    if (count >= MOST_ROWS) return
   }
 }
 

@@ -2,7 +2,7 @@ import { normalizePayout } from '../../../src/domain/listing/networks.ts'
 import { PROXY_NAME } from '../../../src/domain/relay/relayed-headers.ts'
 import { readTaskOutput, type TaskOutput } from '../../../src/domain/tasks/task-output.ts'
 import { toBase64 } from '../../../src/domain/wire/base64-json.ts'
-import { memberOf, parseJson } from '../../../src/domain/wire/json.ts'
+import { memberOf, parseJson, present } from '../../../src/domain/wire/json.ts'
 import type { TaskPlan } from './answers.ts'
 import {
   type CallReceipt,
@@ -171,10 +171,7 @@ const FAILED: ReadonlySet<AttemptEnd> = new Set([
 
 /** One seller's turn: asked without payment first. */
 async function askSeller(run: Run, row: PlanRow): Promise<Outcome> {
-  const toOutcome: ToOutcome = (end, detail) => ({
-    ...{ seller: row.seller.id, end, usd: 0, paid: 'no' },
-    ...(detail !== undefined && { detail }),
-  })
+  const toOutcome = createOutcomes(row, 0, 'no')
   try {
     const response = await request(run, row, {}, run.options.timeoutMs ?? ASK_TIMEOUT)
     if (response.status !== 402) return await judge(run, row, response, toOutcome)
@@ -185,6 +182,10 @@ async function askSeller(run: Run, row: PlanRow): Promise<Outcome> {
   } catch (error) {
     return toFailed(run, row, error, toOutcome)
   }
+}
+
+function createOutcomes(row: PlanRow, usd: number, paid: Attempt['paid']): ToOutcome {
+  return (end, detail) => ({ seller: row.seller.id, end, usd, paid, ...present({ detail }) })
 }
 
 /** Pays what a seller asks, or says why not. */
@@ -250,10 +251,7 @@ async function paySeller(run: Run, row: PlanRow, { quote, payment }: Signed): Pr
   run.spentUsd = sumUsd(run.spentUsd, usd)
   budget.spentUsd = sumUsd(budget.spentUsd, usd)
   for (const name of namesOf(row, quote)) run.paid.add(name)
-  const unsure: ToOutcome = (end, detail) => ({
-    ...{ seller: row.seller.id, end, usd, paid: 'unsure' },
-    ...(detail !== undefined && { detail }),
-  })
+  const unsure = createOutcomes(row, usd, 'unsure')
   const sent = { [payment.name]: payment.value }
   try {
     const response = await request(run, row, sent, options.paidTimeoutMs ?? PAID_TIMEOUT)
@@ -275,8 +273,7 @@ async function judgePaid(
   const call_receipt = row.relay_url === undefined ? undefined : callReceiptIn(response)
   const toOutcome: ToOutcome = (end, detail) => ({
     ...{ ...unsure(end, detail), paid },
-    ...(receipt !== undefined && { receipt }),
-    ...(call_receipt !== undefined && { call_receipt }),
+    ...present({ receipt, call_receipt }),
   })
   if (response.status !== 402) return judge(run, row, response, toOutcome)
   discard(response)
