@@ -2,20 +2,46 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PAGE_CSP } from '../../src/domain/wire/published-files.ts'
 import { type Demo, readSignInPath, startDemo } from '../support/demo.ts'
-import { IS_LONG } from '../support/long.ts'
+import { IS_LONG, longTest } from '../support/long.ts'
+import { startService } from '../support/running-service.ts'
 import { DESKTOP, launchBrowser, openPage, PHONE, type WatchedPage } from './browser.ts'
 import { auditKeyboard, auditPage, FINE, keepAxe, readOverflow } from './page-audit.ts'
-import { PAGES } from './page-list.ts'
 import { findTextOverlaps } from './text-overlaps.ts'
 
+type Row = [path: string, status?: number]
+/** Every page type of the demonstration, with its status where that is not 200. */
+const PAGES: readonly Row[] = [
+  ['/'],
+  ['/search'],
+  ['/listing/x402.brightwell-search'],
+  ['/listing/api.hostile-text'],
+  ['/listing/x402.former-tides', 410],
+  ['/kind/http_api'],
+  ['/category/geo_weather'],
+  ['/tasks'],
+  ['/tasks/web_search'],
+  ['/compare'],
+  ['/compare/web-search'],
+  ['/compare?ids=api.hostile-text,x402.brightwell-search,mcp.tenki'],
+  ['/badges'],
+  ['/trust'],
+  ['/docs'],
+  ['/sources'],
+  ['/stats'],
+  ['/keys'],
+  ['/problems'],
+  ['/sellers'],
+  ['/sellers/dashboard'],
+  ['/sellers/check'],
+  ['/report'],
+  ['/nothing-here', 404],
+]
 /** Further states of those pages: on a phone, in the dark. */
-const STATES: readonly [path: string, status?: number][] = [
+const STATES: readonly Row[] = [
   ['/listing/x402.pneumonoultramicroscopic'],
   ['/docs/listings'],
   ['/search?q=zzzzzz'],
   ['/search?kind=banana', 400],
-]
-const MORE_STATES: typeof STATES = [
   ['/search?q=search&kind=http_api&sort=price'],
   ['/search?offset=9999'],
   ['/listing/a2a.mutarjim'],
@@ -35,39 +61,47 @@ const MORE_STATES: typeof STATES = [
   ['/privacy'],
   ['/sellers/check?url=http%3A%2F%2F127.0.0.1%2F', 400],
 ]
-const ALL_STATES = [...STATES, ...(IS_LONG ? MORE_STATES : [])]
+/** Of the fixture: each check that every page stands, on pages with the most that could go wrong. */
+const FEW: readonly Row[] = [
+  ['/listing/api.hostile-text'],
+  ['/compare?ids=api.hostile-text,x402.weather,mcp.tenki'],
+]
+const WALKED = IS_LONG ? PAGES : FEW
 /** Small and large phones, a window of 1280 pixels enlarged to 200 %, tablets, a desktop. */
-const WIDTHS = IS_LONG ? [320, 390, 430, 640, 768, 1024, DESKTOP.width] : [320, DESKTOP.width]
+const WIDTHS = IS_LONG ? [320, 390, 430, 640, 768, 1024, DESKTOP.width] : [320]
 
 type Outcome = Awaited<ReturnType<typeof walk>>
 type State = Awaited<ReturnType<typeof look>>
 
 /**
  * Every page type of the demonstration, whose content has every state and hostile text: on a desktop in
- * the light and on a phone in the dark; enlarged twice, by keyboard, and without JavaScript. The pages are walked once, several at a time; each has a test.
+ * the light and on a phone in the dark; enlarged twice, by keyboard, and without JavaScript. The pages are
+ * walked once; each has a test. `npm test` walks a few pages of the fixture.
  */
-let demo: Demo
+let demo: Pick<Demo, 'url' | 'close'>
 const outcomes = new Map<string, Outcome>()
 const states = new Map<string, State>()
 beforeAll(async () => {
-  demo = await startDemo()
-  const storageState = await signIn()
+  const signedIn = IS_LONG && { storageState: await startSignedIn() }
+  if (!IS_LONG) demo = await startService()
   const open = (options: BrowserContextOptions) =>
-    openPage(demo.url, { storageState, reducedMotion: 'reduce', ...options })
+    openPage(demo.url, { ...signedIn, reducedMotion: 'reduce', ...options })
   const noScript = await open({ javaScriptEnabled: false })
   const view = await open({})
   await keepAxe(view.page)
-  for (const [n, [path, status]] of PAGES.entries())
+  for (const [n, [path, status]] of WALKED.entries())
     outcomes.set(path, await walk({ view, noScript }, path, { status, isPhoneFirst: n % 2 === 0 }))
+  for (const { close } of [view, noScript]) await close()
+  if (!IS_LONG) return
   // A tab of its own: the comparison above left its choice in the other one.
   const other = await open({ viewport: PHONE })
   await keepAxe(other.page)
-  for (const [path, status] of ALL_STATES) states.set(path, await look(other, path, { status }))
-  for (const { close } of [view, noScript, other]) await close()
+  for (const [path, status] of STATES) states.set(path, await look(other, path, { status }))
+  await other.close()
 }, 400_000)
 afterAll(() => demo?.close())
 
-test.each(PAGES)(
+test.each(WALKED)(
   '%s is accessible, fits, stands still and needs nothing from elsewhere',
   (path, status = 200) => {
     expect(outcomes.get(path)).toEqual({
@@ -80,7 +114,7 @@ test.each(PAGES)(
   },
 )
 
-test.each(ALL_STATES)(
+longTest.each(STATES)(
   '%s is accessible, fits and stands still on a phone',
   (path, status = 200) => {
     expect(states.get(path)).toEqual({ ...FINE, status, csp: PAGE_CSP, faults: [] })
@@ -92,15 +126,17 @@ test.each(ALL_STATES)(
  * costs, how it is paid, what comes back, whether it can be trusted, and the command that calls it.
  */
 const REQUESTED: readonly [path: string, ...texts: string[]][] = [
-  ['/', '.task-cards .money'],
-  ['/kind/http_api', '.name-link'],
   [
-    '/listing/x402.brightwell-search',
+    IS_LONG ? '/listing/x402.brightwell-search' : '/listing/x402.weather',
     ...['Price from', 'Last answered', 'Pays with', 'You get', 'Trust'].map(
       (label) => `.strip dt:text-is("${label}")`,
     ),
     ...['.listing-meta a[href^="/go/"]', '.listing-head [data-try]', '.listing-head [data-copy]'],
   ],
+]
+const MORE_REQUESTED: typeof REQUESTED = [
+  ['/', '.task-cards .money'],
+  ['/kind/http_api', '.name-link'],
   ['/listing/x402.northlight-llm', '.strip dt:text-is("Pays with")', '.connect code'],
   // What a seller tells agents now stands there as its words.
   [
@@ -117,7 +153,7 @@ const LINE = 40
 test('what people ask is answered in the first window of a phone and of a small desktop', async () => {
   const { page, close } = await openPage(demo.url)
   const below: string[] = []
-  for (const [path, ...texts] of REQUESTED) {
+  for (const [path, ...texts] of [...REQUESTED, ...(IS_LONG ? MORE_REQUESTED : [])]) {
     await page.goto(path)
     for (const size of [PHONE, { width: 1280, height: 800 }]) {
       await page.setViewportSize(size)
@@ -135,14 +171,14 @@ test('what people ask is answered in the first window of a phone and of a small 
 test('on paper a heading stays with its first row, and nothing is there that only an owner uses', async () => {
   const { page, close } = await openPage(demo.url)
   await page.emulateMedia({ media: 'print' })
-  await page.goto('/listing/x402.brightwell-search')
+  await page.goto(IS_LONG ? '/listing/x402.brightwell-search' : '/listing/x402.weather')
   const row = page.locator('.calls > li').first()
   expect(await row.evaluate((each) => getComputedStyle(each).breakInside)).toBe('avoid')
   expect(await page.locator('.sellers-own:visible').count()).toBe(0)
   await close()
 })
 
-test('the form of a seller of a task opens under its row, as wide as the row', async () => {
+longTest('the form of a seller of a task opens under its row, as wide as the row', async () => {
   const { page, close } = await openPage(demo.url, { viewport: PHONE })
   await page.route('**/api/v1/call/**', (route) => route.fulfill({ status: 402, body: '{}' }))
   await page.goto('/tasks/web_search')
@@ -156,7 +192,7 @@ test('the form of a seller of a task opens under its row, as wide as the row', a
   await close()
 })
 
-test('that columns move sideways is said where they do, and nowhere else', async () => {
+longTest('that columns move sideways is said where they do, and nowhere else', async () => {
   const { page, close } = await openPage(demo.url)
   const ids = ['a2a.mutarjim', 'mcp.tenki', 'api.hostile-text', 'mcp.harbour', 'api.open-parks']
   const wrong: string[] = []
@@ -178,7 +214,7 @@ test('that columns move sideways is said where they do, and nowhere else', async
   await close()
 })
 
-test('going back shows a page as it was left', async () => {
+longTest('going back shows a page as it was left', async () => {
   const keeping = await launchBrowser({ keepsPages: true })
   const { page } = await openPage(demo.url, {}, keeping)
   await page.addInitScript(() => {
@@ -188,7 +224,7 @@ test('going back shows a page as it was left', async () => {
   for (const path of [
     ...['/search?q=search', '/listing/x402.brightwell-search'],
     ...['/compare?ids=mcp.tenki,api.hostile-text', '/report'],
-    ...(IS_LONG ? ['/', '/kind/http_api', '/docs', '/sellers'] : []),
+    ...['/', '/kind/http_api', '/docs', '/sellers'],
   ]) {
     await page.goto(path)
     await page.goto('/healthz')
@@ -200,7 +236,7 @@ test('going back shows a page as it was left', async () => {
 })
 
 test('our own kits are marked wherever they are in a list', async () => {
-  for (const path of ['/kind/kit', '/category/developer_tools']) {
+  for (const path of ['/kind/kit', ...(IS_LONG ? ['/category/developer_tools'] : [])]) {
     const html = await (await fetch(demo.url + path)).text()
     const kits = html.match(/href="\/listing\/kit\./g) ?? []
     expect(kits.length).toBeGreaterThan(0)
@@ -208,24 +244,27 @@ test('our own kits are marked wherever they are in a list', async () => {
   }
 })
 
-test('the key / leads to the search box, is not heard while typing, and can be turned off', async () => {
-  const { page, faults, close } = await openPage(demo.url)
-  await page.goto('/docs')
-  await page.keyboard.press('/')
-  await page.keyboard.type('a/b')
-  expect(await page.locator('[data-search]').inputValue()).toBe('a/b')
-  await page.goto('/keys')
-  await page.getByLabel('Use / in this browser').uncheck()
-  await page.reload()
-  expect(await page.getByLabel('Use / in this browser').isChecked()).toBe(false)
-  await page.locator('h1').click()
-  await page.keyboard.press('/')
-  expect(await page.evaluate(() => document.activeElement?.matches('[data-search]'))).toBe(false)
-  expect(faults).toEqual([])
-  await close()
-})
+longTest(
+  'the key / leads to the search box, is not heard while typing, and can be turned off',
+  async () => {
+    const { page, faults, close } = await openPage(demo.url)
+    await page.goto('/docs')
+    await page.keyboard.press('/')
+    await page.keyboard.type('a/b')
+    expect(await page.locator('[data-search]').inputValue()).toBe('a/b')
+    await page.goto('/keys')
+    await page.getByLabel('Use / in this browser').uncheck()
+    await page.reload()
+    expect(await page.getByLabel('Use / in this browser').isChecked()).toBe(false)
+    await page.locator('h1').click()
+    await page.keyboard.press('/')
+    expect(await page.evaluate(() => document.activeElement?.matches('[data-search]'))).toBe(false)
+    expect(faults).toEqual([])
+    await close()
+  },
+)
 
-test('a read is opened from its reference', async () => {
+longTest('a read is opened from its reference', async () => {
   const { page, close } = await openPage(demo.url)
   await page.goto('/docs/listings')
   const run = page.locator('#listing').getByText('Run it')
@@ -234,7 +273,9 @@ test('a read is opened from its reference', async () => {
   await close()
 })
 
-async function signIn() {
+async function startSignedIn() {
+  const started = await startDemo()
+  demo = started
   const email = 'ana@brightwell.example'
   await fetch(`${demo.url}/api/v1/sellers/login`, {
     method: 'POST',
@@ -242,7 +283,7 @@ async function signIn() {
     body: JSON.stringify({ email }),
   })
   const { page, close } = await openPage(demo.url)
-  await page.goto(await readSignInPath(demo.outbox, email))
+  await page.goto(await readSignInPath(started.outbox, email))
   await page.getByRole('button', { name: 'Sign in now' }).click()
   await page.locator('.owned').first().waitFor()
   const state = await page.context().storageState()
