@@ -10,17 +10,20 @@ import { judgePolicy } from '../../src/domain/protocols/registry-entry.ts'
 import { toListing } from '../domain/listing-samples.ts'
 import { readAsEditor } from '../protocols/registry-shape.ts'
 import { readCurrentFiles } from '../support/fixture-release.ts'
+import { IS_LONG } from '../support/long.ts'
 import type { RunningService } from '../support/running-service.ts'
-import { createOwnDirectory, type OwnDirectory } from './own-directory.ts'
+import { createOwnDirectory, type OwnDirectory, readPages } from './own-directory.ts'
 
 const SOFTWARE = /waypost/i
 const BADGE_SIGN = '#8fe0b8'
 const POLICY: Policy = { id: 'p', name: 'P', note: '', verified: false, no_notices: false }
+/** In `npm run test:long` these have their pages here, and `switched-off.test.ts` has pages too. */
+const SWITCHED_OFF = IS_LONG ? '' : 'switches: { business_model: false, roadmap: false }\n'
 let own: OwnDirectory
 let acme: RunningService
 beforeAll(async () => {
   own = await createOwnDirectory(
-    'colours: { light: "#1d4ed8", dark: "#93b4ff" }\nmark: mark.svg\ncontact: platform@acme.example\nlegal: [{ title: Imprint, text: Acme Inc. }]\n',
+    `colours: { light: "#1d4ed8", dark: "#93b4ff" }\nmark: mark.svg\ncontact: platform@acme.example\nlegal: [{ title: Imprint, text: Acme Inc. }]\n${SWITCHED_OFF}`,
   )
   cpSync('src/assets/favicon.svg', join(own.content, 'tables/mark.svg'))
   addListings(own.content)
@@ -44,6 +47,15 @@ test('no byte of a release names the software, and none of our rows are in it', 
   const rows = /402index|x402scan|search-waypost/i
   const data = files.filter(({ path }) => path.startsWith('data/'))
   expect(data.filter(({ text }) => rows.test(text)).map(({ path }) => path)).toEqual([])
+})
+
+test.skipIf(IS_LONG)('what is switched off has no page, and no page has a word of it', async () => {
+  for (const path of ['/roadmap', '/business-model'])
+    expect((await fetch(acme.url + path, { headers: { accept: 'text/html' } })).status).toBe(404)
+  const pages = [...readPages(own)]
+  expect(pages.length).toBeGreaterThan(20)
+  const naming = pages.filter(([, html]) => /roadmap|business[ -]model/i.test(html))
+  expect(naming.map(([path]) => path)).toEqual([])
 })
 
 test.each([

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createDirectory } from '../../functions/commands/new.ts'
 import { buildData } from '../support/data-build.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { readCurrentFiles } from '../support/fixture-release.ts'
 import { runHere } from '../support/run-here.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { tempFolder } from '../support/temp-folder.ts'
@@ -46,4 +47,18 @@ function build(env: Record<string, string>): void {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
+}
+
+/** Fields of answers, and codes of errors: answers keep their shape, whatever a directory does without. */
+const REFERENCE = /^(?:docs\/schemas|problems)(?:\/|$)/
+
+/** Pages of the release, by path in it, the fields of the interface left out. */
+export function readPages({ outDir }: OwnDirectory): Map<string, string> {
+  return new Map(
+    readCurrentFiles(outDir).flatMap((file) => {
+      const path = file.path.replace(/^public\//, '')
+      if (path === file.path || !path.endsWith('.html') || REFERENCE.test(path)) return []
+      return [[path, file.bytes.toString('utf8')]]
+    }),
+  )
 }
