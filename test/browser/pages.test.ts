@@ -6,36 +6,10 @@ import { IS_LONG, longTest } from '../support/long.ts'
 import { startService } from '../support/running-service.ts'
 import { DESKTOP, launchBrowser, openPage, PHONE, type WatchedPage } from './browser.ts'
 import { auditKeyboard, auditPage, FINE, keepAxe, readOverflow } from './page-audit.ts'
+import { PAGES } from './page-list.ts'
 import { findTextOverlaps } from './text-overlaps.ts'
 
-type Row = [path: string, status?: number]
-/** Every page type of the demonstration, with its status where that is not 200. */
-const PAGES: readonly Row[] = [
-  ['/'],
-  ['/search'],
-  ['/listing/x402.brightwell-search'],
-  ['/listing/api.hostile-text'],
-  ['/listing/x402.former-tides', 410],
-  ['/kind/http_api'],
-  ['/category/geo_weather'],
-  ['/tasks'],
-  ['/tasks/web_search'],
-  ['/compare'],
-  ['/compare/web-search'],
-  ['/compare?ids=api.hostile-text,x402.brightwell-search,mcp.tenki'],
-  ['/badges'],
-  ['/trust'],
-  ['/docs'],
-  ['/sources'],
-  ['/stats'],
-  ['/keys'],
-  ['/problems'],
-  ['/sellers'],
-  ['/sellers/dashboard'],
-  ['/sellers/check'],
-  ['/report'],
-  ['/nothing-here', 404],
-]
+type Row = (typeof PAGES)[number]
 /** Further states of those pages: on a phone, in the dark. */
 const STATES: readonly Row[] = [
   ['/listing/x402.pneumonoultramicroscopic'],
