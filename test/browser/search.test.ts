@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { longTest } from '../support/long.ts'
 import { serveFixture } from '../support/running-service.ts'
 import { openPage } from './browser.ts'
 
@@ -58,7 +59,7 @@ test('a filter stays while typing, is a chip, counts its values and can be taken
   await close()
 })
 
-test('sorting orders the whole result and stands in the address', async () => {
+longTest('sorting orders the whole result and stands in the address', async () => {
   const { page, close } = await openPage(waypost.url)
   await page.goto('/search')
   await page.getByRole('navigation', { name: 'Sort by' }).getByText('Price').click()
@@ -128,7 +129,7 @@ test('without JavaScript the form answers as the API does, and says what it refu
   await close()
 })
 
-test('a slip is put right and said while typing too', async () => {
+longTest('a slip is put right and said while typing too', async () => {
   const { page, faults, close } = await openPage(waypost.url)
   await page.goto('/search')
   await page.locator('[data-search]').fill('tbales')
@@ -159,7 +160,7 @@ test('what is ticked stays ticked through other searches and pages, and is compa
   await close()
 })
 
-test('without JavaScript the boxes and the bar are a plain form', async () => {
+longTest('without JavaScript the boxes and the bar are a plain form', async () => {
   const { page, close } = await openPage(waypost.url, { javaScriptEnabled: false })
   await page.goto('/kind/http_api')
   await page.locator('[name="ids"]').nth(0).check()

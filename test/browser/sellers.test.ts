@@ -5,6 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { toBadgeEmbeds } from '../../src/components/sellers/owner-words.ts'
 import { readSignInPath } from '../support/demo.ts'
+import { IS_LONG } from '../support/long.ts'
 import { serveFixture } from '../support/running-service.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { openPage } from './browser.ts'
@@ -94,7 +95,7 @@ test('an owner proves the domain by mail and a payout by a wallet, embeds the ba
     'https://code.example/waypost/edit/main/content/listings/x402/tide-tables.md',
   )
   await owned.getByText('No clicks in 30 days.').waitFor()
-  expect((await auditPage(page)).accessibility).toEqual([])
+  await lookAgain(page)
 
   await provePayout(page, owned)
 
@@ -104,10 +105,15 @@ test('an owner proves the domain by mail and a payout by a wallet, embeds the ba
   await page.reload()
   await owned.getByRole('button', { name: 'Keep it listed' }).click()
   await owned.getByText('Remove this listing').waitFor()
-  expect((await auditPage(page)).accessibility).toEqual([])
+  await lookAgain(page)
   expect(faults).toEqual([])
   await close()
 })
+
+/** Each state of the page stands axe's rules in `npm run test:long`. */
+async function lookAgain(page: Page): Promise<void> {
+  if (IS_LONG) expect((await auditPage(page)).accessibility).toEqual([])
+}
 
 /** A wallet of the browser (EIP-1193), held by another library. */
 const WALLET = privateKeyToAccount(`0x${'5e'.repeat(32)}`)
@@ -149,7 +155,7 @@ async function provePayout(page: Page, owned: Locator): Promise<void> {
   await item.getByLabel('Or paste the signature').fill('0x1234')
   await item.getByRole('button', { name: 'Check the signature' }).click()
   await item.getByText('Not proven yet.').waitFor()
-  expect((await auditPage(page)).accessibility).toEqual([])
+  await lookAgain(page)
   const text = await item.locator('[data-challenge] code').textContent()
   expect(text).toContain(`Payout: ${payout}`)
   await page.evaluate(() => {

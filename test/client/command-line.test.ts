@@ -7,7 +7,7 @@ import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientHere } from '../support/client-here.ts'
 import { listen } from '../support/listen.ts'
-import { IS_LONG } from '../support/long.ts'
+import { IS_LONG, longTest } from '../support/long.ts'
 import { packClient } from '../support/packed-client.ts'
 import { serveFixture } from '../support/running-service.ts'
 import { type Site, startSite } from '../support/site.ts'
@@ -237,7 +237,7 @@ describe('the package', () => {
     expect(new Ajv().validate(SARIF, JSON.parse(sarif.stdout))).toBe(true)
   })
 
-  test.each(NODES)('computes a score from the published rows under %s', async (node) => {
+  longTest.each(NODES)('computes a score from the published rows under %s', async (node) => {
     const bin = join(folder, 'node_modules/@waypost/client/dist/waypost-cli.js')
     const env = { ...process.env, WAYPOST_URL: running.url }
     const args = [bin, 'recompute', 'x402.closed-shop', '--json']
@@ -257,7 +257,7 @@ describe('the package', () => {
     expect(imported.filter((path) => !own.includes(path ?? ''))).toEqual([])
   })
 
-  test('has types that compile in a project with nothing else', async () => {
+  longTest('has types that compile in a project with nothing else', async () => {
     // Each type that the client's own sources name is declared in the package, too.
     const source = readFileSync('packages/client/src/answers.ts', 'utf8')
     const names = [...source.matchAll(/^export type (\w+)/gm)].map(([, name]) => name)
