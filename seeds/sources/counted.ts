@@ -110,11 +110,27 @@ function parseTable(text: string): object[] {
   })
 }
 
-/** @param source its id in `tables/sources.yaml` @param url where it publishes its counts */
-function createCountedSource(id: string, title: string, source: string, url: string): SeedSource {
-  return {
+/** The importer's id, what was counted, its id in `tables/sources.yaml`, and where it is published. */
+const COUNTED = [
+  [
+    'merona',
+    'settlements that merona counted',
+    'merona',
+    'https://github.com/jywy78kgrf-create/merona',
+  ],
+  ['vet402', 'test purchases of vet402', 'vet402', 'https://github.com/kzmttkc/vet402-delivery'],
+  [
+    'x402-bazaar-doctor',
+    'transfers that payees received, by x402-bazaar-doctor',
+    'x402_bazaar_doctor',
+    'https://github.com/nighshift-labs/x402-bazaar-doctor',
+  ],
+] as const
+
+export const counted = COUNTED.map(
+  ([id, what, source, url]): SeedSource => ({
     id,
-    title,
+    title: `${what}, as a table of listings`,
     liveUrl: null,
     addsOnly: true,
     lists: [],
@@ -122,26 +138,5 @@ function createCountedSource(id: string, title: string, source: string, url: str
     isRow: () => false,
     readText: parseTable,
     choose: chooseRows(LineSchema, 'listing', (line) => mapLine(line, source, url)),
-  }
-}
-
-export const merona = createCountedSource(
-  'merona',
-  'settlements that merona counted, as a table of listings',
-  'merona',
-  'https://github.com/jywy78kgrf-create/merona',
-)
-
-export const vet402 = createCountedSource(
-  'vet402',
-  'test purchases of vet402, as a table of listings',
-  'vet402',
-  'https://github.com/kzmttkc/vet402-delivery',
-)
-
-export const bazaarDoctor = createCountedSource(
-  'x402-bazaar-doctor',
-  'transfers that payees received, by x402-bazaar-doctor, as a table of listings',
-  'x402_bazaar_doctor',
-  'https://github.com/nighshift-labs/x402-bazaar-doctor',
+  }),
 )

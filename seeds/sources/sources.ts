@@ -1,6 +1,6 @@
 import type { SeedSource } from '../fetch/read-source.ts'
 import { a2a } from './a2a.ts'
-import { bazaarDoctor, merona, vet402 } from './counted.ts'
+import { counted } from './counted.ts'
 import { discovery } from './discovery.ts'
 import { manifests } from './manifests.ts'
 import { docker, toolhive } from './mcp-catalogs.ts'
@@ -21,9 +21,7 @@ export const SOURCES: readonly SeedSource[] = [
   x402List,
   a2a,
   skills,
-  merona,
-  vet402,
-  bazaarDoctor,
+  ...counted,
   discovery,
 ]
 
