@@ -63,7 +63,7 @@ const LOOKUP_LIMITS = {
 }
 
 /** Two tries of two seconds: within the deadline. */
-export const DNS_OPTIONS = { timeout: 2000, tries: 2 }
+const DNS_OPTIONS = { timeout: 2000, tries: 2 }
 
 /**
  * Look-ups by c-ares: sockets, no threads, so that names whose servers are silent delay nobody

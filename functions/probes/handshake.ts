@@ -189,7 +189,7 @@ interface McpTarget {
  * a page or an error without an id, and one malformed tool or a server without a version hides all
  * the rest from its caller. Such servers do speak MCP, and their tools are worth knowing.
  */
-export async function probeMcp(target: McpTarget): Promise<Finding> {
+async function probeMcp(target: McpTarget): Promise<Finding> {
   const discover = await post(target, DISCOVER)
   if (!discover.answered) return toFailureFinding('mcp', discover)
   const info = readDiscovered(discover.reply)
@@ -304,7 +304,7 @@ async function isSseOnly(client: McpTarget['client'], url: string): Promise<bool
 }
 
 /** The handshake over HTTP+SSE (2024): a stream names where to POST, and carries the answers. */
-export async function probeMcpSse(target: McpTarget): Promise<Finding> {
+async function probeMcpSse(target: McpTarget): Promise<Finding> {
   const { url, client, now, isPaid = false } = target
   const stream = openStream(client, url)
   try {

@@ -448,7 +448,7 @@ type Stored = Omit<OperationsAnswer['results'][number], 'relevance'> & {
   /** The example with values from the query in place of its own. */
   filled: () => ShownExample | undefined
 }
-export type ReadRow = (row: number) => Stored
+type ReadRow = (row: number) => Stored
 
 /** Reads rows for one query, each once. */
 export function createRowReader(index: SearchIndex, facts: QuestionFacts | null): ReadRow {

@@ -27,7 +27,7 @@ import { beginPageSearch } from './page-search.ts'
 import { type Pages, startPages } from './pages.ts'
 import { drawCards, toReleaseFile, writeSite, writeSiteFiles } from './site-files.ts'
 
-export interface BuildSettings extends Settings {
+interface BuildSettings extends Settings {
   outDir: string
   /**
    * What the ledger says to a build.

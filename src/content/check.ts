@@ -304,7 +304,7 @@ function createWarner() {
 }
 
 /** Listings of different owners that publish one payout: it counts for none until one proves it. */
-export function checkPayouts(listings: readonly PartialListing[], shared: SharedHosts): Fault[] {
+function checkPayouts(listings: readonly PartialListing[], shared: SharedHosts): Fault[] {
   const toWarning = createWarner()
   const published = listings.flatMap((listing) =>
     // A payout that no page of the seller's names counts for nobody.
@@ -341,7 +341,7 @@ export function readMoves(tombstones: ReadonlyMap<string, Tombstone>): Map<strin
 }
 
 /** Moves must end at a listing, and lead to another domain only where the former one says so. */
-export function checkMoves(
+function checkMoves(
   tombstones: ReadonlyMap<string, Tombstone>,
   listings: readonly PartialListing[],
   shared: SharedHosts,

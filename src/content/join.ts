@@ -35,7 +35,7 @@ import {
 
 const PEOPLE = 'people'
 
-export interface ContentParts extends Pick<WrittenFiles, 'written' | 'broken'> {
+interface ContentParts extends Pick<WrittenFiles, 'written' | 'broken'> {
   /** By importer. */
   sources: ReadonlyMap<string, SourceFile>
   /** Ids of `tables/sources.yaml`, in its order. */

@@ -268,7 +268,7 @@ export function createListingParser(rules: UrlRules) {
  * refuses, and options are always passed (without them its cache returns `{}` for a file that
  * failed before).
  */
-export type FrontMatter =
+type FrontMatter =
   /** `yaml` starts with the opening line's own end, so its line numbers are the file's. */
   { ok: true; data: unknown; yaml: string; body: string } | { ok: false; fault: YamlFault }
 

@@ -13,7 +13,7 @@ export interface YamlFault {
   message: string
 }
 
-export type YamlResult = { ok: true; value: unknown } | { ok: false; fault: YamlFault }
+type YamlResult = { ok: true; value: unknown } | { ok: false; fault: YamlFault }
 
 /** Numbers that readers take for another one: `012` is twelve to YAML and ten to a C programmer. */
 const ODD_NUMBER = /^[-+]?0[xXoO\d]/

@@ -34,7 +34,7 @@ const SHOWN_PAYMENTS = 20
 /** The content with everything derived from it; the input of every output. */
 export type Catalogue = ReturnType<typeof createCatalogue>
 
-export interface CatalogueOptions {
+interface CatalogueOptions {
   baseUrl: string
   rules: UrlRules
   /** `OIDC_ISSUER` */

@@ -71,7 +71,7 @@ const policyId = textLike(
 const shortLine = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
 
 /** `tables/policies.yaml`: which MCP servers an editor may offer. Each row is a registry. */
-export const PolicySchema = v.strictObject({
+const PolicySchema = v.strictObject({
   id: policyId,
   name: shortLine,
   note: v.optional(v.pipe(v.string(), v.maxLength(200)), ''),
@@ -107,7 +107,7 @@ const LANGUAGES = [
 ] as const
 
 /** `content/tables/foreign-words.yaml`: bars separate languages, commas separate words. */
-export const ForeignWordsSchema = v.pipe(
+const ForeignWordsSchema = v.pipe(
   v.strictObject({
     languages: v.pipe(v.array(v.picklist(LANGUAGES)), v.minLength(1)),
     stop: v.partial(v.strictObject(v.entriesFromList(LANGUAGES, v.string()))),
@@ -135,7 +135,7 @@ export const ForeignWordsSchema = v.pipe(
 
 export type ForeignWords = v.InferOutput<typeof ForeignWordsSchema>
 
-export const NO_FOREIGN_WORDS: ForeignWords = { languages: [], stop: {}, words: {} }
+const NO_FOREIGN_WORDS: ForeignWords = { languages: [], stop: {}, words: {} }
 
 /** `content/tables/search-words.yaml` chooses the terms; `search-rank.ts` says how they score. */
 const MAX_RELATED = 6
@@ -184,7 +184,7 @@ const RelatedSchema = v.pipe(
   ),
 )
 
-export const SearchWordsSchema = v.strictObject({
+const SearchWordsSchema = v.strictObject({
   /** Words without a task; names keep theirs, so that a search for only that name finds them. */
   stop: wordList,
   /** Words that nearly every listing of such a directory could have. */
@@ -245,7 +245,7 @@ const ADDRESSES: Readonly<Record<DirectoryPart, readonly string[]>> = {
 }
 
 /** Parts an internal directory can omit: false removes pages, endpoints, sentences and columns. */
-export const SwitchesSchema = v.optional(
+const SwitchesSchema = v.optional(
   v.strictObject(v.entriesFromList(PARTS, v.optional(v.boolean(), true))),
   {},
 )
@@ -290,10 +290,10 @@ export const MarkSchema = v.strictObject({
   /** Hosts with their subdomains, or path prefixes at a host that strangers share. */
   places: v.pipe(v.array(place), v.minLength(1, 'expected at least one place')),
 })
-export type MarkRow = v.InferOutput<typeof MarkSchema>
+type MarkRow = v.InferOutput<typeof MarkSchema>
 
 /** The mark for a listing's own URL; null where no brand's place fits. */
-export type FindMark = (url: string) => string | null
+type FindMark = (url: string) => string | null
 
 /**
  * Reads the table once for many listings. The longest place that fits decides, so a product's page may
@@ -341,7 +341,7 @@ export const CategoryRowSchema = v.strictObject({ id: identifier, name: prose, d
 export const AlsoSearchSchema = v.strictObject({ name: prose, url: link, note: prose })
 
 /** Only texts: the status is derived from the route table. `endpoint` null means planned. */
-export const RoadmapRowSchema = v.strictObject({
+const RoadmapRowSchema = v.strictObject({
   id: identifier,
   name: prose,
   endpoint: v.nullable(textLike(/^[A-Z]+ \/\S*$/, 'expected METHOD /path')),
@@ -465,7 +465,7 @@ export type Tables = v.InferOutput<typeof TablesSchema>
 const choices = v.array(v.strictObject({ id: v.string(), name: v.string(), listings: count }))
 
 /** The search page's filters, with counts: data, so that new content needs no new code. */
-export const SearchChoicesSchema = v.strictObject({
+const SearchChoicesSchema = v.strictObject({
   kinds: v.record(v.string(), count),
   rails: v.record(v.string(), count),
   categories: choices,

@@ -231,7 +231,7 @@ function judgeMcp({ from, tools = [], server, cut }: Sight): LintProblem[] {
   ]
 }
 
-export function problemIf(isSo: boolean, what: string, change: string): LintProblem[] {
+function problemIf(isSo: boolean, what: string, change: string): LintProblem[] {
   return isSo ? [{ what, change }] : []
 }
 
