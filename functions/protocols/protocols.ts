@@ -7,7 +7,7 @@ import { nameSnippet, toSignInText } from '../../src/domain/kit/client-setup.ts'
 import { type KitSetting, toSettingWords } from '../../src/domain/kit/kit-entries.ts'
 import type { KitView } from '../../src/domain/kit/kit-view.ts'
 import { toNetworkName } from '../../src/domain/listing/networks.ts'
-import { railsOf, toCostText } from '../../src/domain/listing/pricing.ts'
+import { railsOf, toCostText, toUnitPriceText } from '../../src/domain/listing/pricing.ts'
 import type { TaskOffer, TaskPage } from '../../src/domain/plans/task-plan.ts'
 import type { RegistryRow, ResourceRow } from '../../src/domain/protocols/registry-entry.ts'
 import { MAX_OFFSET, MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-parameters.ts'
@@ -304,13 +304,13 @@ function toTaskMarkdown(task: TaskPage, baseUrl: string): string {
 /** Rows of a task in its Markdown variant. */
 const MOST_OFFERS = 40
 
-function toOfferLine({ listing, usd, auth, operation }: TaskOffer, baseUrl: string): string {
-  const price = usd === null ? 'price not published' : usd === 0 ? 'free' : `$${usd}`
-  return `- [${toInertMarkdown(listing.name)}](${baseUrl}${listing.page}.md): ${price}, access ${auth}, \`${operation.replaceAll('`', '')}\``
+function toOfferLine({ listing, price, auth, operation }: TaskOffer, baseUrl: string): string {
+  return `- [${toInertMarkdown(listing.name)}](${baseUrl}${listing.page}.md): price ${price}, access ${auth}, \`${operation.replaceAll('`', '')}\``
 }
 
 function toLine({ id, name, summary, price }: CompactRow, baseUrl: string): string {
-  const cost = price === null ? '' : ` From $${price.min_usd} a call.`
+  const cost =
+    price === null ? '' : ` Price of a call: ${toUnitPriceText({ ...price, per: 'call' })}.`
   return `- [${toInertMarkdown(name)}](${baseUrl}${pagePath(id)}.md): ${toInertMarkdown(summary)}${cost}`
 }
 

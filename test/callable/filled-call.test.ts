@@ -74,13 +74,16 @@ describe('operations and rails', () => {
     expect(chooseOperation([])).toBeUndefined()
   })
 
-  test('before that, what is mapped to its task, of the task that half of them do', () => {
+  test('before that, what is mapped to its task, of the task that most of them do', () => {
     const price = { min_usd: 1, max_usd: 1, per: 'call' } as const
     const [suggest, search, result] = [{ task: 'seo', price }, { task: 'search' }, { a: 'b' }]
     const mapped = { ...search, result }
     expect(chooseOperation([suggest, search, mapped, { task: 'news', result }])).toBe(mapped)
     expect(chooseOperation([suggest, { task: 'x' }, { task: 'y' }, mapped])).toBe(mapped)
     expect(chooseOperation([suggest, { ...suggest }, search, mapped])).toBe(suggest)
+    const few = [{ task: 'x' }, { task: 'y' }, { task: 'z' }, { task: 'news', result }]
+    expect(chooseOperation([search, ...few, { ...search, price }])).toMatchObject({ price })
+    expect(chooseOperation([...few, search, { ...search, price }])).toBe(few[3])
   })
 })
 

@@ -185,7 +185,7 @@ describe('/sellers/check', () => {
     const cost = `$0.02 by mpp (tempo/charge) on Tempo, paid to eip155:4217:${asked.recipient}`
     expect(words).toContain(cost)
     const report = await (await fetch(`${waypost.url}/api/v1/lint?${query}`)).json()
-    expect(report.costs).toEqual([cost])
+    expect(report.terms).toMatchObject([{ rail: 'mpp', scheme: 'tempo/charge', usd: 0.02 }])
   })
 
   test('shows hostile words as words', async () => {

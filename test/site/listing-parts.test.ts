@@ -119,7 +119,13 @@ describe('tasks of the home page', () => {
     { ms, payments = 0 }: { ms?: number; payments?: number } = {},
   ): TaskOffer => ({
     listing: { id, name: id, kind: 'http_api', page: `/listing/${id}` },
-    ...{ auth: 'payment', operation: `GET https://${id}.example/search`, usd, digest: 'd' },
+    ...{
+      auth: 'payment',
+      operation: `GET https://${id}.example/search`,
+      usd,
+      price: '',
+      digest: 'd',
+    },
     ...(ms !== undefined && { answered: { at: '2026-11-01T08:00:00Z', ms } }),
     ...(payments > 0 && {
       paid: {

@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest'
-import { toOfferPrice } from '../../src/components/tasks/offer-texts.ts'
 import { toCompareView } from '../../src/domain/compare/compare-view.ts'
 import { toOperationEntries } from '../../src/domain/kit/found-operations.ts'
-import { UNPUBLISHED } from '../../src/domain/listing/pricing.ts'
 import { tasksOf, toTaskOffers, toTaskPages } from '../../src/domain/plans/task-plan.ts'
-import { toListingBrief } from '../../src/domain/views/listing-view.ts'
 import { catalogue } from '../support/own-catalogue.ts'
 import { listings, SELLERS, tables } from './own-catalogue.ts'
 
@@ -13,6 +10,13 @@ const context = {
   ...{ baseUrl, site: tables.site, sources, listings: byId },
   ...{ tasks: [], demand: ledger.demand },
 }
+
+const pages = toTaskPages(
+  tables.tasks,
+  listings.flatMap((listing) =>
+    toTaskOffers(listing, toOperationEntries(listing, baseUrl), { tasks: tables.tasks, baseUrl }),
+  ),
+)
 
 test('a section with a task has every listing that does it without an account', () => {
   const page = catalogue.pages.find(({ slug }) => slug === 'paid-web-search')
@@ -32,10 +36,6 @@ test('a section with a task has every listing that does it without an account', 
 })
 
 test('everybody whom a search by a task finds stands on its page, and a plan where it has rows', () => {
-  const offers = listings.flatMap((listing) =>
-    toTaskOffers(listing, toOperationEntries(listing, baseUrl), { tasks: tables.tasks, baseUrl }),
-  )
-  const pages = toTaskPages(tables.tasks, offers)
   for (const { id, offers } of pages) {
     const doing = listings.filter(
       (listing) => tasksOf(listing).includes(id) && !listing.facts.first_party,
@@ -52,12 +52,12 @@ test('everybody whom a search by a task finds stands on its page, and a plan whe
 })
 
 test('what has no price of its own costs what its listing says, in the same words', () => {
-  const per = (id: string) => ({ brief: toListingBrief(byId.get(id) ?? expect.fail(id), sources) })
-  expect(toOfferPrice({ usd: null }, per('api.openweathermap'))).toBe('free to start')
-  expect(toOfferPrice({ usd: 0 }, per('mcp.weather-isdaniel'))).toBe('free to run')
-  expect(toOfferPrice({ usd: null }, per('mcp.openweather-schneider'))).toBe('your own account')
-  expect(toOfferPrice({ usd: 0.006 }, per('x402.openweather-mpp'))).toBe('$0.006')
-  expect(toOfferPrice({ usd: null })).toBe(UNPUBLISHED)
+  const offers = pages.find(({ id }) => id === 'weather')?.offers ?? []
+  const prices = new Map(offers.map(({ listing, price }) => [listing.id, price]))
+  expect(prices.get('api.openweathermap')).toBe('free to start')
+  expect(prices.get('mcp.weather-isdaniel')).toBe('free to run')
+  expect(prices.get('mcp.openweather-schneider')).toBe('your own account')
+  expect(prices.get('x402.openweather-mpp')).toBe('$0.006')
 })
 
 test('listed rows stand beside those of the task, each once', () => {

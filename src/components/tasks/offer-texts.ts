@@ -1,6 +1,6 @@
 import type { CompiledListing } from '../../compiled.ts'
 import { toCurlOptions } from '../../domain/listing/operation.ts'
-import { toCostText, toCountText, toUsd, UNPUBLISHED } from '../../domain/listing/pricing.ts'
+import { toCountText, toUsd } from '../../domain/listing/pricing.ts'
 import type { TaskOffer, TaskView } from '../../domain/plans/task-plan.ts'
 import { needsNoAccount } from '../../domain/tasks/filled-request.ts'
 import { ACCESS_TEXTS } from '../rows/decision-facts.ts'
@@ -9,19 +9,6 @@ import { ACCESS_TEXTS } from '../rows/decision-facts.ts'
 export function toFromText({ min_usd }: Pick<TaskView, 'min_usd'>): string {
   if (min_usd === null) return ''
   return min_usd === 0 ? 'some free' : `from ${toUsd(min_usd)}`
-}
-
-const PER: Readonly<Record<string, string>> = { token: 'token', minute: 'minute', mb: 'MB' }
-
-/** Without a price of its own, what its listing says. @example toOfferPrice({ usd: 0.01 }) → '$0.01' */
-export function toOfferPrice(
-  { usd, per }: Pick<TaskOffer, 'usd' | 'per'>,
-  listed?: Pick<CompiledListing, 'brief'>,
-): string {
-  if (!usd && listed?.brief.pricing.model === 'unknown') return toCostText(listed.brief)
-  if (usd === null) return UNPUBLISHED
-  if (usd === 0) return 'free'
-  return per === undefined ? toUsd(usd) : `${toUsd(usd)} per ${PER[per] ?? 'unit'}`
 }
 
 /**

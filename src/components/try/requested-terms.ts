@@ -5,6 +5,7 @@ import { readPaymentRequired } from '../../domain/relay/payments.ts'
 import { readOffer } from '../../domain/relay/pins.ts'
 import { toCaip2 } from '../../domain/trust/usd-assets.ts'
 import { isJsonObject } from '../../domain/wire/json.ts'
+import type { Rail } from '../../domain/wire/vocabulary.ts'
 
 /** One of the ways to pay in a seller's 402, with what the directory expected. */
 export interface RequestedOffer {
@@ -18,7 +19,7 @@ export interface RequestedOffer {
   rows: TermRow[]
 }
 
-interface TermRow {
+export interface TermRow {
   label: string
   requested: string
   /** Empty where the directory knows nothing. */
@@ -51,61 +52,75 @@ export function readRequestedTerms(
   const accepts = terms?.accepts
   if (terms === null || !Array.isArray(accepts)) return null
   const version = terms.x402Version === 1 ? 1 : 2
-  const known = payees.map(normalizePayout)
   const offers = accepts.slice(0, MAX_OFFERS).flatMap((offer) => {
     if (!isJsonObject(offer)) return []
     const { payee, usd } = readOffer(offer, { allowTestCoins: true })
-    const chain = toCaip2(String(offer.network))
-    return {
-      ...{ offer, chain, usd },
-      rows: [
-        priceRow({ chain, usd }, offer, listed),
-        networkRow(chain, String(offer.network), listed),
-        payeeRow(String(offer.payTo), payee, known),
-      ],
+    const { network, payTo, amount, maxAmountRequired } = offer
+    const chain = toCaip2(String(network))
+    const words = {
+      price: `${String(amount ?? maxAmountRequired)} units`,
+      ...{ network: String(network), payee: String(payTo) },
     }
+    const rows = toTermRows({ rail: 'x402', chain, usd, payee, words }, listed, payees)
+    return { ...{ offer, chain, usd }, rows }
   })
   return { version, terms, offers }
+}
+
+interface Term {
+  rail: Rail
+  /** CAIP-2. */
+  chain: string | null
+  usd: number | null
+  /** CAIP-10. */
+  payee: string | null
+  /** The seller's own words, for what cannot be read. */
+  words: { price: string; network: string; payee: string }
+}
+
+/** The seller's terms, by whatever protocol, beside what the directory expected. */
+export function toTermRows(term: Term, listed: Listed, payees: readonly string[]): TermRow[] {
+  return [
+    priceRow(term, listed),
+    networkRow(term, listed),
+    payeeRow(term, payees.map(normalizePayout)),
+  ]
 }
 
 /** More ways to pay than this are not shown. */
 const MAX_OFFERS = 12
 
-function networkRow(chain: string | null, requested: string, { offers = [] }: Listed): TermRow {
-  const listed = offers.flatMap(({ rail, network }) =>
-    rail === 'x402' && network !== undefined ? [network] : [],
+function networkRow({ rail, chain, words }: Term, { offers = [] }: Listed): TermRow {
+  const listed = offers.flatMap((offer) =>
+    offer.rail === rail && offer.network !== undefined ? [offer.network] : [],
   )
   return {
     label: 'Network',
-    requested: toNetworkName(chain ?? requested),
+    requested: toNetworkName(chain ?? words.network),
     expected: [...new Set(listed)].map(toNetworkName).join(', '),
     differs: listed.length > 0 && !listed.some((network) => network === chain),
   }
 }
 
-function priceRow(
-  { chain, usd }: Pick<RequestedOffer, 'chain' | 'usd'>,
-  { amount, maxAmountRequired }: Record<string, unknown>,
-  { price, offers = [] }: Listed,
-): TermRow {
-  const own = offers.find(({ rail, network }) => rail === 'x402' && network === chain)
+function priceRow({ rail, chain, usd, words }: Term, { price, offers = [] }: Listed): TermRow {
+  const own = offers.find((offer) => offer.rail === rail && offer.network === chain)
   const expected = own?.max_usd === undefined ? (price?.per === 'call' ? price : undefined) : own
   const most = expected?.max_usd
   return {
     label: 'Price',
-    requested: usd === null ? `${String(amount ?? maxAmountRequired)} units` : toUsd(usd),
+    requested: usd === null ? words.price : toUsd(usd),
     expected: most === undefined ? '' : `at most ${toUsd(most)}`,
     differs: usd !== null && most !== undefined && usd > most + ROUNDING,
   }
 }
 
 /** @param known CAIP-10, normalised */
-function payeeRow(requested: string, payee: string | null, known: readonly string[]): TermRow {
+function payeeRow({ payee, words }: Term, known: readonly string[]): TermRow {
   const chain = payee?.slice(0, payee.lastIndexOf(':') + 1)
   const own = known.filter((each) => chain !== undefined && each.startsWith(chain))
   return {
     label: 'Paid to',
-    requested,
+    requested: words.payee,
     expected: own.map((each) => each.slice(each.lastIndexOf(':') + 1)).join(', '),
     differs: known.length > 0 && (payee === null || !known.includes(normalizePayout(payee))),
   }

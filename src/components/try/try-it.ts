@@ -2,10 +2,17 @@ import type { KitView } from '../../domain/kit/kit-view.ts'
 import { toPayout } from '../../domain/listing/networks.ts'
 import { readReceipt } from '../../domain/relay/payments.ts'
 import { EXPECT_HEADER, toExpectText } from '../../domain/relay/pins.ts'
+import type { LintReport } from '../../domain/sellers/lint.ts'
 import { parseJson } from '../../domain/wire/json.ts'
-import { cutText } from '../../domain/wire/text.ts'
+import { ROUTES } from '../../domain/wire/routes.ts'
+import { cutText, toOperationKey } from '../../domain/wire/text.ts'
 import { type BrowserWallet, findPayFault, signOffer, toWalletFault } from './browser-wallet.ts'
-import { type RequestedTerms, readRequestedTerms } from './requested-terms.ts'
+import {
+  type RequestedTerms,
+  readRequestedTerms,
+  type TermRow,
+  toTermRows,
+} from './requested-terms.ts'
 import {
   type TryField,
   type TryRequest,
@@ -29,19 +36,26 @@ export async function openTry(button: HTMLElement): Promise<void> {
     button.closest('.listing-head') === null ? null : document.querySelector<HTMLElement>('#terms')
   const path = (room ?? button.closest<HTMLElement>('[data-kit]'))?.dataset.kit ?? ''
   const kit = await readKit(path)
-  const operation = kit?.operations.find(({ method, url }) => `${method} ${url}` === key)
-  const relay = operation?.relay_url
-  if (kit === null || operation === undefined || relay === undefined) {
+  if (kit === null) {
     button.textContent = 'Could not load the form. Try again'
     return
   }
-  const ceiling = operation.price?.max_usd === 0 ? null : (operation.price?.max_usd ?? 0.05)
-  const form = fillForm(toTryFields(operation), ceiling)
+  const operation = kit.operations.find((each) => toOperationKey(each) === key)
+  const relay = operation?.relay_url
+  const ceiling = operation?.price?.max_usd === 0 ? null : (operation?.price?.max_usd ?? 0.05)
+  const form =
+    operation === undefined || relay === undefined
+      ? fillForm([], null, 'price')
+      : fillForm(toTryFields(operation), ceiling, ceiling === null ? 'call' : 'pay')
   if (room === null) button.replaceWith(form)
   else room.replaceChildren(form)
   form.addEventListener('submit', (event) => {
     event.preventDefault()
-    void guard(form, () => ask(form, { kit, operation, relay }))
+    void guard(form, () =>
+      operation === undefined || relay === undefined
+        ? askProber(kit, operation)
+        : ask(form, { kit, operation, relay }),
+    )
   })
   if (ceiling === null) form.querySelector<HTMLElement>('input, select, textarea')?.focus()
   else form.requestSubmit()
@@ -79,16 +93,37 @@ async function ask(form: HTMLFormElement, tried: Tried): Promise<HTMLElement> {
   const answer = await call(tried.relay, request, {})
   if (answer.status !== 402) return fillAnswer(answer)
   const terms = readRequestedTerms(answer, tried.operation, tried.kit.payees)
-  if (terms === null) return fillProblem(toUnreadText(answer.headers))
+  if (terms === null) return askProber(tried.kit, tried.operation)
   listenForPay(form, { ...tried, request, terms })
-  return fillTerms(terms, ceilingIn(form))
+  const ceiling = ceilingIn(form)
+  return fillTerms(
+    terms.offers.map((offer) => ({ rows: offer.rows, fault: findPayFault(offer, ceiling) })),
+  )
 }
 
-/** @param headers by lower-case name */
-function toUnreadText({ 'www-authenticate': challenge = '' }: Record<string, string>): string {
-  return /^payment\b/i.test(challenge)
-    ? 'The seller wants payment by MPP, and this page only pays by x402: kit.json shows how a client pays it.'
-    : 'The seller answered 402 without terms of x402 that can be read here.'
+/** Where this page cannot pay: the seller's terms, as our prober reads them from its 402. */
+async function askProber(kit: KitView, operation: Operation | undefined): Promise<HTMLElement> {
+  const url = operation?.example.url ?? kit.url
+  const response = await fetch(`${ROUTES.lint.path}?${new URLSearchParams({ url })}`)
+  const text = await response.text()
+  if (!response.ok)
+    return fillProblem(toProblemText(response.headers.get('content-type') ?? '', text))
+  const { saw, terms = [] }: LintReport = JSON.parse(text)
+  // A listing's other operations are requested too.
+  const own = terms.filter(({ operation: key = '' }) =>
+    [operation?.url ?? '', url].some((address) => key.endsWith(address)),
+  )
+  if (own.length === 0) return fillProblem(`The service answered ${saw}.`)
+  return fillTerms(
+    own.map(({ rail, scheme, network: chain, usd, payout: payee }) => {
+      const payTo = payee?.slice(payee.lastIndexOf(':') + 1) ?? 'an account of its own'
+      const words = { price: 'a price in a coin we do not know', network: scheme, payee: payTo }
+      return {
+        rows: toTermRows({ rail, chain, usd, payee, words }, operation ?? {}, kit.payees),
+        fault: `Your own client pays this by ${rail} (${scheme}), with the code on the listing’s page.`,
+      }
+    }),
+  )
 }
 
 function ceilingIn(form: HTMLFormElement): number {
@@ -179,15 +214,22 @@ function toOwnPath(text: string | undefined): string | null {
 /** Characters of an answer that are shown; the rest can be saved. */
 const MAX_SHOWN = 20_000
 
+const NOTES = {
+  call: 'The call goes through our relay.',
+  pay: 'The seller answers with its price. Nothing is paid until your wallet signs.',
+  price: 'Our prober asks the seller for its price. Nothing is paid here.',
+}
+
 /** The form of one operation. @param ceiling US dollars that a payment may cost at most */
-function fillForm(fields: readonly TryField[], ceiling: number | null): HTMLFormElement {
+function fillForm(
+  fields: readonly TryField[],
+  ceiling: number | null,
+  use: keyof typeof NOTES,
+): HTMLFormElement {
   const form = fillPart('form', {
     ceiling: String(ceiling ?? ''),
-    button: ceiling === null ? 'Call it' : 'Ask the price',
-    note:
-      ceiling === null
-        ? 'The call goes through our relay.'
-        : 'The seller answers with its price. Nothing is paid until your wallet signs.',
+    button: use === 'call' ? 'Call it' : 'Ask the price',
+    note: NOTES[use],
   })
   form.querySelector('[name=ceiling]')?.setAttribute('value', String(ceiling))
   for (const field of fields) form.querySelector('[data-fields]')?.append(fillField(field))
@@ -206,15 +248,14 @@ function fillField({ key, name, type, choices, isRequired, value }: TryField): H
   return Object.assign(input, { name: key, value }) && field
 }
 
-/** The seller's own terms beside what the directory expected, and a way to pay each. */
-function fillTerms({ offers }: RequestedTerms, maxUsd: number): HTMLElement {
+/** The seller's own terms beside what the directory expected, and a way to pay each without a fault. */
+function fillTerms(offers: readonly { rows: readonly TermRow[]; fault: string | null }[]) {
   const list = Object.assign(document.createElement('ul'), { className: 'stack offers' })
-  for (const [at, requested] of offers.entries()) {
-    const fault = findPayFault(requested, maxUsd) ?? ''
-    const pay = fault === '' ? `Pay ${requested.rows[0]?.requested} with my wallet` : ''
-    const offer = fillPart('offer', { fault, pay })
+  for (const [at, { rows, fault }] of offers.entries()) {
+    const pay = fault === null ? `Pay ${rows[0]?.requested} with my wallet` : ''
+    const offer = fillPart('offer', { fault: fault ?? '', pay })
     offer.querySelector('button')?.setAttribute('data-pay', String(at))
-    for (const { label, requested: text, expected, differs } of requested.rows)
+    for (const { label, requested: text, expected, differs } of rows)
       offer.querySelector('tbody')?.append(
         fillPart('term', {
           ...{ label, requested: text, expected: expected === '' ? 'not known' : expected },

@@ -18,7 +18,7 @@ import {
   SeenCallSchema,
   VariableViewSchema,
 } from '../views/listing-view.ts'
-import { present, smallestOf } from '../wire/json.ts'
+import { largestOf, present, smallestOf } from '../wire/json.ts'
 import { HTTP_METHODS, type Rail } from '../wire/vocabulary.ts'
 
 const ExampleRequestSchema = v.object({
@@ -137,7 +137,8 @@ export function sellsOn(
 
 /**
  * The one that a buyer most likely wants, of those sold on the rail where any are: one of the task
- * that at least half of them do, mapped to its task before all others, then with a price.
+ * that most of them do, where half of them or the first of all are among these. One mapped to its
+ * task comes before all others, then one with a price.
  */
 export function chooseOperation<Each extends OfferedCall>(
   operations: readonly Each[],
@@ -145,8 +146,14 @@ export function chooseOperation<Each extends OfferedCall>(
 ): Each | undefined {
   const sold = operations.filter(({ offers = [] }) => offers.some((offer) => offer.rail === rail))
   const all = sold.length > 0 ? sold : operations
-  const [purpose] = [...Map.groupBy(all, ({ task }) => task)].flatMap(([task, doing]) =>
-    task !== undefined && doing.length * 2 >= all.length ? [doing] : [],
+  const tasks = Map.groupBy(
+    all.filter(({ task }) => task !== undefined),
+    ({ task }) => task,
+  )
+  const most = largestOf([...tasks.values()].map(({ length }) => length))
+  const purpose = [...tasks.values()].find(
+    ({ length, 0: first }) =>
+      length === most && (length * 2 >= all.length || (length > 1 && first === all[0])),
   )
   const wanted = purpose ?? all
   return (

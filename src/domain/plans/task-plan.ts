@@ -5,7 +5,7 @@ import { lowestOf, toKitOperations } from '../kit/kit-entries.ts'
 import { findValueFault } from '../listing/json-schema.ts'
 import { OfferSchema } from '../listing/listing-facts.ts'
 import { isJsonPayload } from '../listing/operation.ts'
-import { isFree } from '../listing/pricing.ts'
+import { isFree, toCostText, toUnitPriceText } from '../listing/pricing.ts'
 import { type Delivered, isKnownToDeliver } from '../relay/delivered.ts'
 import { fitCalls, sizeOf } from '../search/fitted-lists.ts'
 import { hostOf, ownerAt, type SharedHosts } from '../sellers/claim-rules.ts'
@@ -237,6 +237,8 @@ const TaskOfferSchema = v.object({
   operation: v.string(),
   /** US dollars for one unit: 0 is free; null where no price is known. */
   usd: v.nullable(v.number()),
+  /** In words; without a price of its own, what its listing says. */
+  price: v.string(),
   /** The unit, where that is not one call. */
   per: v.optional(v.picklist(PRICE_UNITS)),
   /** Outer fields of the answer, or its media type. */
@@ -313,6 +315,7 @@ function toTaskOffer(
   const { name, method, price, output, relay_url } = found.operation
   const { url = '', command, package: bundle } = found.operation
   const request = toRequest(listing, found, row)
+  const usd = minUsd ?? (isFree(facts) ? 0 : null)
   return {
     listing: {
       ...{ id, name: facts.name, kind: facts.kind, page: pagePath(id) },
@@ -321,7 +324,11 @@ function toTaskOffer(
     auth: facts.auth.type,
     ...(runsLocallyOnly(facts) && { is_local: true as const }),
     operation: name ?? [method ?? [], url || command || (bundle ?? [])].flat().join(' '),
-    usd: minUsd ?? (isFree(facts) ? 0 : null),
+    usd,
+    price:
+      usd === null || (usd === 0 && facts.pricing.model === 'unknown')
+        ? toCostText(facts)
+        : toUnitPriceText({ min_usd: usd, max_usd: usd, per: price?.per ?? 'call' }),
     ...(price !== undefined && price.per !== 'call' && { per: price.per }),
     ...present({ returns: typeof output === 'string' ? output : undefined }),
     ...toLastSeen(listing),

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { isTestNetwork, toNetworkName } from '../listing/networks.ts'
-import { toCountText, toUsd } from '../listing/pricing.ts'
+import { isTestNetwork } from '../listing/networks.ts'
+import { toCountText } from '../listing/pricing.ts'
 import { RIGHT_CARD } from '../probe/a2a.ts'
 import {
   type Finding,
@@ -20,9 +20,16 @@ import type { DeclaredResponse } from '../relay/declared-answer.ts'
 import { isJsonType, type Judgement, judgeDelivery } from '../relay/judge.ts'
 import { readOpenApi } from '../sources/openapi.ts'
 import { readX402Manifest } from '../sources/x402-manifest.ts'
-import { isJsonObject } from '../wire/json.ts'
+import { isJsonObject, present } from '../wire/json.ts'
 import type { Refused } from '../wire/problems.ts'
-import { type DeliveryVerdict, type HttpMethod, isUp, PROBE_PROTOCOLS } from '../wire/vocabulary.ts'
+import { toOperationKey } from '../wire/text.ts'
+import {
+  type DeliveryVerdict,
+  type HttpMethod,
+  isUp,
+  PROBE_PROTOCOLS,
+  RAILS,
+} from '../wire/vocabulary.ts'
 import { NotListedReasonSchema } from './not-listed.ts'
 
 const LINT_VERDICTS = ['clean', 'problems', 'not_reached'] as const
@@ -36,14 +43,28 @@ const RequestedStepSchema = v.object({
 })
 export type RequestedStep = v.InferOutput<typeof RequestedStepSchema>
 
+/** A way to pay, as a seller's 402 states it. */
+const AskedTermSchema = v.object({
+  /** `GET https://…`; absent where the service as a whole answered. */
+  operation: v.optional(v.string()),
+  rail: v.picklist(RAILS),
+  /** x402 scheme, or MPP method and intent. */
+  scheme: v.string(),
+  network: v.nullable(v.string()),
+  /** Null for a coin whose value we do not know. */
+  usd: v.nullable(v.number()),
+  payout: v.nullable(v.string()),
+})
+export type AskedTerm = v.InferOutput<typeof AskedTermSchema>
+
 export const LintReportSchema = v.object({
   target: v.string(),
   /** The protocol of the address; null if we know none. */
   took_for: v.nullable(v.picklist(PROBE_PROTOCOLS)),
   saw: v.string(),
   asked: v.array(RequestedStepSchema),
-  /** What a call costs, by each way to pay that its 402 offers; absent without any. */
-  costs: v.optional(v.array(v.string())),
+  /** The ways to pay that 402s offered; absent without any. */
+  terms: v.optional(v.array(AskedTermSchema)),
   right: v.array(v.string()),
   problems: v.array(v.object({ what: v.string(), change: v.string() })),
   verdict: v.picklist(LINT_VERDICTS),
@@ -62,25 +83,27 @@ export function toLintReport(
 ): LintReport {
   const advice = toEveryAdvice(finding)
   const problems = [...own, ...advice.flatMap((each) => each.problems)]
-  const terms = finding.sight?.terms ?? []
+  const terms = [{ finding }, ...(finding.others ?? [])].flatMap((each) =>
+    toAskedTerms(each.finding),
+  )
   const isReached = finding.failure === undefined && finding.outcome !== 'unprobeable'
   return {
     target,
     took_for: isUp(finding) ? finding.protocol : null,
     saw: finding.saw,
     asked: [...requested],
-    ...(terms.length > 0 && { costs: terms.map(toCostText) }),
+    ...(terms.length > 0 && { terms }),
     right: advice.flatMap(({ right }) => right),
     problems,
     verdict: isReached ? (problems.length > 0 ? 'problems' : 'clean') : 'not_reached',
   }
 }
 
-/** @example → '$0.02 by mpp (tempo/charge) on Tempo, paid to eip155:4217:0x66…' */
-function toCostText({ rail, scheme, network, usd, payout }: PaymentTerm): string {
-  const price = usd === null ? 'A price in an unknown coin' : toUsd(usd)
-  const where = network === null ? '' : ` on ${toNetworkName(network)}`
-  return `${price} by ${rail} (${toInertLine(scheme, 80)})${where}${payout === null ? '' : `, paid to ${payout}`}`
+function toAskedTerms({ sight }: Finding): AskedTerm[] {
+  const operation = sight?.operation && toOperationKey(sight.operation)
+  return (sight?.terms ?? []).map(({ accept: _, scheme, ...term }) => ({
+    ...{ ...present({ operation }), ...term, scheme: toInertLine(scheme, 80) },
+  }))
 }
 
 function toEveryAdvice(finding: Finding): Advice[] {
