@@ -217,14 +217,16 @@ export function toWhatYouGet(kit: Kit): DecisionFact[] {
   if (kit.skills.length > 0) return [toCounted('skill', kit.skills)]
   const first = kit.kind === 'http_api' ? chooseOperation(kit.operations) : undefined
   if (first === undefined) return []
-  const value = toAnswerWords(first)
+  const { description = '' } = first
+  const answered = toAnswerWords(first)
+  const value = answered === '' ? cutText(description, MAX_NAME * MAX_NAMES) : answered
   if (value === '') return []
   const { pathname } = new URL(first.url)
   const others = kit.operations.length > 1 ? `, 1 of ${kit.operations.length} below` : ''
   // `{city}` reads better than its escapes.
   const path = pathname.replaceAll('%7B', '{').replaceAll('%7D', '}')
   const note = `from ${first.method} ${cutText(path, MAX_NAME)}${others}`
-  return [{ ...CELL, value, note }]
+  return [{ ...CELL, ...(answered === '' && { label: 'It does' }), value, note }]
 }
 
 const CELL = { label: 'You get', tone: 'plain', href: '#calls' } as const
@@ -234,12 +236,11 @@ function toCounted(noun: 'tool' | 'skill', all: readonly { name: string }[]): De
   return { ...CELL, value, note: toNames(all.map(({ name }) => name)) }
 }
 
-/** The output of its task, else the outer fields of the answer; without any, its description. */
+/** The output of its task, else the outer fields of the answer. */
 function toAnswerWords(operation: Kit['operations'][number]): string {
-  const { result, description = '' } = operation
+  const { result } = operation
   if (result !== undefined) return toNames(Object.entries(result).map(toMemberWords))
   const fields = toOutputFields(operation).map(({ name }) => name)
-  if (fields.length === 0) return cutText(description, MAX_NAME * MAX_NAMES)
   const isList = fields.every((name) => name.startsWith('[].'))
   const names = toNames(fields.map((name) => name.replace(/^\[\]\./, '')))
   return isList ? `a list of ${names}` : names

@@ -1,7 +1,6 @@
 import type { Compiled, CompiledListing } from '../../compiled.ts'
 import type { Switches } from '../../domain/derived/tables.ts'
-import { chargeOf, railsOf } from '../../domain/listing/pricing.ts'
-import { SESSIONS_NOT_COUNTED } from '../../domain/trust/payments.ts'
+import { chargeOf } from '../../domain/listing/pricing.ts'
 import { toKnownSentence } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import type { SourcesView } from '../../domain/views/reference-views.ts'
@@ -126,9 +125,9 @@ export function toListingStructuredData(view: ListingView, baseUrl: string) {
 export function toStatusText(
   view: ListingView,
   calls: { title: string; total: number } | null,
-  switches: Pick<Switches, 'sellers' | 'payments' | 'trust'>,
+  switches: Pick<Switches, 'sellers' | 'payments'>,
 ): string {
-  const { payments, trust } = switches
+  const { payments } = switches
   const open = [
     calls === null && view.kind !== 'kit' && 'what it can do in detail',
     payments && chargeOf(view) === 'unknown' && 'what it costs',
@@ -137,7 +136,6 @@ export function toStatusText(
   const sentences = [
     toKnownSentence(view.known, switches),
     open.length > 0 && `Not known yet: ${AND_LIST.format(open)}.`,
-    trust && railsOf(view.pricing).includes('mpp') && SESSIONS_NOT_COUNTED,
   ]
   return sentences.filter((text) => text !== false && text !== '').join(' ')
 }
