@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { toCallRows } from '../../src/components/calls/call-rows.ts'
 import { toTrustWords } from '../../src/components/evidence/evidence-words.ts'
-import { toStatusText } from '../../src/components/listing/listing-page.ts'
+import { toCallNote, toStatusText } from '../../src/components/listing/listing-page.ts'
 import { toStripFacts } from '../../src/components/rows/decision-facts.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
 import type { ReportedUse } from '../../src/domain/trust/evidence.ts'
@@ -19,7 +19,7 @@ const pages = catalogue.listings.map((listing) => {
     id: view.id,
     view,
     evidence: listing.evidence,
-    sentences: toStatusText(view, calls, SWITCHES),
+    sentences: `${toStatusText(view, calls, SWITCHES)} ${toCallNote(view, null, SWITCHES)}`,
     strip: toStripFacts(view, listing.probes, SWITCHES)
       .map(({ label, value, note }) => `${label} ${value} ${note}`)
       .join(', '),

@@ -39,10 +39,12 @@ describe('what a call gives', () => {
     [
       'what it says it does, where no answer is known',
       [get({ description: 'Tides of a place' })],
-      ['Tides of a place', `from GET ${pathname}`],
+      ['Tides of a place', `from GET ${pathname}`, 'It does'],
     ],
-  ])('is %s', (_, http, [value, note]) => {
-    expect(toWhatYouGet(listingOf({ http }).kit)).toMatchObject([{ value, note, href: '#calls' }])
+  ])('is %s', (_, http, [value, note, label = 'You get']) => {
+    expect(toWhatYouGet(listingOf({ http }).kit)).toMatchObject([
+      { label, value, note, href: '#calls' },
+    ])
   })
 
   test('is the output of its task where it is mapped: that call comes first', () => {

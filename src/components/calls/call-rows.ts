@@ -241,6 +241,7 @@ function toAnswerWords(operation: Kit['operations'][number]): string {
   const { result } = operation
   if (result !== undefined) return toNames(Object.entries(result).map(toMemberWords))
   const fields = toOutputFields(operation).map(({ name }) => name)
+  if (fields.length === 0) return ''
   const isList = fields.every((name) => name.startsWith('[].'))
   const names = toNames(fields.map((name) => name.replace(/^\[\]\./, '')))
   return isList ? `a list of ${names}` : names

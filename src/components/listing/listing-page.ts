@@ -1,6 +1,7 @@
 import type { Compiled, CompiledListing } from '../../compiled.ts'
 import type { Switches } from '../../domain/derived/tables.ts'
-import { chargeOf } from '../../domain/listing/pricing.ts'
+import { chargeOf, railsOf } from '../../domain/listing/pricing.ts'
+import { SESSIONS_NOT_COUNTED } from '../../domain/trust/payments.ts'
 import { toKnownSentence } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import type { SourcesView } from '../../domain/views/reference-views.ts'
@@ -138,4 +139,25 @@ export function toStatusText(
     open.length > 0 && `Not known yet: ${AND_LIST.format(open)}.`,
   ]
   return sentences.filter((text) => text !== false && text !== '').join(' ')
+}
+
+const CONNECT_NOTES = {
+  mcp_server: 'Put this into the client you use.',
+  a2a_agent: 'Send it a message from your own code.',
+  kit: 'Run it where your agent works: it puts the folder where that agent looks for skills.',
+}
+
+/** What to know beside the code of a call. @param reason why the relay cannot call it */
+export function toCallNote(
+  { buy, kind, pricing }: Pick<ListingView, 'buy' | 'kind' | 'pricing'>,
+  reason: string | null,
+  { payments, trust }: Pick<Switches, 'payments' | 'trust'>,
+): string {
+  if (kind !== 'http_api') return CONNECT_NOTES[kind]
+  const sentences =
+    payments && buy === 'relay_x402'
+      ? ['Through the relay: your wallet pays the seller directly, and nobody takes a fee.']
+      : ['You call the service directly.', payments && pricing.model === 'per_call' && reason]
+  const isUncounted = trust && railsOf(pricing).includes('mpp')
+  return [...sentences, isUncounted && SESSIONS_NOT_COUNTED].filter(Boolean).join(' ')
 }

@@ -1,4 +1,4 @@
-import { TIER_LABELS } from '../../domain/derived/derived-listing.ts'
+import { TIER_LABELS, TIER_REASONS } from '../../domain/derived/derived-listing.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
 import { toCountText, toUsd } from '../../domain/listing/pricing.ts'
 import type { ListingView, TiersView } from '../../domain/views/listing-view.ts'
@@ -67,6 +67,9 @@ export function toSightTitle({ last_check, state }: Pick<ClaimView, 'last_check'
   return state === 'verified' ? 'The proof is gone.' : 'Not proven yet.'
 }
 
+/** Others may have bought: whose sales count is for the seller to read. */
+const NO_SALES = 'no sales yet to buyers whom an independent seller vouches for'
+
 type Published = Pick<ListingView, 'status' | 'tiers'>
 
 /** What a verified claim has brought and still lacks. A proof of a minute ago shows after the next build. */
@@ -75,7 +78,10 @@ export function toNextSteps({ status, tiers }: Published) {
   const missing = tiers.not_yet
     // Its reason is a missing claim, which is outdated after the next build.
     .filter(({ id }) => id !== 'verified' || isShown)
-    .map(({ id, reason }) => ({ isKnown: false, text: `${TIER_LABELS[id]}: ${reason}.` }))
+    .map(({ id, reason }) => ({
+      isKnown: false,
+      text: `${TIER_LABELS[id]}: ${reason === TIER_REASONS.noSales ? NO_SALES : reason}.`,
+    }))
   return [
     {
       isKnown: isShown,

@@ -384,7 +384,7 @@ export const BADGE_TEXTS: Record<BadgeId, { label: string; earned: string }> = {
   live_tested: {
     label: 'Live-Tested',
     earned:
-      'The last three probes, over at least 24 hours, all spoke the protocol the listing advertises.',
+      'The last three probes, over at least 24 hours, all spoke the protocol the listing advertises. Of several operations the one buyers most likely want counts; the others show their own answers.',
   },
   delivers: {
     label: 'Delivers',
