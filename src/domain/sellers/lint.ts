@@ -44,7 +44,7 @@ const RequestedStepSchema = v.object({
 export type RequestedStep = v.InferOutput<typeof RequestedStepSchema>
 
 /** A way to pay, as a seller's 402 states it. */
-const AskedTermSchema = v.object({
+const OfferedTermSchema = v.object({
   /** `GET https://…`; absent where the service as a whole answered. */
   operation: v.optional(v.string()),
   rail: v.picklist(RAILS),
@@ -55,7 +55,7 @@ const AskedTermSchema = v.object({
   usd: v.nullable(v.number()),
   payout: v.nullable(v.string()),
 })
-export type AskedTerm = v.InferOutput<typeof AskedTermSchema>
+export type OfferedTerm = v.InferOutput<typeof OfferedTermSchema>
 
 export const LintReportSchema = v.object({
   target: v.string(),
@@ -64,7 +64,7 @@ export const LintReportSchema = v.object({
   saw: v.string(),
   asked: v.array(RequestedStepSchema),
   /** The ways to pay that 402s offered; absent without any. */
-  terms: v.optional(v.array(AskedTermSchema)),
+  terms: v.optional(v.array(OfferedTermSchema)),
   right: v.array(v.string()),
   problems: v.array(v.object({ what: v.string(), change: v.string() })),
   verdict: v.picklist(LINT_VERDICTS),
@@ -84,7 +84,7 @@ export function toLintReport(
   const advice = toEveryAdvice(finding)
   const problems = [...own, ...advice.flatMap((each) => each.problems)]
   const terms = [{ finding }, ...(finding.others ?? [])].flatMap((each) =>
-    toAskedTerms(each.finding),
+    toOfferedTerms(each.finding),
   )
   const isReached = finding.failure === undefined && finding.outcome !== 'unprobeable'
   return {
@@ -99,7 +99,7 @@ export function toLintReport(
   }
 }
 
-function toAskedTerms({ sight }: Finding): AskedTerm[] {
+function toOfferedTerms({ sight }: Finding): OfferedTerm[] {
   const operation = sight?.operation && toOperationKey(sight.operation)
   return (sight?.terms ?? []).map(({ accept: _, scheme, ...term }) => ({
     ...{ ...present({ operation }), ...term, scheme: toInertLine(scheme, 80) },
