@@ -124,7 +124,7 @@ export interface Shared {
   texts: SiteTexts
 }
 
-/** Of a listing what lists need of it. */
+/** The part of a listing that lists need. */
 export type CompiledHead = Pick<
   CompiledListing,
   'key' | 'id' | 'brief' | 'home' | 'added' | 'changed' | 'relay_reason' | 'similar'

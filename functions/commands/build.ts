@@ -15,8 +15,8 @@ const CODE_CACHE = join(import.meta.dirname, '../../.cache/code')
 const GROWTH = 30
 
 /**
- * Heaps of the C library, each of which keeps what was freed in it. It makes one for every thread: with two
- * of them 15,000 listings take 100 MiB less. It reads this as a process starts, so this one starts again.
+ * The C library makes a heap for every thread, and each keeps what was freed in it. With at most two heaps
+ * 15,000 listings take 100 MiB less. The limit is read only when a process starts, so this process starts anew.
  */
 const HEAPS = 'MALLOC_ARENA_MAX'
 if (process.platform === 'linux' && process.env[HEAPS] === undefined) {

@@ -81,6 +81,7 @@ export function createMcpEndpoint(
   const own = new URL(BASE_URL).hostname
   const hosts = isLoopback(HOST) ? [own, 'localhost', '127.0.0.1', '[::1]'] : [own]
   return async function mcpEndpoint({ req }: H3Event): Promise<Response | HTTPResponse> {
+    // Else a page of another origin could use a visitor's browser to read what only that can reach.
     const foreign =
       originValidationResponse(req, hosts) ??
       // An attacker's host name may resolve to this machine. Behind a proxy any name may be right.
@@ -113,7 +114,6 @@ export function createMcpEndpoint(
   }
 }
 
-/** A page of another origin could otherwise read through a visitor's browser what only it can reach. */
 function isLoopback(host: string): boolean {
   return ['127.0.0.1', '::1', 'localhost'].includes(host)
 }

@@ -311,7 +311,7 @@ export function createReadEndpoint(
   }
 }
 
-/** Room for a query of a thousand characters of any script, and a name. */
+/** Characters of the longest cursor: a thousand-character query in any script, and the name where its page ended. */
 const MOST_CURSOR = 6000
 const QuestionSchema = v.tuple([v.string(), v.record(v.string(), v.string())])
 

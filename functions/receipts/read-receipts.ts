@@ -179,7 +179,7 @@ function createKeptCalls(payments: ReadonlyMap<string, readonly LedgerPayment[]>
   }
 }
 
-/** Past twice the number kept, the rest goes. */
+/** Adds a call; a list of more than twice the calls to keep is cut to those that `choose` picks. */
 function keep(
   lists: Map<string, JudgedCall[]>,
   name: string,

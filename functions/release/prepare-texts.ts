@@ -24,7 +24,7 @@ export function prepareTexts(index: SearchIndex, { texts, also_search, tasks }: 
     /** From the end of those to the notes, and from there to the end. */
     beforeNotes: toBytes(`],${JSON.stringify(before).slice(1, -1)},"notes":`),
     afterNotes: toBytes(`,"attribution":${JSON.stringify(attribution)}}`),
-    /** By id, as an answer to a query that names the task has it. */
+    /** By task id: these bytes of an answer to a query that names the task. */
     tasks: new Map(named.map((task) => [task.id, `,"tasks":[${JSON.stringify(task)}]`])),
   }
 }

@@ -176,7 +176,7 @@ function parseReported(text: string | null): Reported | null {
   return parsed.success ? parsed.output : null
 }
 
-/** A sentence for each; none before anything was told. */
+/** A sentence for each change since the last letter; none if nothing was reported before. */
 function findNews(was: Reported | null, is: Reported): string[] {
   if (was === null) return []
   const isSilent =

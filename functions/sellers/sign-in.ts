@@ -117,7 +117,7 @@ function createLogin(parts: Parts) {
     await countAgainst(parts, 'login_address', asker)
     if (await mails.isFull())
       refuse('mail-unavailable', {
-        detail: 'Too many mails wait for the mail server. Try again in a few minutes.',
+        detail: 'Too many mails are waiting to be sent. Try again in a few minutes.',
         headers: { 'Retry-After': '300' },
       })
     await refuseCrowded(parts, mailbox, asker)

@@ -291,7 +291,7 @@ const HEADERS_TIMEOUT = 10_000
 const CHECK_INTERVAL = 500
 const KEEP_ALIVE_TIMEOUT = 65_000
 
-/** One process: functions, compiled files, pages rendered on demand (`server.ts`). */
+/** One process: functions, compiled files, pages rendered on demand. */
 export function createWaypostServer(layers: ServerLayers): Server {
   const options = {
     maxHeaderSize: MAX_HEADER_BYTES,

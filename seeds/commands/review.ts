@@ -206,7 +206,7 @@ function findWaiting({ waiting }: Queue, id: string): Waiting {
     throw new OperatorError(`nothing waits under ${JSON.stringify(id)}: npm run review -- list`)
   if (second !== undefined)
     throw new OperatorError(
-      `${JSON.stringify(id)} begins ${first.question.id} and ${second.question.id}: say more of it`,
+      `${JSON.stringify(id)} matches both ${first.question.id} and ${second.question.id}: give more characters of the id`,
     )
   return first
 }

@@ -190,7 +190,7 @@ export interface Seed {
   evidence?: SeedEvidence
   /** For a kit: its contents and requirements. */
   skill?: SkillFacts
-  /** Facts used to judge it that no file keeps: words that remain their writer's. */
+  /** Fields used to judge it but never written to a file, because their text is somebody else's. */
   withheld?: readonly SourceField[]
   /** The payees that its source names, each once: none makes a payment count. */
   payees?: readonly NamedPayee[]

@@ -133,7 +133,7 @@ describe('the shape of what makes a listing callable', () => {
     [{ cost: 'cheap' }, /^cost: expected one of free, freemium, paid, unknown$/],
     [{ auth: { type: 'api_key', in: 'header' } }, /expected both in and name, or neither/],
     [{ auth: { type: 'bearer', in: 'header' } }, /^auth\.in: /],
-    [{ auth: { type: 'magic' } }, /^auth\.type: expected type none, payment/],
+    [{ auth: { type: 'magic' } }, /^auth\.type: expected type to be one of none, payment/],
     [
       { http: [get({ body: { schema: { $ref: 'https://x.example/' } } })] },
       /expected \$ref to stay/,

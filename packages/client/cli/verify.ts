@@ -220,7 +220,7 @@ function dayOf({ at }: Pick<Receipt, 'at'>): string {
   return new Date(at).toISOString().slice(0, 10)
 }
 
-/** A line of its day's file. */
+/** The receipt's line in the file of its day: the SHA-256 of its canonical JSON, in hex. */
 export function hashOfReceipt(receipt: Receipt): string {
   return bytesToHex(sha256(utf8ToBytes(toCanonicalJson(receipt))))
 }

@@ -77,7 +77,7 @@ export function allowedBy(lock: Lock, id: string) {
     offers.filter((offer) => judgePinned(entry, readOffer(offer)).length === 0)
 }
 
-/** Why a way to pay may not be used. Where the lock names no payee, none may be. */
+/** Why a way to pay may not be used. Where the lock names no payee, no way to pay may be used. */
 export function judgePinned(
   entry: LockEntry,
   offered: { payee: string | null; usd: number | null },

@@ -153,6 +153,6 @@ export function toFirstSearch(
   return `/api/v1/search?${new URLSearchParams({ q: words, ...rail, ...more })}`
 }
 
-/** Before anybody is refused: the relay answers 422 where the wallet's rail is not sold. */
+/** Stated in advance, because the relay answers 422 to a wallet whose rail the seller does not take. */
 export const RAILS_DECIDE =
   'The rails of a listing say how it is paid, not the prefix of its id: every paid HTTP service begins with x402., and one whose rails are mpp alone takes no x402 wallet.'

@@ -22,7 +22,7 @@ export function createAuthSchema(rules: UrlRules) {
     docs: v.optional(urlSchema(rules)),
     note: v.optional(EndpointTextSchema),
   }
-  const expected = `expected type ${AUTH_TYPES.join(', ')}`
+  const expected = `expected type to be one of ${AUTH_TYPES.join(', ')}`
   return v.variant(
     'type',
     [

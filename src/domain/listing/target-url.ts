@@ -187,7 +187,7 @@ export function toShownHost(host: string): string {
   return toUnicodeHost(host)
 }
 
-/** What makes a host look like another one's; null for every ordinary host. */
+/** Why a host could be mistaken for another one; null for every ordinary host. */
 export function findHostForgery(host: string): string | null {
   return host.includes('xn--') ? findTextFault(toUnicodeHost(host)) : null
 }

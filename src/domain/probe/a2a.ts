@@ -105,7 +105,8 @@ export function readAgentCard(document: unknown) {
   const preferred = interfaces.find(isJsonObject) ?? {}
   const places = [preferred.url, value.a2aEndpoint, value.url, value.endpoint]
   const url = places.flatMap((each) => textOf(each) ?? []).at(0)
-  if (url === undefined) return { card: null, fault: 'url: expected url, where messages go' }
+  if (url === undefined)
+    return { card: null, fault: 'url: expected the address that messages are sent to' }
   const card = {
     name,
     /** Where messages go: its preferred interface. */

@@ -25,7 +25,7 @@ const OthersSchema = v.partial(
 export const DeliveredSchema = v.object({
   ...figures,
   days: v.literal(30),
-  /** How many calls got each other verdict. */
+  /** The number of calls for each of the other verdicts. */
   others: OthersSchema,
   operations: v.array(
     v.object({ method: v.string(), url: v.string(), ...figures, others: OthersSchema }),

@@ -12,7 +12,7 @@ import {
   SEARCH_FACETS,
 } from './search-filters.ts'
 
-/** Characters of `q` a caller may send; the engine reads as many at most. */
+/** Most characters of `q` that a caller may send and that the engine reads. */
 export const MAX_QUERY_CHARACTERS = 1000
 /** An endpoint's share of `SearchQuery`: its page size, and the parameters it omits. */
 interface SearchEndpoint {

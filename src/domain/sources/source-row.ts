@@ -176,7 +176,13 @@ export const SKILL_SHAPES = {
 
 /** Contents and requirements of a public skill, read from its folder for the reviewer. */
 const SkillFactsSchema = v.strictObject({
-  licence: v.pipe(v.string(), v.regex(SKILL_SHAPES.licence, 'expected a licence')),
+  licence: v.pipe(
+    v.string(),
+    v.regex(
+      SKILL_SHAPES.licence,
+      'expected the name of a licence: letters, digits, spaces and . + ( ) / - _',
+    ),
+  ),
   /** The commit it was read at. */
   commit: v.optional(v.string()),
   /** Paths below its folder; absent where only its `SKILL.md` was read. */

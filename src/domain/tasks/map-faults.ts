@@ -117,7 +117,10 @@ function findAnswerFaults({ map = {}, response }: Operation, task: Task): MapFau
   const outputs = membersOf(task.output).filter((name) => Object.hasOwn(map, name))
   if (response === undefined)
     return [
-      { path: ['map'], message: 'expected response with map: a path needs a documented answer' },
+      {
+        path: ['map'],
+        message: 'expected a response beside it: its paths point into a documented answer',
+      },
     ]
   if (!isJsonPayload(response)) return outputs.flatMap((name) => findTextFault(name, map[name]))
   if (response.example !== undefined) {

@@ -70,7 +70,7 @@ export const SCHEMES = [
   ),
   uncounted(
     'tempo_machine_token',
-    'MPP charge on Tempo, in machine tokens or as a share',
+    'MPP charge on Tempo, in machine tokens or as one part of a split payment',
     'The seller is paid by a swap contract, or by a transfer that carries no memo.',
   ),
   uncounted(

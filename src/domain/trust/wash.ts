@@ -229,12 +229,12 @@ function findHand(
 const MINT = `0x${'0'.repeat(40)}`
 
 /**
- * Payers that received the seller's money before they first paid: sent to them, however little, or
- * to one wallet that afterwards gave them at least what they first paid, and most of what they had.
- * Less than most proves nothing: a rival that the seller once paid could give it to his buyers.
+ * Payers whom the seller funded before their first payment: directly, with any amount, or through one
+ * wallet that then gave them at least the amount of that payment and at least half of all they had.
+ * Less than half proves nothing: a rival that the seller once paid could pass it on to the seller's buyers.
  *
- * Known limits: not through two wallets or more, not through a contract (exchanges, pools and bridges
- * pass on everybody's money), not in another token, and not longer ago than `WASH.hopDays`.
+ * Not found: money sent through two or more wallets, through a contract (exchanges, pools and bridges
+ * pass on everybody's money), in another token, or longer ago than `WASH.hopDays`.
  */
 function findFunded(
   settlements: readonly Paid[],
