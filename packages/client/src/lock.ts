@@ -1,5 +1,4 @@
 import { judgeOffer, readOffer, toExpectText } from '../../../src/domain/relay/pins.ts'
-import { isAtAddress } from '../../../src/domain/wire/text.ts'
 import { WaypostError } from './waypost-error.ts'
 
 /** What differs from the pin. Spelled out here: the package's types name no file outside it. */
@@ -46,23 +45,6 @@ export function toExpected(entry: LockEntry, digest: string): string {
     ...(payee.length > 0 && { payee }),
     ...(entry.max_usd !== null && { max_usd: entry.max_usd }),
   })
-}
-
-/**
- * The pinned call that goes to an endpoint.
- *
- * @param endpoint the listing's own URL without it
- * @example findCall(entry, 'POST', '/search') → 'POST https://api.exa.ai/search'
- */
-export function findCall(
-  { calls }: LockEntry,
-  method: string,
-  endpoint?: string,
-): string | undefined {
-  const own = Object.keys(calls).filter((name) => name.startsWith(`${method} `))
-  if (endpoint !== undefined)
-    return own.find((name) => isAtAddress(name.slice(method.length + 1), endpoint))
-  return own.length === 1 ? own[0] : undefined
 }
 
 /**

@@ -1,5 +1,6 @@
 import { EXPECT_HEADER } from '../../../src/domain/relay/pins.ts'
 import { callPath, kitPath } from '../../../src/domain/wire/links.ts'
+import { isAtAddress } from '../../../src/domain/wire/text.ts'
 import type {
   Categories,
   Changes,
@@ -24,7 +25,7 @@ import type {
   TaskPlan,
   Tasks,
 } from './answers.ts'
-import { findCall, type Lock, type LockEntry, pinnedIn, toExpected } from './lock.ts'
+import { type Lock, type LockEntry, pinnedIn, toExpected } from './lock.ts'
 import {
   type PaymentTerms,
   type PayWith,
@@ -373,4 +374,17 @@ function sendCall(
 function toBody(body: unknown): BodyInit {
   if (typeof body === 'string') return body
   return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body)
+}
+
+/**
+ * The pinned call that goes to an endpoint.
+ *
+ * @param endpoint the listing's own URL without it
+ * @example findCall(entry, 'POST', '/search') → 'POST https://api.exa.ai/search'
+ */
+function findCall({ calls }: LockEntry, method: string, endpoint?: string): string | undefined {
+  const own = Object.keys(calls).filter((name) => name.startsWith(`${method} `))
+  if (endpoint !== undefined)
+    return own.find((name) => isAtAddress(name.slice(method.length + 1), endpoint))
+  return own.length === 1 ? own[0] : undefined
 }
