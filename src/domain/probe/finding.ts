@@ -19,15 +19,15 @@ export type ProbeOutcome = (typeof PROBE_OUTCOMES)[number]
 
 export interface PaymentTerm {
   rail: Rail
-  /** CAIP-2, or null for a chain or means this directory has no id for. */
+  /** CAIP-2; null for a chain or payment method that has no id in this directory. */
   network: string | null
   /** x402 scheme or MPP method and intent, as sent. */
   scheme: string
-  /** The price of one call in USD; null where asset or scheme don't tell. */
+  /** The price of one call in USD; null where asset or scheme do not reveal it. */
   usd: number | null
   /** CAIP-10, or null. */
   payout: string | null
-  /** Everything a payer signs, where an offer of x402 says all of it. */
+  /** Everything a payer signs, where an offer of x402 states all of it. */
   accept?: Accept
 }
 
@@ -71,7 +71,7 @@ export interface Finding {
   status?: number
   /** Of the first answer. */
   ms?: number
-  /** Of the protocol, as negotiated or declared. */
+  /** Version of the protocol, as negotiated or declared. */
   version?: string
   /** One printable line of at most 200 characters. */
   saw: string
@@ -83,7 +83,7 @@ export interface Finding {
   /** How long the seller wants to be left alone, in seconds. */
   retryAfterS?: number
   failure?: ProbeFailure
-  /** By the operation's declared answer; only the verdict is kept. */
+  /** The judgement by the operation's declared answer; only the verdict is kept. */
   judged?: { verdict: DeliveryVerdict; reason: string }
   /** For the linter: the answer's own faults, in place of a general sentence on the protocol. */
   faults?: Fault[]
@@ -178,7 +178,7 @@ export interface ProbeAnswer {
   ms: number
 }
 
-/** The meaning of no answer at all. Our own faults never count against a seller. */
+/** What it means when no answer came. Our own faults never count against a seller. */
 const FAILURES = {
   refused: { outcome: 'dead', saw: 'the connection was refused' },
   reset: { outcome: 'dead', saw: 'the connection was reset' },
@@ -257,7 +257,7 @@ export function toInertLine(text: string, maxLength: number): string {
   return `${line.slice(0, maxLength - ELLIPSIS.length).replace(/[\ud800-\udbff]$/, '')}${ELLIPSIS}`
 }
 
-/** With its method a name of at most 100 characters, as rows of changes hold it. */
+/** With its method, a path makes a name of at most 100 characters, as rows of changes hold it. */
 const MAX_PATH_LENGTH = 90
 
 /** @example { method: 'GET', url: 'https://x.example/users/{id}' } → 'GET /users/{id}' */
@@ -269,7 +269,7 @@ export function toOperationName({ method, url }: { method: string; url: string }
 /** How long probes are kept, and what they saw: payouts, operations, changes. */
 export const KEEP_MS = 90 * 86_400_000
 
-/** What an unpaid call is answered with. */
+/** How a seller should answer an unpaid call. */
 export const RIGHT_MPP =
   'Answer an unpaid call with 402 and WWW-Authenticate: Payment with id, realm, method, intent and request, the last one base64url of JSON with amount, currency and recipient.'
 

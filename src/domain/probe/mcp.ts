@@ -49,7 +49,7 @@ export function toMcpFinding(
 /** The current revision: every request describes itself, without a handshake or a session. */
 const MCP_CURRENT = '2026-07-28'
 
-/** How an MCP server is spoken to. */
+/** How an MCP server should answer. */
 export const RIGHT_MCP = `Answer POST with JSON-RPC: server/discover of revision ${MCP_CURRENT}, or initialize of an earlier one, and then tools/list.`
 
 /** The last revision with an `initialize` handshake. */
@@ -57,7 +57,7 @@ export const MCP_FORMER = '2025-11-25'
 
 const CLIENT = { name: 'directory-probe', version: '1' }
 
-/** Pages of `tools/list` that are read: the limit for a server that always has another. */
+/** The most pages of `tools/list` that are read, since a server may always name another page. */
 const MAX_PAGES = 20
 
 /** One message: its body, and the headers that mirror it over HTTP. A notification has no id. */
@@ -94,7 +94,7 @@ export function toSessionHeaders({ version, id }: McpSession): Record<string, st
   return { 'mcp-protocol-version': version, ...(id !== null && { 'mcp-session-id': id }) }
 }
 
-/** By the revision of a session, or by the current one. */
+/** A request in the revision of the session, or in the current revision. */
 function toRequest(
   id: number,
   method: string,
@@ -165,8 +165,8 @@ export async function listTools(
 const MAX_REQUESTED = 3
 
 /**
- * What paid tools answer an unpaid call with. Only those are called that say themselves that they
- * change nothing, and that have a price or belong to a paid server.
+ * The answers of paid tools to an unpaid call. A tool is only called if it declares that it
+ * changes nothing, and has a price or belongs to a paid server.
  */
 export async function askTerms(
   ask: AskMcp,
@@ -193,7 +193,7 @@ export async function askTerms(
   return requested
 }
 
-/** Servers that could not parse a request answer with an error without an id: it counts too. */
+/** Servers that could not parse a request answer with an error without an id: that error counts too. */
 export function parseRpcReply(text: string, id: number): RpcReply | null {
   const value = parseJson(text)
   const message = Array.isArray(value)
@@ -261,7 +261,7 @@ interface KeptList<Item> {
   isCut: boolean
 }
 
-/** Bounded, with inert texts. A schema too large or with external references becomes any object. */
+/** A bounded number of tools, with inert texts. A schema too large or with external references becomes any object. */
 export function readTools(values: readonly unknown[]): KeptList<Tool> {
   return keepWithin(values, SEEN.tools, (value) => {
     const name = toName(value.name)
@@ -324,7 +324,7 @@ function keepWithin<Item>(
   return { items, isCut }
 }
 
-/** A client sends the name back: one that would have to be changed for display is left out. */
+/** A client sends the name back: a name that would have to be changed for display is left out. */
 function toName(value: unknown): string | null {
   if (typeof value !== 'string' || value === '' || value.length > SEEN.nameLength) return null
   return toInertLine(value, SEEN.nameLength) === value ? value : null
@@ -360,7 +360,7 @@ function inertStrings(schema: Record<string, unknown>): Record<string, unknown> 
     if (Array.isArray(value)) return value.map((each) => clean(each, ''))
     return isJsonObject(value) ? inertStrings(value) : value
   }
-  // Whatever keyword they stand under, known or not.
+  // Texts are cleaned under every keyword, known or not.
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, clean(value, key)]))
 }
 
@@ -475,8 +475,8 @@ const PAYMENT_ERRORS = new Set([-32_042, -32_402, 402])
 const MAX_TEXT = 64 * 1024
 
 /**
- * What an unpaid request is answered with: an error with terms in `data`, or the result of a tool
- * that is an error, whose terms stand in `structuredContent`, `_meta` or its text.
+ * The terms that answer an unpaid request: in `data` of an error, or in a tool's result
+ * that is an error, in its `structuredContent`, `_meta` or text.
  */
 export function readRpcTerms(reply: RpcReply | null): PaymentTerm[] {
   if (reply === null) return []
@@ -513,7 +513,7 @@ function toSold(terms: readonly PaymentTerm[]): Sold {
 
 /**
  * What `tools/list` says of a tool's price: `payment` beside its schema, or members of `_meta` in
- * the shapes of documents, each in a name space of its author.
+ * documented shapes, each under its author's name space.
  */
 function readToolPrice(tool: Record<string, unknown>): { sold: Sold; isPaid: boolean } {
   const meta = objectOf(tool._meta)

@@ -34,7 +34,7 @@ import type { ProbePlan } from './plan.ts'
 const MAX_PAYOUTS = 20
 
 /**
- * Adds a probe to the last 90 days, to the seen interface and to what changed. Anything it did not
+ * Adds a probe to the last 90 days, to the seen interface and to what changed. Anything the probe did not
  * see stays as it was.
  */
 export function mergeFinding(
@@ -75,7 +75,7 @@ function cutToBounds(merged: MergedInterface): Interface | null {
   return null
 }
 
-/** Sorted by time, each time once, none older than we keep. */
+/** Probes sorted by time, one per time, none older than we keep. */
 function keepProbes(probes: readonly Probe[], at: string): Probe[] {
   const oldest = Date.parse(at) - KEEP_MS
   const byMoment = new Map(probes.map((probe) => [`${probe.at} ${probe.protocol}`, probe]))
@@ -107,7 +107,7 @@ function mergeSight(
     ...present({
       tools: tools ?? (isOfCalls ? old?.tools : undefined),
       skills: skills ?? (isOfCalls ? old?.skills : undefined),
-      // Without empty members.
+      // Leaves out empty members.
       server: server
         ? Object.fromEntries(Object.entries(server).filter(([, value]) => value !== ''))
         : old?.server,
@@ -138,7 +138,7 @@ function mergePayouts(
     .slice(0, MAX_PAYOUTS)
 }
 
-/** Probes of both, and the interface and drift of the newer one. */
+/** Probes of file and ledger, with the interface and drift of the newer one. */
 export function combineEvidence(file: Evidence, ledger: Evidence | undefined): Evidence {
   if (ledger === undefined) return file
   const probes = [...(file.probes ?? []), ...(ledger.probes ?? [])]
@@ -252,7 +252,7 @@ function withoutTime({ seen, ...operation }: SeenOperation, at: string): SeenOpe
 
 /**
  * What a seller changed, as rows: its prices, networks, payees and tools at one look, compared with
- * the look before or, if that says nothing new, with what the listing says. A notice is a sentence over
+ * the look before or, if that says nothing new, with what the listing says. A notice is a sentence about
  * the newest rows, and lint prints the same sentences.
  */
 type Declared = ProbePlan['declared']
@@ -268,7 +268,7 @@ type Look = Record<What, ReadonlyMap<string, string>>
  * The rows of a look, newest first, above those of the last 90 days.
  *
  * @param before what was seen until then; undefined for a first look
- * @param now the same with this look in it
+ * @param now what was seen including this look
  */
 function addDrift(
   known: readonly Drift[],
@@ -295,7 +295,7 @@ function addDrift(
 interface Change {
   what: What
   name: string
-  /** Absent for what is new, and `is` for what is gone. */
+  /** Absent for an addition; `is` is absent for a removal. */
   was?: string | undefined
   is?: string | undefined
 }
@@ -336,7 +336,7 @@ function compareWithListing(look: Look, declared: Declared): Change[] {
     .filter(isAgainstListing)
 }
 
-/** Judged by `was` as the listing's word: an empty one says nothing. */
+/** `was` is the listing's value here: an empty value contradicts nothing. */
 function isAgainstListing({ what, was = '', is = '' }: Change): boolean {
   if (was === '' || is === '') return false
   if (what === 'price') return toNumber(is) > toNumber(was)

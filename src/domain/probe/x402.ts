@@ -68,7 +68,7 @@ export function judgePayment(
   return toFinding(finding, answer)
 }
 
-/** The rail that was tried, else every way to state terms. */
+/** The fault of the rail that was tried; if none was, every way to state terms. */
 export function toMissingTerms(read: readonly ReadTerms[]): Fault {
   const missing = read.flatMap((each) => (each.found ? [] : [each]))
   const tried = missing.find(({ isTried }) => isTried) ?? missing[0]
@@ -100,8 +100,8 @@ function judgeUnpaid(
 }
 
 /**
- * `spoke` is a 2xx with the declared content type, JSON that parses where none is declared.
- * @param expected that media type, or null
+ * `spoke` is a 2xx with the declared content type, or with JSON that parses where no type is declared.
+ * @param expected the declared media type, or null
  * @param now milliseconds since the epoch
  */
 export function judgeHttp(
@@ -131,7 +131,7 @@ function isJsonType(mediaType: string): boolean {
   return mediaType === 'application/json' || /^[a-z]+\/[a-z0-9.-]+\+json$/.test(mediaType)
 }
 
-/** What an unpaid call is answered with. */
+/** How a seller should answer an unpaid call. */
 export const RIGHT_X402 =
   'Answer an unpaid call with 402 and a PAYMENT-REQUIRED header: base64 of {"x402Version":2,"accepts":[…]}, each offer with scheme, network (CAIP-2), asset, payTo and amount in whole base units. Version 1 puts {"x402Version":1,"accepts":[…]} in the body, with maxAmountRequired.'
 const RIGHT_HEADER =
@@ -141,7 +141,7 @@ const TERMS_NEED_402 =
 
 const HEADER = 'the PAYMENT-REQUIRED header'
 
-/** Version 2 in `PAYMENT-REQUIRED`, 1 in the body: terms elsewhere are read, and are a fault. */
+/** Version 2 has terms in `PAYMENT-REQUIRED`, version 1 in the body: terms elsewhere are read, but are a fault. */
 export function readX402Terms(answer: ProbeAnswer): ReadTerms {
   const header = headerOf(answer, 'payment-required')
   const body = jsonOf(answer)
@@ -223,7 +223,7 @@ function findOfferFault(value: unknown, at: number, version: 1 | 2): Fault[] {
   ]
 }
 
-/** The offers that a client could sign, however little of them we can price. */
+/** The offers that a client could sign, including those we cannot price. */
 export function toX402Terms(accepts: readonly unknown[]): PaymentTerm[] {
   return accepts.flatMap((value): PaymentTerm[] => {
     const offer = readX402Offer(value, { allowTestCoins: true })
@@ -240,7 +240,7 @@ export function toX402Terms(accepts: readonly unknown[]): PaymentTerm[] {
   })
 }
 
-/** Of any namespace: what we do not price is as valid. */
+/** An id of any namespace: a network that we do not price is valid too. */
 const CAIP_2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/
 
 function isWhole({ asset, payTo, amount }: X402Offer, value: unknown): boolean {

@@ -22,7 +22,7 @@ const BLOCKS = [
   ['10.0.0.0/8', 'private'],
   ['100.64.0.0/10', 'shared_address_space'],
   ['127.0.0.0/8', 'loopback'],
-  // Azure's wire server: globally routed numbers, answered from inside.
+  // Azure's wire server: a globally routed address that Azure answers inside its own network.
   ['168.63.129.16/32', 'cloud_metadata'],
   ['169.254.0.0/16', 'link_local'],
   ['172.16.0.0/12', 'private'],

@@ -10,11 +10,11 @@ export interface DeclaredResponse {
 }
 
 /**
- * What a declaration says of an answer's value: whether it has the declared shape, is an error, or
- * is nothing.
+ * Judges an answer's value by its declaration: whether it has the declared shape, is an error, or
+ * is empty.
  *
  * The shape is members and types, and nothing finer. Patterns, formats, lengths and further members
- * are not part of it: an answer with a longer name is still the answer, and a foreign pattern is
+ * do not count: an answer with a longer name is still a good answer, and a foreign pattern is
  * never run.
  *
  * No validator is used, as it would refuse odd but correct answers (a null where nothing is known,
@@ -56,7 +56,7 @@ export function findDeclaredFault(declared: DeclaredResponse, value: unknown): s
 }
 
 /**
- * Whether an answer is an error despite its status. One with a value for anything declared is an
+ * Whether an answer is an error despite its status. With a value for any declared member it is a real
  * answer, whatever else it has: `{ok: false, url, checked_at}` may be what was sold.
  *
  * @returns the sign of the error, or null
@@ -104,7 +104,7 @@ interface Place {
   depth: number
   /** Budget shared by all steps of one judgement; anything unchecked when it runs out passes. */
   budget: { left: number }
-  /** One of several parts of a shape: an answer may have none of its members. */
+  /** The schema is one of several parts of a shape: an answer may have none of that part's members. */
   isPart?: boolean
 }
 
@@ -127,7 +127,7 @@ function visit(schema: unknown, value: unknown, place: Place): string | null {
   )
 }
 
-/** Another schema for the same value. */
+/** The place of the same value under another schema. */
 function sameWay(place: Place, isPart = place.isPart === true): Place {
   return { ...below(place, place.path), isPart }
 }
@@ -172,7 +172,7 @@ function findChoiceFault(
     const fault = visit(part, value, sameWay(place, true))
     if (fault !== null) return fault
   }
-  // An answer that fits two shapes is just as good.
+  // `oneOf` is read like `anyOf`: an answer that fits two shapes is good too.
   for (const choices of [anyOf, oneOf]) {
     const faults = Array.isArray(choices) ? findFaults(choices, value, place) : []
     if (faults[0] !== undefined) return faults[0]
@@ -180,7 +180,7 @@ function findChoiceFault(
   return null
 }
 
-/** Of all of them; empty where one fits. */
+/** The faults of all choices; empty where one choice fits. */
 function findFaults(choices: readonly unknown[], value: unknown, place: Place): string[] {
   const faults: string[] = []
   for (const choice of choices) {
@@ -202,7 +202,7 @@ function findMemberFault(
       return toFault(place.path, `expected a member ${cutAt(name, MAX_NAME)}`)
   const properties = objectOf(schema.properties)
   const names = Object.keys(properties)
-  // Most schemas require nothing; an answer without a single one of their members is another one.
+  // Most schemas require nothing; an answer with none of their members has another shape.
   const isOther = names.length > 0 && !names.some((name) => Object.hasOwn(value, name))
   if (isOther && place.isPart !== true && Object.keys(value).length > 0)
     return toFault(place.path, `expected a member such as ${cutAt(names[0] ?? '', MAX_NAME)}`)
@@ -222,7 +222,7 @@ function findItemFault(schema: Record<string, unknown>, value: unknown[], place:
   return null
 }
 
-/** For an example only its type and outer members count: deeper it is one case of many. */
+/** Only an example's type and outer members count: its deeper values are one case of many. */
 function findExampleFault(example: unknown, value: unknown): string | null {
   const isScalar = typeof example !== 'object' && typeof value !== 'object'
   if (example === null || isScalar) return null
@@ -264,7 +264,7 @@ function findErrorText(text: string): string | null {
 const SAYS_ERROR = 'A member says that there was an error.'
 const SAYS_FAILED = 'A member says that the call failed.'
 
-/** Members that may say it, by name. */
+/** Members that may report an error, by name. */
 const MEMBER_SIGNS = new Map([
   ...['error', 'errors', 'errormessage', 'errorcode', 'exception'].map(
     (name) => [name, SAYS_ERROR] as const,

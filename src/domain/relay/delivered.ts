@@ -33,26 +33,26 @@ export const DeliveredSchema = v.object({
 })
 export type Delivered = v.InferOutput<typeof DeliveredSchema>
 
-/** Most calls of one buyer that count, like its settlements. */
+/** The most calls that count for one buyer: the same limit as for its settlements. */
 const MAX_CALLS = 10
 /** How long after a call its payment may settle: an offer's time, plus drift (milliseconds). */
 const SETTLES_WITHIN_MS = 15 * 60_000
 const CLOCKS_APART_MS = 15_000
-/** How long before its time parts of a block can be seen (milliseconds, Base). */
+/** How long before its timestamp parts of a block can be seen (milliseconds, Base). */
 const PUBLIC_BEFORE_MS = 2_000
 /** Requirements of the badge. */
 export const DELIVERS = { calls: 10, buyers: 3, share: 0.95 } as const
 
 /**
- * The deliveries of a listing's counted payments. A call counts like its buyer; a buyer without a
- * voucher counts nothing, and where nobody can be vouched for nothing is shown.
+ * The deliveries of a listing's counted payments. A call has its buyer's weight, which is zero without
+ * a voucher. Where nobody can be vouched for, no deliveries are shown.
  *
- * A caller alone can cause a refusal and a second 402, by nonsense or one payment sent twice: they
- * count where the seller's own answer names the payment, or two buyers got them.
+ * A caller alone can cause a refusal or a second 402, by nonsense or one payment sent twice. These
+ * outcomes count where the seller's own answer names the payment, or where two buyers got them.
  *
  * Known limits: where an answer names no transaction, its call is only found by the nonce of an
- * EIP-3009 authorisation, and only if it came two seconds before the block; under other schemes it
- * counts nothing. A seller may replay payments it received directly through the relay, and answer
+ * EIP-3009 authorisation, and only if the call came two seconds before the block; under other schemes the
+ * call does not count. A seller may replay through the relay payments that it got directly, and answer
  * them well there.
  */
 export function countDelivered(
@@ -98,7 +98,7 @@ const SIGNS: readonly ((call: JudgedCall, payment: LedgerPayment) => boolean)[] 
 ]
 
 /**
- * For each payment the earliest call it can belong to: sending it again later changes nothing. A
+ * For each payment, the earliest call it can belong to: a later call with that payment changes nothing. A
  * header alone proves nothing, since anybody can write that a buyer pays.
  */
 function matchPayments(
@@ -136,7 +136,7 @@ export function isInTime(
   return called_at <= at + CLOCKS_APART_MS && called_at >= at - SETTLES_WITHIN_MS
 }
 
-/** The newest of each buyer. */
+/** The newest calls of each buyer. */
 function limitBuyers(matched: readonly Matched[]): Matched[] {
   const byBuyer = Map.groupBy(
     matched.toSorted((a, b) => b.call.called_at - a.call.called_at),
@@ -193,7 +193,7 @@ export function toDeliveredText({
   return `Delivered ${delivered} of ${toCountText(paid_calls, 'paid call')} of ${toCountText(buyers, 'buyer')} (30 days)`
 }
 
-/** Outcomes of the others. @example 'Of the others, 2 were cut off, 1 was too large to judge.' */
+/** Outcomes of the other calls. @example 'Of the others, 2 were cut off, 1 was too large to judge.' */
 export function toOthersText({ others }: Pick<Delivered, 'others'>): string {
   const parts = DELIVERY_VERDICTS.flatMap((verdict) => {
     const number = others[verdict] ?? 0
@@ -208,8 +208,8 @@ export function toOthersText({ others }: Pick<Delivered, 'others'>): string {
 export type PaymentMarks = NonNullable<ReturnType<typeof readMarks>>
 
 /**
- * Null where payer and payee cannot be read, also for a request with two payers, in two payments or
- * in two members of one: a seller takes the one that pays, and the other could be anybody.
+ * Null where payer and payee cannot be read, and where a request names two payers, in two payments or
+ * in two members of one payment: a seller takes the payer that pays, and the other could be anybody.
  */
 export function toPaymentMarks(payments: readonly object[]): PaymentMarks | null {
   const [first, ...others] = payments.map(readMarks)
@@ -231,11 +231,11 @@ function readMarks(payment: object) {
     const mark = toMark(payee, payer)
     const nonce = readNonce(payload)
     return {
-      /** Payer and payee. Anybody can write this. */
+      /** The mark of payer and payee, which anybody can write. */
       payment: mark,
       /**
        * The same with the nonce that its payer signed (EIP-3009); null under other schemes. Until the
-       * payment is on its chain, only its payer and the seller who got it know it.
+       * payment is on its chain, only its payer and its seller know the nonce.
        */
       authorization: nonce === null ? null : `${mark} ${nonce}`,
     }
@@ -247,7 +247,7 @@ function readMarks(payment: object) {
   return { payment: toMark(account, transfer.authority), authorization: null }
 }
 
-/** The second mark, for a payment that a chain shows with its authorisation. */
+/** The mark `authorization`, for a payment that a chain shows with its authorisation. */
 export function authorizationMarkOf(
   { network, payee, payer }: Pick<LedgerPayment, 'network' | 'payee' | 'payer'>,
   nonce: string,
@@ -256,7 +256,7 @@ export function authorizationMarkOf(
 }
 
 /**
- * The first mark of payments that the meter read. On Solana a client signs for the payee's token
+ * The mark `payment` of payments that the meter read. On Solana a client signs for the payee's token
  * account, which takes a while to compute.
  */
 export function createPaymentMarks(): (payment: LedgerPayment) => string {
@@ -280,7 +280,7 @@ function readPayer(paying: unknown): string | null {
   return typeof payer === 'string' && /^\w{20,100}$/.test(payer) ? payer : null
 }
 
-/** Of x402, and of MPP, which has no member around it. */
+/** The nonce in x402, and in MPP, which has no member around the authorisation. */
 function readNonce(payload: unknown): string | null {
   const nonce = memberOf(memberOf(payload, 'authorization') ?? payload, 'nonce')
   return typeof nonce === 'string' && /^0x[\da-f]{64}$/i.test(nonce) ? nonce.toLowerCase() : null
@@ -320,7 +320,7 @@ const transaction = v.union([
   v.pipe(v.string(), v.regex(/^[1-9A-HJ-NP-Za-km-z]{64,90}$/)),
 ])
 
-/** Of x402, and of MPP. */
+/** The seller's report in x402, and in MPP. */
 const NamedSchema = v.union([
   v.pipe(
     v.object({ success: v.literal(true), transaction }),

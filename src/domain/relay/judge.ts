@@ -9,16 +9,16 @@ import {
 
 export interface Judgement {
   verdict: DeliveryVerdict
-  /** A sentence of our words, types and the declaration's names: no part of the answer. */
+  /** A sentence of our words, types and the declaration's names; it quotes no part of the answer. */
   reason: string
 }
 
-/** An answer as far as it came. */
+/** The part of an answer that arrived. */
 export interface DeliveredAnswer {
-  /** Null where none came. */
+  /** Null where no answer came. */
   status: number | null
   /**
-   * `cut` by its sender; `foreign`: in a content coding that the caller did not ask for; `unread`: too
+   * `cut`: its sender stopped early; `foreign`: in a content coding that the caller did not ask for; `unread`: too
    * large, or in an unsupported coding.
    */
   end: 'whole' | 'cut' | 'foreign' | 'unread'
@@ -39,11 +39,11 @@ const MAX_BLANK = 4096
 const AS_DECLARED: Judgement = { verdict: 'as_declared', reason: 'It is as declared.' }
 
 /**
- * Judges an answer by its operation's declaration. In doubt an answer is right: a seller is only
- * blamed for what is certainly not what it sells, and never for more than it declared.
+ * Judges an answer by its operation's declaration. In doubt an answer passes: a seller is only
+ * blamed for an answer that is certainly not what it declared.
  *
- * Known limit: invented values in the right shape look like true ones, and so does the answer to
- * another question: no other caller's answer is remembered.
+ * Known limit: invented values in the right shape pass, and so does the answer to
+ * another question, because no other caller's answer is remembered.
  */
 export function judgeDelivery(declared: DeclaredResponse, answer: DeliveredAnswer): Judgement {
   const { status, end, body } = answer
@@ -83,7 +83,7 @@ function judgeJson(declared: DeclaredResponse, { body }: DeliveredAnswer): Judge
   return toJudgement('other_shape', `Expected JSON, got ${/^\s*</.test(head) ? 'markup' : 'text'}.`)
 }
 
-/** @param isComplete otherwise the omitted part may hold values */
+/** @param isComplete false where an omitted part may hold values */
 function judgeValue(declared: DeclaredResponse, value: unknown, isComplete = true): Judgement {
   const sign = findErrorSign(declared, value)
   if (sign !== null) return toJudgement('error_in_200', sign)
@@ -93,7 +93,7 @@ function judgeValue(declared: DeclaredResponse, value: unknown, isComplete = tru
   return fault === null ? AS_DECLARED : toJudgement('other_shape', fault)
 }
 
-/** A stream is as declared where one of its events is; how pieces combine is unknown. */
+/** A stream is as declared where one of its events is as declared: how pieces combine is unknown. */
 function judgeEvents(declared: DeclaredResponse, events: readonly unknown[]): Judgement {
   const judged = events.map((event) => judgeValue(declared, event))
   if (judged.some(({ verdict }) => verdict === 'as_declared')) return AS_DECLARED
@@ -123,7 +123,7 @@ function toJudgement(verdict: DeliveryVerdict, reason: string): Judgement {
   return { verdict, reason }
 }
 
-/** UTF-16 is rare and has its mark; anything else but UTF-8 becomes replacement characters. */
+/** Decodes UTF-16 by its byte order mark, and everything else as UTF-8 with replacement characters. */
 function toText(body: Uint8Array): string {
   const [first, second] = body
   return (first === 0xff && second === 0xfe ? UTF_16 : UTF_8).decode(body)
@@ -214,12 +214,12 @@ function toHex(bytes: Uint8Array): string {
 }
 
 const MAX_ITEMS = 20
-/** Bytes of a text. */
+/** The most bytes kept of one text. */
 const MAX_TEXT = 2_000
-/** Total bytes of the result, and how deep it is nested. */
+/** The most bytes of the whole result, and its deepest nesting. */
 const MAX_KEPT = 64 * 1024
 const MAX_DEPTH = 64
-/** `\u` and its four digits: a text is not cut inside these. */
+/** `\u` and its four digits: a text is never cut inside an escape. */
 const ESCAPE_BYTES = 6
 
 /**
@@ -256,7 +256,7 @@ export function condenseJson(bytes: Uint8Array) {
     json: kept.subarray(0, size),
     /** Nothing was omitted. */
     isComplete: size === bytes.length,
-    /** A text or a bracket is open at its end. */
+    /** The JSON ends inside a text or a bracket. */
     isOpen: place.inText || place.depth > 0,
   }
 }

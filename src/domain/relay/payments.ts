@@ -6,7 +6,7 @@ import { parseJson, toCanonicalJson } from '../wire/json.ts'
 /** x402 over MCP (transports-v2/mcp): members of `_meta` for payments and receipts. */
 export const PAYMENT_META = 'x402/payment'
 
-/** Of a 402, unpacked: no terms are longer, and anybody who reads them for a caller reads no more. */
+/** The most of an unpacked 402 that is read for a caller: no terms are longer. */
 export const MAX_TERMS_BYTES = 256 * 1024
 
 const PaymentSchema = v.looseObject({ x402Version: v.picklist([1, 2]) })
@@ -15,14 +15,14 @@ const RequiredSchema = v.looseObject({
   accepts: v.array(v.looseObject({})),
 })
 
-/** Every member stays as the client signed it. @returns null when it is not a payment payload */
+/** Keeps every member as the client signed it. @returns null when `payment` is not a payment payload */
 export function toPaymentHeader(payment: unknown): { name: string; value: string } | null {
   if (!v.is(PaymentSchema, payment)) return null
   const name = payment.x402Version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE'
   return { name, value: toBase64(JSON.stringify(payment)) }
 }
 
-/** The terms of a 402: in its header since version 2, in its body before. Null when it has none. */
+/** The terms of a 402: in its header since version 2, in its body before. Null without terms. */
 export function readPaymentRequired(
   headers: Record<string, unknown>,
   body: string,

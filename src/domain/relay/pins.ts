@@ -65,7 +65,7 @@ export function callsOf({ operations, tools, skills }: CallerFacts): string[] {
   return [...new Set(names)].sort()
 }
 
-/** What the caller of one operation relies on: changes of another one are irrelevant. */
+/** What the caller of one operation relies on: changes of other operations are irrelevant. */
 export function toFactsOfCall(facts: CallerFacts, call: string): CallerFacts {
   const operations = facts.operations.filter((each) => toOperationKey(each) === call)
   const isPriced = operations.length > 0 && operations.every(({ price }) => price !== undefined)
@@ -84,7 +84,7 @@ function toCalled(entry: Called): object[] {
   if (entry.kind === 'http') return []
   if (entry.kind === 'mcp') return [{ url: entry.url, transport: entry.transport }]
   const { registry, identifier, transport, args = [] } = entry
-  // An image's tag is a version: a caller who runs another one has it in their own file.
+  // An image's tag is a version: a caller who runs another version has it in their own file.
   const name = registry === 'oci' ? identifier.replace(/:\w[\w.-]*(?=@|$)/, '') : identifier
   return [{ registry, identifier: name, transport, args }]
 }
@@ -171,7 +171,7 @@ export function judgeOffer(offered: Offered, { payee, max_usd: most }: Expectati
   ]
 }
 
-/** One of x402's `accepts`. A ceiling counts as a price, and of two amounts the larger one. */
+/** Reads one entry of x402's `accepts`. A ceiling counts as a price, and the larger of two amounts counts. */
 export function readOffer(offer: unknown, rules = { allowTestCoins: true }): Offered {
   const read = (name: string) => memberOf(offer, name)
   const network = toCaip2(String(read('network')))
@@ -184,7 +184,7 @@ export function readOffer(offer: unknown, rules = { allowTestCoins: true }): Off
   }
 }
 
-/** As people read it, one sentence for each. */
+/** One sentence for each difference. */
 export function toSentences(differences: readonly Difference[]): string {
   return differences
     .map(
@@ -260,17 +260,17 @@ function readOffers(terms: unknown): Offered[] {
   return listOf(memberOf(terms, 'accepts')).map((offer) => readOffer(offer))
 }
 
-/** Terms or a payment that cannot be read here: it may pay anybody anything. */
+/** Terms or a payment that cannot be read here: either may pay anybody any amount. */
 const UNREADABLE: readonly Offered[] = [{ payee: null, usd: null }]
 
-/** EIP-3009, of x402 and MPP. */
+/** An EIP-3009 authorisation, as in x402 and MPP. */
 const AuthorizationSchema = v.object({ to: v.string(), value: v.string() })
 /** With Permit2 the witness names the payee; for `upto`, `amount` is the most that may be taken. */
 const PermitSchema = v.object({
   permitted: v.object({ token: v.string(), amount: v.string() }),
   witness: v.object({ to: v.string() }),
 })
-/** Batch settlement: a voucher lets the seller claim, a deposit comes before the first one. */
+/** Batch settlement: a voucher lets the seller claim, a deposit comes before the first voucher. */
 const VoucherSchema = v.object({
   channelConfig: v.object({ receiver: v.string(), token: v.string() }),
   voucher: v.object({ maxClaimableAmount: v.string() }),
@@ -287,9 +287,9 @@ const CredentialSchema = v.object({
 })
 
 /**
- * A payment's statements on payee and amount: the offer its client chose, or the challenge it
- * answers, and what was signed. Only the second moves money, and a seller may craft terms in which
- * the two differ; so a payload that cannot be read here is worth nothing, whatever else it says.
+ * What a payment states about payee and amount: the offer its client chose, or the challenge it
+ * answers, and the signed payload. Only the payload moves money, and a seller may craft terms that
+ * differ from it; so a payment whose payload cannot be read here is worth nothing, whatever its offer.
  */
 function readSignedPayment(payment: unknown): readonly Offered[] {
   if (!isJsonObject(payment)) return UNREADABLE
@@ -301,7 +301,7 @@ function readSignedPayment(payment: unknown): readonly Offered[] {
   return [...chosen, ...signed].map((each) => readOffer(each))
 }
 
-/** Only the signed payee: a paid call needs nothing else. CAIP-10; null where it cannot be read. */
+/** The signed payee, which is all that a paid call needs. CAIP-10; null where it cannot be read. */
 export function readSignedPayee(payment: unknown): string | null {
   if (!isJsonObject(payment)) return null
   if (payment.challenge !== undefined && v.is(CredentialSchema, payment))

@@ -18,7 +18,7 @@ export const ReceiptSchema = v.strictObject({
   /** When the call came. */
   at: InstantSchema,
   listing_id: v.string(),
-  /** Digest of the operation, as in a lock: the declaration this was judged by. */
+  /** Digest of the operation, as in a lock: the declaration that the answer was judged by. */
   operation: v.string(),
   /**
    * SHA-256 over the secret of the call, method, space, path with query, line feed, body; over the
@@ -29,9 +29,9 @@ export const ReceiptSchema = v.strictObject({
   /** Null where no answer came. */
   status: v.nullable(count),
   verdict: v.picklist(DELIVERY_VERDICTS),
-  /** In our words and the declaration's names. */
+  /** A sentence of our words and the declaration's names. */
   reason: v.pipe(v.string(), v.maxLength(300)),
-  /** Named by the seller; or found on its chain by the nonce that the payer signed. */
+  /** The transaction that the seller named, or that was found on its chain by the nonce that the payer signed. */
   transaction: v.nullable(v.string()),
   ms: count,
 })
@@ -44,7 +44,7 @@ const signed = { key: v.string(), signature: v.string() }
 export const ReceiptViewSchema = v.object({ receipt: ReceiptSchema, ...signed })
 export type ReceiptView = v.InferOutput<typeof ReceiptViewSchema>
 
-/** A day's receipts: their number, and the SHA-256 of the file that lists theirs. */
+/** A day's receipts: their number, and the SHA-256 of the file that lists each receipt's SHA-256. */
 const ReceiptDaySchema = v.object({ day: DaySchema, receipts: count, sha256: hash, ...signed })
 export type ReceiptDay = v.InferOutput<typeof ReceiptDaySchema>
 
@@ -62,7 +62,7 @@ export const ReceiptKeysSchema = v.object({
       /** Base64url of 32 bytes. */
       public_key: v.string(),
       from: InstantSchema,
-      /** Signed nothing after this; absent for the current key. */
+      /** The key signed nothing after this time; absent for the current key. */
       until: v.optional(InstantSchema),
     }),
   ),

@@ -1,7 +1,7 @@
-/** Raw pairs: names keep their case, lines stay repeated, values are latin1, a byte a character. */
+/** Raw pairs: names keep their case, repeated lines stay, values are latin1 with one character per byte. */
 export type RawHeaders = readonly string[]
 
-/** RFC 9110 §7.6.1 and what HTTP/1.1 clients still send; about one connection, not the message. */
+/** Headers of one connection, not of the message: RFC 9110 §7.6.1, and some that HTTP/1.1 clients still send. */
 const HOP_BY_HOP = namesIn(`
     connection keep-alive proxy-connection proxy-authenticate proxy-authorization
     proxy-authentication-info te trailer transfer-encoding upgrade http2-settings
@@ -99,7 +99,7 @@ export function namesIn(text: string): string[] {
 
 /** The HTTP Field Name Registry, and names that browsers act on. Others are a seller's own. */
 
-/** About the answer itself. */
+/** Fields about the answer itself. */
 const DESCRIBES_ANSWER: ReadonlySet<string> = new Set(
   namesIn(`
     content-type content-length content-encoding content-language content-location content-range
@@ -117,7 +117,7 @@ const DESCRIBES_ANSWER: ReadonlySet<string> = new Set(
   `),
 )
 
-/** About an origin, a connection, a request, or what a browser should do next. */
+/** Fields about an origin, a connection, a request, or what a browser should do next. */
 const SPEAKS_OF_MORE: readonly string[] = namesIn(`
     a-im accept-additions accept-ch accept-charset accept-datetime accept-features accept-language
     access-control activate-storage-access alpn alt-svc alt-used alternates amp-cache-transform
@@ -164,16 +164,16 @@ export const REGISTERED_FIELDS: ReadonlySet<string> = new Set([
   ...SPEAKS_OF_MORE,
 ])
 
-/** Sellers sign in on our origin too: an answer sets no state, runs nothing, fills no cache. */
+/** Sellers sign in on our origin too, so a relayed answer may set no state, run nothing and fill no cache. */
 interface AnswerFacts {
   status: number
   isPaid: boolean
 }
 
-/** Reserved for us: a seller could name a receipt of its own. */
+/** Names reserved for us, so that no seller can name a receipt of its own. */
 const OF_RECEIPTS = /^call-(?:receipt|witness)/
 
-/** Unregistered orders to a web server in front of us to send one of its own files. */
+/** Unregistered headers that order a web server in front of us to send one of its own files. */
 const FOR_WEB_SERVERS = new Set([
   'x-accel-redirect',
   'x-sendfile',
@@ -219,7 +219,7 @@ function isPassed(name: string): boolean {
   return DESCRIBES_ANSWER.has(name) || !REGISTERED_FIELDS.has(name)
 }
 
-/** Types in which browsers run scripts: HTML, SVG, XML. Of several the worst counts. */
+/** Types in which browsers run scripts: HTML, SVG, XML. If several are named, the worst counts. */
 function isRunByBrowsers(contentType: string): boolean {
   const types = contentType.toLowerCase().split(/[;,]/)
   return types.some((type) => /^(text\/html|.+[/+]xml|text\/xsl)$/.test(type.trim()))
@@ -229,7 +229,7 @@ function isAttachment(values: string[]): boolean {
   return values.length === 1 && /^\s*attachment\s*(;|$)/i.test(values[0] ?? '')
 }
 
-/** A shared cache would leak it. @example 'public, max-age=60' → 'private, max-age=60' */
+/** Keeps an answer out of shared caches, which would leak it. @example 'public, max-age=60' → 'private, max-age=60' */
 function toPrivate(raw: RawHeaders): string {
   const directives = valuesOf(raw, 'cache-control').flatMap(
     (value) => value.match(/(?:"(?:[^"\\]|\\.)*"|[^,"])+/g) ?? [],

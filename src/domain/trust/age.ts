@@ -32,7 +32,7 @@ const DaysSchema = v.object({
   /** The last day of what others counted. */
   reported_use: DaySchema,
 })
-/** How old each kind of fact is: dates, of each listing's newest; null where nobody has one. */
+/** How old each kind of fact is, by each listing's newest date; null where no listing has such a fact. */
 export const AgesSchema = v.object({ newest: DaysSchema, median: DaysSchema })
 export type Ages = v.InferOutput<typeof AgesSchema>
 
@@ -55,7 +55,7 @@ export const PastFactsSchema = v.object({
       }),
     ),
   ),
-  /** What a call costs by catalogues. */
+  /** What a call costs according to catalogues. */
   pricing: v.optional(v.array(v.object({ at: InstantSchema, ...PerCallSchema.entries }))),
   drift: v.optional(v.array(DriftSchema)),
   package_run: v.optional(PackageRunSchema),
@@ -69,8 +69,8 @@ export interface PastPrices {
 /**
  * Divides evidence into what still holds on a day and what is past its limit.
  *
- * @param reported prices of catalogues that are past it
- * @returns `past` is undefined where nothing is
+ * @param reported prices of catalogues that are past their limit
+ * @returns `past` is undefined where no fact is past its limit
  */
 export function splitByAge(
   evidence: Evidence,
@@ -116,7 +116,7 @@ export function splitByAge(
 
 type IsOld = (fact: keyof typeof AGE_LIMITS, at: string | undefined) => boolean
 
-/** The measure that they came with may leave before them. */
+/** Gives signals their own day, since the measure that they came with may age out first. */
 function withDay(signals: Evidence['signals'], as_of: string | undefined) {
   return signals === undefined || as_of === undefined ? signals : { ...signals, as_of }
 }

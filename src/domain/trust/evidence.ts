@@ -37,13 +37,13 @@ const INTERFACE_ORIGINS = [
   'catalog',
 ] as const
 
-/** What of a seller's terms a probe compares from look to look. */
+/** The parts of a seller's terms that a probe compares from look to look. */
 const DRIFTING = ['price', 'network', 'payee', 'tools'] as const
 
 /** Outcomes of running a package, which is not a service that answers. */
 const PACKAGE_RUN_OUTCOMES = ['runs_as_declared', 'fails', 'unknown'] as const
 
-/** Payees of one operation that are kept. */
+/** The most payees kept of one operation. */
 export const MAX_PAY_TO = 10
 
 const OutcomeSchema = v.picklist(PROBE_OUTCOMES, `expected one of ${PROBE_OUTCOMES.join(', ')}`)
@@ -172,10 +172,10 @@ export type Notice = v.InferOutput<typeof NoticeSchema>
 
 const MAX_REPORTS = 40
 
-/** What others count of a service. */
+/** What others count about a service. */
 const USES = [
   'calls',
-  /** Wallets at least: payers of several endpoints or payees may be the same. */
+  /** At least this many wallets: payers of several endpoints or payees may be the same. */
   'payers',
   'settlements',
   'volume_usd',
@@ -184,13 +184,13 @@ const USES = [
   /** All tokens that an address received, sales or not, and how many wallets sent them. */
   'transfers',
   'senders',
-  /** Of its package or image. */
+  /** Downloads of its package or image. */
   'downloads',
-  /** Of its repository. */
+  /** Stars of its repository. */
   'stars',
 ] as const
 
-/** One figure that another published, and when: shown with its source, never scored. */
+/** One figure that another source published, and when: shown with its source, never scored. */
 export const ReportedUseSchema = v.strictObject({
   /** Id of `tables/sources.yaml`. */
   source: textLike(/^[a-z0-9][a-z0-9_-]{0,59}$/, 'expected the id of a source'),
@@ -202,7 +202,7 @@ export const ReportedUseSchema = v.strictObject({
   as_of: InstantSchema,
   /** How many hosts share the payee: then the figure is the payee's, not this listing's. */
   shared_with: v.optional(v.pipe(count, v.minValue(2, 'expected 2 or more'))),
-  /** HTTP status after a test purchase; or the flag that the source itself puts to its count. */
+  /** HTTP status after a test purchase; or the flag that the source itself attaches to its count. */
   outcome: v.optional(textLike(/^[a-z0-9_]{1,30}$/, 'expected a status or a flag')),
 })
 export type ReportedUse = v.InferOutput<typeof ReportedUseSchema>
@@ -230,8 +230,8 @@ export function uniteReports(
 }
 
 /**
- * The most of one kind that one source counts of the listing itself: several may count the same ones.
- * Of a payee's total it is the equal share; a count that its own source doubts is left out.
+ * The highest count of one kind that one source gives for the listing itself: several may count the same sales.
+ * A payee's total is divided equally among the hosts that share it; a count that its own source doubts is left out.
  */
 export function mostReported(
   what: ReportedUse['what'],
@@ -313,7 +313,7 @@ export const MeasuredSchema = v.pipe(
     ),
     last_settlement_at: v.nullable(InstantSchema),
     shared_payout: v.boolean(),
-    /** Payers left out as no independent seller vouches for them; absent where unknown. */
+    /** Payers left out because no independent seller vouches for them; absent where unknown. */
     unknown_buyers_30d: v.optional(count),
     /** How the counted payments were made; absent where not recorded. */
     paid_by: v.optional(v.array(v.picklist(COUNTED_SCHEMES))),
@@ -338,7 +338,7 @@ export const MeasuredSchema = v.pipe(
 )
 
 export const SignalsSchema = v.strictObject({
-  /** Without it, they are as old as the measure they came with. */
+  /** Without this day, signals are as old as the measure they came with. */
   as_of: v.optional(InstantSchema),
   status: v.optional(token),
   verified: v.optional(v.boolean()),
@@ -372,7 +372,7 @@ export const PackageRunSchema = v.strictObject({
   outcome: v.picklist(PACKAGE_RUN_OUTCOMES),
   /** Why it did not run as declared. */
   why: v.optional(SawSchema),
-  /** Settings and arguments that it was started with placeholders for. */
+  /** Settings and arguments that got placeholders when it was started. */
   placeholders: v.optional(listOf(printableText(100), 80)),
 })
 
@@ -390,16 +390,16 @@ export const MAX_DRIFT_TEXT = 500
 export const DriftSchema = v.strictObject({
   at: InstantSchema,
   what: v.picklist(DRIFTING),
-  /** Of an operation or a tool. */
+  /** The name of an operation or a tool. */
   name: printableText(100),
   was: v.optional(printableText(MAX_DRIFT_TEXT)),
   is: v.optional(printableText(MAX_DRIFT_TEXT)),
-  /** Whether `was` is from the look before, or what the listing says. */
+  /** Whether `was` is from the look before or from the listing. */
   of: v.picklist(['look', 'listing']),
 })
 export type Drift = v.InferOutput<typeof DriftSchema>
 
-/** `content/evidence/<prefix>/<slug>.json`, by machines only; members in the order of the files. */
+/** `content/evidence/<prefix>/<slug>.json`, written by machines only; members in the order of the files. */
 export const EvidenceSchema = v.strictObject({
   measured: v.optional(MeasuredSchema),
   signals: v.optional(SignalsSchema),
@@ -434,7 +434,7 @@ const WINDOW_DAYS = 30
 /** Volumes are rounded for each day. */
 const CENTS_A_DAY = 0.01
 
-/** The first calendar day counts partly: totals are between the sums without it and with it. */
+/** The window holds only part of its first calendar day: totals lie between the sums without and with that day. */
 function doDaysAgree({ days, as_of, settlements_30d, volume_usd_30d }: Totals): boolean {
   if (days === undefined) return true
   const start = new Date(Date.parse(as_of) - WINDOW_DAYS * DAY_MS).toISOString().slice(0, 10)

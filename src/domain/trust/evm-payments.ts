@@ -6,7 +6,7 @@ import type { CountedScheme } from './payments.ts'
 /**
  * Contracts of x402's batch settlement and auth-capture, which hold a buyer's money and may return
  * it, with the collectors that pass it on; by version of the packages, lower case. An address fixes
- * the code on every EVM chain. What waits there was not paid to anybody yet.
+ * the code on every EVM chain. Money that waits there has not been paid to anybody yet.
  */
 export const DEPOSIT_PLACES: readonly string[] = [
   // Batch settlement, 2.12 and later; it collects by EIP-3009 and by Permit2.
@@ -37,7 +37,7 @@ export interface ShownPayment<Log extends EvmLog> {
   /** The log that moved the money. */
   log: Log
   payer: string
-  /** The log that proves the payer's consent: the same one, or one next to it. */
+  /** The log that proves the payer's consent: `log` itself, or a log next to it. */
   consent: Log
 }
 
@@ -105,7 +105,7 @@ function addressAt(data: string, n: number): string {
   return toAddress(data.slice(2 + n * 64, 2 + (n + 1) * 64))
 }
 
-/** Whether a log is an ERC-20 transfer of one coin; one with an indexed amount is not. */
+/** Whether a log is an ERC-20 transfer of one coin; a log with an indexed amount is not. */
 function isTransferOf({ address, topics, data }: EvmLog, coin: string): boolean {
   return (
     address === coin &&
@@ -118,7 +118,7 @@ function isTransferOf({ address, topics, data }: EvmLog, coin: string): boolean 
 /**
  * Transfer authorisations (EIP-3009): x402 `exact` and MPP `evm`. The token writes
  * `AuthorizationUsed` and, as the next log, the authorised transfer: so a one-unit authorisation
- * next to an ordinary transfer pays for nothing, and each authorisation for one transfer.
+ * does not count for an ordinary transfer next to it, and each authorisation counts for one transfer.
  *
  * A forger could write either event in a contract of his own: both must be the coin's.
  */
@@ -147,11 +147,11 @@ function placeOf({ blockHash, transactionHash }: EvmLog, logIndex: number): stri
 /**
  * Permit2, x402 `exact` and `upto`: the buyer signs for a proxy, and the proxy's call names coin,
  * buyer and seller. The logs show less: the coin's transfer, and an event of the proxy without any
- * content. So the call is read, and it must go to a listed proxy.
+ * content. So the call is read too, and its target must be a listed proxy.
  *
- * A forger could write the same event in a proxy of his own (it is not on the list), or have the true
+ * A forger could write the same event in a proxy of his own (which is not on the list), or have the true
  * proxy move a coin of his own that makes a pool pay the seller in real ones (the call names his coin,
- * and not the pool). A call inside another one, as bundlers send it, is not seen.
+ * and not the pool). A call inside another call, as bundlers send it, is not seen.
  */
 /** Positions of a call's words; for `exact`, the amount is the permitted one. */
 interface Layout {
@@ -175,12 +175,12 @@ function bothWays(settle: string, withPermit: string, words: Omit<Layout, 'selec
 const EXACT = bothWays('0x13cd3b53', '0xfa340378', { token: 0, amount: 1, owner: 4, to: 5 })
 const UPTO_WORDS = { token: 0, amount: 4, owner: 5, to: 6 }
 const UPTO = bothWays('0xff11e7b4', '0x016c1748', UPTO_WORDS)
-/** Before the buyer could name who may settle. */
+/** The calls of `upto` before the buyer could name who may settle. */
 const FIRST_UPTO = bothWays('0x4bbb9642', '0x595ea2f0', UPTO_WORDS)
 
 /**
- * By version of the packages. An address fixes the code on every EVM chain, and where nothing is
- * deployed a call leaves no log. Those of 2.3, whose calls had another form, were in use for weeks
+ * Proxies by version of the packages. An address fixes the code on every EVM chain, and where nothing is
+ * deployed a call leaves no log. The proxies of 2.3, whose calls had another form, were in use for weeks
  * and are left out.
  */
 const PROXIES: Record<
@@ -229,8 +229,8 @@ function readCall({ to, input }: EvmCall) {
 }
 
 /**
- * MPP `charge` on Tempo: the coin writes a transfer and, next to it, the same with a memo. The memo
- * names the seller's realm, which is the host the buyer called, and the challenge. So it ties the
+ * MPP `charge` on Tempo: the coin writes a transfer and, next to it, the same transfer with a memo. The memo
+ * names the seller's realm, which is the host the buyer called, and the challenge. So the memo ties the
  * payment to this seller and this call, and the payer is the signer of the transaction; somebody
  * else may pay its fee.
  *

@@ -7,7 +7,7 @@ import { COUNTED_SCHEMES } from './payments.ts'
 import { TRUST } from './trust.ts'
 import { WASH_FLAGS } from './wash.ts'
 
-/** Searches and clicks on a listing in 90 days; `outside` leaves out those from our own pages. */
+/** Searches and clicks on a listing in 90 days; `outside` leaves out searches and clicks from our own pages. */
 export interface Demand {
   all: number
   outside: number
@@ -23,7 +23,7 @@ export interface AcceptedDispute {
 export interface OwnerFacts {
   /** The host that was proved, by id of a listing with a verified claim. */
   claimed: ReadonlyMap<string, string>
-  /** When that was, milliseconds. */
+  /** When that host was proved, milliseconds. */
   provedAt: ReadonlyMap<string, number>
   /** The host that was proved, by id of a listing whose seller wants it removed. */
   optedOut: ReadonlyMap<string, string>
@@ -60,13 +60,13 @@ export interface JudgedCall {
 export interface PaymentFacts {
   /** End of the window, milliseconds. */
   asOf: number
-  /** Of the last ninety days, each with its verdict. */
+  /** Payments of the last ninety days, each with its verdict. */
   payments: readonly LedgerPayment[]
   /** Payouts the meter reads: for their listings only our own figures count. */
   payees: readonly LedgerPayee[]
 }
 
-/** A complete day of receipts as it is published, and its file: their SHA-256, sorted, a line each. */
+/** A complete day of receipts as it is published, and its file: the receipts' SHA-256, sorted, one per line. */
 export interface DayOfReceipts {
   day: string
   receipts: number
@@ -148,7 +148,7 @@ export const LedgerPaymentSchema = v.strictObject({
   verdict: v.picklist(VERDICTS),
 })
 
-/** Whose a payee is: a line of the published payees. */
+/** The owner of a payee: a line of the published payees. */
 const LedgerPayeeSchema = v.strictObject({
   payee: PayoutSchema,
   /** The seller's domain. */
@@ -161,7 +161,7 @@ export type Verdict = (typeof VERDICTS)[number]
 export type LedgerPayment = v.InferOutput<typeof LedgerPaymentSchema>
 export type LedgerPayee = v.InferOutput<typeof LedgerPayeeSchema>
 
-/** As the file has it: its members in order, and no others. */
+/** A payment as the published file has it: its members in order, and no others. */
 export function toPublishedPayment(row: LedgerPayment): v.InferInput<typeof LedgerPaymentSchema> {
   return {
     network: row.network,
@@ -179,7 +179,7 @@ export function toPublishedPayment(row: LedgerPayment): v.InferInput<typeof Ledg
   }
 }
 
-/** By network first: a text put together for each of a million payments would be hashed each time. */
+/** Looks up by network first: a joined key would have to be hashed for each of a million payments. */
 export function createPayeeLookup(payees: readonly LedgerPayee[]) {
   const networks = new Map<string, Map<string, LedgerPayee>>()
   for (const row of payees) {
@@ -197,7 +197,7 @@ export function createPayeeLookup(payees: readonly LedgerPayee[]) {
 export const TrustPayeesSchema = v.object({
   /** End of the window; null without a meter. */
   as_of: v.nullable(InstantSchema),
-  /** Domains of the known sellers: payments to them vouch. Without sellers of money equivalents. */
+  /** Domains of the known sellers: payments to them vouch for a buyer. Sellers of money equivalents are left out. */
   seeds: v.array(text),
   payees: v.array(LedgerPayeeSchema),
 })
@@ -223,7 +223,7 @@ export type TrustLedgerFacts = v.InferOutput<typeof TrustLedgerSchema>
 
 export const WINDOW_MS = TRUST.windowDays * DAY_MS
 
-/** The window that ends with `asOf` is 0, the one before it 1; later ones are negative. */
+/** The window that ends with `asOf` is 0, the window before it 1; later windows are negative. */
 export function windowOf(at: number, asOf: number): number {
   return Math.floor((asOf - at) / WINDOW_MS)
 }

@@ -14,8 +14,8 @@ export interface Transfer {
 
 /**
  * Every way a buyer pays that today's official packages or specifications know, and whether we
- * count it. A scheme is counted if the chain itself shows who consented to pay whom, and we tried
- * the forgeries and none was counted; until then it is here uncounted, with the reason.
+ * count it. A scheme is counted once the chain itself shows who consented to pay whom, and no forgery
+ * that we tried was counted; until then its row here is uncounted and gives the reason.
  */
 interface Scheme {
   id: string
@@ -107,7 +107,7 @@ export const COUNTED_SCHEMES: readonly CountedScheme[] = SCHEMES.flatMap((scheme
   scheme.counted ? [scheme.id] : [],
 )
 
-/** On each listing with the rail `mpp`: a part of its sales may be in none of its numbers. */
+/** Shown on each listing with the rail `mpp`, since part of its sales may be missing from its numbers. */
 export const SESSIONS_NOT_COUNTED =
   'Payments by MPP sessions are not counted: their money waits in a contract that we do not read.'
 

@@ -95,7 +95,7 @@ function toPurchase({ at, usd_micro, listings }: LedgerPayment, owner: string): 
 }
 
 const MICRO = 1_000_000
-/** Below that the largest buyer is most of the business, and a stranger who joins them helps. */
+/** Below this number the largest buyer is most of the business, and a stranger who joins them helps. */
 const FEWEST_PAYERS = 3
 
 interface Counts {
@@ -107,7 +107,7 @@ interface Counts {
 
 /**
  * Each payment counts by its payer's weight. At most ten payments and ten dollars count per payer;
- * and of three payers or more none counts for more dollars than all others together. Otherwise a
+ * and among three or more payers, none counts for more dollars than all others together. Otherwise a
  * rival could take most of a score with one payment, as the largest buyer's share lowers it.
  *
  * @param rows of one window, those that count
@@ -172,7 +172,7 @@ function toShares(shares: readonly Share[]) {
   const rows = kept.flatMap((share) => share.rows)
   const networks = Map.groupBy(rows, ({ network }) => network)
   return {
-    // How much each payer counts, in millionths; those that do not are left out.
+    // How much each payer counts, in millionths; payers that do not count are left out.
     weights: new Map(kept.map(({ payer, weight }) => [payer, weight])),
     buyers: buyers / FULL,
     settlements: kept.reduce((sum, { settlements }) => sum + settlements, 0) / FULL,
@@ -217,7 +217,7 @@ function toDays(shares: readonly Share[]): Map<number, Counts> {
 
 interface Paid {
   as_of: string
-  /** Of the window, including those that do not count. */
+  /** Payments of the window, including those that do not count. */
   rows: readonly LedgerPayment[]
   /** Counted payments, this window first, then earlier ones. */
   windows: readonly (Shares | undefined)[]
@@ -289,7 +289,7 @@ function toSeries(windows: readonly (Shares | undefined)[], as_of: string): Day[
   ]
   const byDay = [...Map.groupBy(counts, ([day]) => day)].sort(([a], [b]) => a - b)
   return byDay.map(([day, own]) => {
-    // To millionths: sums of parts depend on the order of what is added.
+    // Rounded to millionths: a sum of fractions depends on the order of its parts.
     const sum = (of: 'settlements' | 'volume' | 'buyers') =>
       Math.round(own.reduce((all, [, part]) => all + (part?.[of] ?? 0), 0) * MICRO) / MICRO
     return {
@@ -303,9 +303,9 @@ function toSeries(windows: readonly (Shares | undefined)[], as_of: string): Day[
 
 /** What makes a buyer known, and how the money is spread. Dollars are millionths, so that sums are exact. */
 export const VOUCHING = {
-  /** What a buyer pays known sellers per listing where it counts in full. */
+  /** What a buyer must pay known sellers for each listing at which it counts in full. */
   microsAListing: 260_000,
-  /** The most of a buyer's payments to a listing on one day (UTC) that is custom. */
+  /** The most of a buyer's payments to a listing on one day (UTC) that counts as custom. */
   customADay: 200_000,
   /** The most custom that a buyer has at one listing. */
   mostCustom: 600_000,
@@ -323,7 +323,7 @@ export const FULL = 1_000_000
 
 /** The fields of a buyer's payment that the rule reads. */
 export interface Purchase {
-  /** Since the epoch, UTC. */
+  /** Days since the epoch, UTC. */
   day: number
   micros: number
   /** The seller's domain. */
@@ -360,7 +360,7 @@ export function weighBuyer(
 
 /**
  * The known sellers that enough people paid for the rule to apply. Additional payments never remove
- * one, so that nobody can end the rule; to trigger it costs as much as ten buyers at each.
+ * a seller, so that nobody can end the rule; triggering the rule costs as much as ten buyers at each.
  *
  * @param payments of the window that count
  */

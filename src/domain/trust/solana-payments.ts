@@ -36,8 +36,8 @@ const ACCOUNT_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
 const KEY_BYTES = 32
 
 /**
- * The account that holds a wallet's coins of one mint on Solana: the address derived from both that
- * no key signs for (a program derived address, with the highest bump whose hash is not a point).
+ * The account that holds a wallet's coins of one mint on Solana: an address derived from both, for which
+ * no key can sign (a program derived address, with the highest bump whose hash is not a point).
  *
  * @returns null where wallet or mint is not a key
  */
@@ -56,7 +56,7 @@ export function tokenAccountOf(wallet: string, mint: string): string | null {
 
 function isPoint(bytes: Uint8Array): boolean {
   try {
-    // As Solana's own library decompresses: a coordinate past the field's prime is taken modulo it.
+    // Solana's own library does the same: a coordinate past the field's prime is taken modulo that prime.
     ed25519.Point.fromBytes(bytes, true)
     return true
   } catch {
@@ -79,10 +79,10 @@ interface SolanaTransfer {
 }
 
 /**
- * The one checked transfer of a transaction as a client signs it for x402's `exact`, before anybody sends it.
+ * The one checked transfer in a transaction that a client signed for x402's `exact` and nobody has sent yet.
  *
  * @param encoded base64 of the transaction, of either version
- * @returns null unless it has exactly one, whose accounts are all in the transaction and not in a table on the chain
+ * @returns null unless it has exactly one such transfer, whose accounts are all in the transaction and not in a table on the chain
  */
 export function readSolanaTransfer(encoded: unknown): SolanaTransfer | null {
   if (typeof encoded !== 'string' || encoded.length > MAX_BYTES * 2) return null

@@ -6,7 +6,7 @@ export const TRUST = {
   weights: { buyers: 0.6, settlements: 0.25, volume: 0.15 },
   /** Where each part reaches its maximum: buyers, settlements, US dollars. */
   saturation: { buyers: 100, settlements: 1000, volumeUsd: 1000 },
-  /** How much of the base one buyer holding all of it costs. */
+  /** The share of the base that a listing loses when one buyer makes all payments. */
   concentrationPenalty: 0.5,
   recency: { freshDays: 7, floor: 0.5 },
   /** Shrinkage: B / (B + this). */
@@ -43,7 +43,7 @@ export type TrustVerdict =
 
 /**
  * A measure has a time: a window that ended more than thirty days before the build says nothing
- * about its day, and recency counts from the build's day, never from the measure's own.
+ * about the build's day, and recency counts from the build's day, never from the measure's.
  *
  * @param sharers listings that publish this payout, at least 1; 2 with `shared_payout`
  * @param asOf the build's day, such as 2026-11-26
@@ -113,7 +113,7 @@ export function pointsOf(input: TrustInput) {
   }
 }
 
-/** End of the day, UTC: two builds of one day are the same bytes. */
+/** End of the day, UTC, so that two builds on one day give the same bytes. */
 export function windowEnd(now: number): number {
   return Math.ceil((now + 1) / DAY_MS) * DAY_MS - 1
 }

@@ -1,7 +1,7 @@
 import { toNetworkId } from '../listing/networks.ts'
 
 /**
- * Tokens that count as US dollars, by chain: those their issuer redeems one for one, and those a
+ * Tokens that count as US dollars, by chain: tokens that their issuer redeems one for one, and tokens that a
  * bridge redeems for such a token. Anybody can deploy a token named USDC; an allow list of
  * contracts is the only proof of what was paid.
  */
@@ -9,11 +9,11 @@ export interface UsdAsset {
   /** Contract (lower case) or mint. */
   address: string
   decimals: number
-  /** What a payer signs for it, by EIP-712: no seller's word is taken for it. Null where nobody signs so. */
+  /** The EIP-712 domain that a payer signs, never taken from a seller. Null where the coin takes no such signature. */
   domain: { name: string; version: string } | null
 }
 
-/** Coins redeemed by a bridge, not their issuer: each says why it counts, shown as bridged. */
+/** Coins redeemed by a bridge, not their issuer: each row says why its coin counts, and pages show it as bridged. */
 export const BRIDGED_COINS = [
   {
     network: 'eip155:4217',
@@ -25,10 +25,10 @@ export const BRIDGED_COINS = [
   },
 ] as const
 
-/** Also every coin of Tempo's. */
+/** Every coin of Tempo's has these decimals too. */
 const USDC_DECIMALS = 6
 
-/** USD Coin, issued natively, on chains payments are seen on. */
+/** Contracts of natively issued USD Coin, by chain on which payments are seen. */
 const USD_COIN: Record<string, string> = {
   'eip155:1': '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
   'eip155:10': '0x0b2c639c533813f4aa9d7837caf62653d097ff85',

@@ -3,12 +3,12 @@ import type { Transfer } from './payments.ts'
 
 /** Numbers of the wash exclusions: the rules compute with them, the method page prints them. */
 export const WASH = {
-  /** Share of a payer's money that comes back from which on it was a round trip. */
+  /** When at least this share of a payer's money comes back, it was a round trip. */
   roundTripShare: 0.85,
-  /** Days before a first payment in which money through another wallet is still the seller's. */
+  /** Money that passed through another wallet up to this many days before a first payment is still the seller's. */
   hopDays: 30,
   burst: {
-    /** First-time payers of the same amount. */
+    /** How many first-time payers of the same amount make a cohort. */
     cohort: 10,
     /** Share of the cohort inside the window. */
     share: 0.7,
@@ -40,7 +40,7 @@ function isSurelyBefore(one: Moment, other: Moment): boolean {
   return one.transaction === other.transaction && one.log < other.log
 }
 
-/** Each payer's first payment, by wallet; of several at the same time always the same one. */
+/** Each payer's first payment, by wallet; among several at the same time, the choice is always the same. */
 function findFirstPayments<Payment extends Paid>(
   settlements: readonly Payment[],
 ): Map<string, Payment> {
@@ -53,7 +53,7 @@ function findFirstPayments<Payment extends Paid>(
   return first
 }
 
-/** Who gave a payer at least its first payment before it: anybody can throw dust at a wallet. */
+/** Wallets that sent a payer at least the amount of its first payment before it: anybody can send dust. */
 function findFunders(first: Paid, transfers: TransferIndex): Map<string, Transfer[]> {
   const received = transfers.to(first.payer).filter((transfer) => isSurelyBefore(transfer, first))
   const givers = Map.groupBy(received, ({ from }) => normalizeWallet(from))
@@ -100,19 +100,19 @@ export const WASH_FLAGS = [
 ] as const
 export type WashFlagId = (typeof WASH_FLAGS)[number]
 
-/** Known facts around one listing's payments; unknown ones exclude nothing. */
+/** Known facts about one listing's payments; unknown facts exclude nothing. */
 export interface WashKnowledge {
-  /** The seller's: published payouts and claimed ones, on any chain. */
+  /** The seller's wallets: published and claimed payouts, on any chain. */
   wallets: readonly string[]
   transfers: TransferIndex
   /** Whether a wallet (as `normalizeWallet` writes it) ever paid somebody else. */
   hasPaidOthers: (wallet: string) => boolean
-  /** Number of the thirty days that a payment lies in. */
+  /** Number of the thirty-day window that a payment lies in. */
   windowOf: (at: number) => number
 }
 
 /**
- * The wash among one seller's payments, in any order, with the first flag that fits each.
+ * The wash payments of one seller, given in any order, each with the first flag that fits.
  * A seller who pays himself is not a buyer.
  */
 export function findWash<Payment extends Paid>(
@@ -157,10 +157,10 @@ function findReturned(
  * proof (a launch looks like that too), so a second sign is required.
  *
  * Only the wallets of the crowded half hour are left out, or, where one wallet funded the cohort,
- * those that it funded: else a rival, for a few cents, could send a crowd that takes a seller's
- * real buyers with it.
+ * the wallets that it funded: otherwise a rival, for a few cents, could send a crowd that gets a seller's
+ * real buyers left out too.
  *
- * A cohort is of one window: sales of months before must not hide that a month's buyers came at once.
+ * A cohort lies in one window: sales of earlier months must not hide that a month's buyers came at once.
  *
  * @returns every settlement of those payers in that amount.
  */
@@ -201,7 +201,7 @@ function findCrowd(cohort: readonly Paid[]): Paid[] {
  * The second sign: nobody in the cohort ever paid anyone else, or one wallet funded half of it. A
  * mint, a bridge and an exchange fill everybody's wallets: as funders they prove nothing.
  *
- * @returns the payers it is a sign against
+ * @returns the payers that the sign speaks against
  */
 function findHand(
   cohort: readonly Paid[],
@@ -261,7 +261,7 @@ function isOwn({ from }: Transfer, own: ReadonlySet<string>): boolean {
   return own.has(normalizeWallet(from))
 }
 
-/** Whether the sender of this got it, within the look-back, from the seller. */
+/** Whether the sender of this transfer got its money from the seller within the look-back. */
 function isHop(
   passed: Transfer,
   first: Paid,
