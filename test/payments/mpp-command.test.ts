@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process'
+import { copyFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readQuotes, receiptOf } from '../../packages/client/src/payment.ts'
 import { aListing, type RelayWorld, startRelay } from '../call/relay-world.ts'
+import { clientHere } from '../support/client-here.ts'
+import { withEnv } from '../support/own-env.ts'
 import { preparePaymentPackages } from './prepare.ts'
 import { writeWallet } from './wallet-module.ts'
 
@@ -51,25 +54,20 @@ export default Mppx.create({ methods: [tempo.charge({ account, getClient })], po
     for (const close of closing.reverse()) await close()
   })
 
-  /** The key is in the environment alone. */
-  async function call(maxUsd: string, testCoins = 'yes') {
-    const env = {
-      ...process.env,
-      WAYPOST_URL: `http://127.0.0.1:${relay.port}`,
-      ...{ WALLET_WORDS: WORDS, WALLET_INDEX: COMMAND },
-      TEST_COINS: testCoins,
-    }
-    const args = [CLI, 'call', 'x402.seller', '--wallet', wallet, '--max-usd', maxUsd]
-    try {
-      return { code: 0, ...(await run(process.execPath, args, { env })) }
-    } catch (error) {
-      const { code, stdout, stderr } = Object(error)
-      return { code, stdout, stderr }
-    }
-  }
+  const envOf = (index: string, testCoins = 'yes') => ({
+    WAYPOST_URL: `http://127.0.0.1:${relay.port}`,
+    ...{ WALLET_WORDS: WORDS, WALLET_INDEX: index, TEST_COINS: testCoins },
+  })
+  const argsOf = (module: string, maxUsd: string) => [
+    ...['call', 'x402.seller', '--wallet', module, '--max-usd', maxUsd],
+  ]
 
   test('is not paid above the budget, nor in coins of a test network', async () => {
-    const [expensive, coins] = [await call('0.009'), await call('1', 'no')]
+    // A module reads its environment once.
+    const other = wallet.replace(/\.mjs$/, '-without.mjs')
+    copyFileSync(wallet, other)
+    const expensive = await clientHere(argsOf(wallet, '0.009'), { env: envOf(DIRECT) })
+    const coins = await clientHere(argsOf(other, '1'), { env: envOf(DIRECT, 'no') })
     expect(expensive).toMatchObject({ code: 1, stdout: '' })
     expect(expensive.stderr).toContain('The seller asks for $0.01, the budget is $0.009')
     expect(coins).toMatchObject({ code: 1, stderr: expect.stringContaining('no dollar coin') })
@@ -77,8 +75,11 @@ export default Mppx.create({ methods: [tempo.charge({ account, getClient })], po
   })
 
   test('is paid through the relay, and says by which transaction', async () => {
-    const { code, stdout, stderr } = await call('0.01')
-    expect([code, stdout], stderr).toEqual([0, 'sold'])
+    // The key is in the environment alone.
+    const { stdout, stderr } = await run(process.execPath, [CLI, ...argsOf(wallet, '0.01')], {
+      env: { ...process.env, ...envOf(COMMAND) },
+    })
+    expect(stdout, stderr).toBe('sold')
     expect(stderr).toMatch(/status 200, \$0\.01 by mpp to \S+ was sent/)
     expect(stderr).toMatch(/receipt: .*"reference":"0x[0-9a-f]{64}"/)
     expect(stderr).not.toContain('junk')
@@ -86,8 +87,7 @@ export default Mppx.create({ methods: [tempo.charge({ account, getClient })], po
   })
 
   test('is paid directly by the same wallet', async () => {
-    Object.assign(process.env, { WALLET_WORDS: WORDS, WALLET_INDEX: DIRECT })
-    const loaded = await import(wallet)
+    const loaded = await withEnv(envOf(DIRECT), () => import(wallet))
     const requested = await fetch(seller.url)
     const rules = { wallet: loaded.default, allowTestCoins: true }
     const [quote] = readQuotes(requested, null, rules)

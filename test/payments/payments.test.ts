@@ -278,7 +278,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     expect(result.headers.get('payment-receipt')).not.toBeNull()
   })
 
-  test('the TypeScript of kit.json pays as it stands', async () => {
+  longTest('the TypeScript of kit.json pays as it stands', async () => {
     const kit = await (await fetch(`${world.url}/api/v1/listings/x402.v2/kit.json`)).json()
     const { snippets } = kit as { snippets: Record<string, string> }
     const dir = mkdtempSync(join(fileURLToPath(new URL('.', import.meta.url)), 'snippet-'))
@@ -351,9 +351,9 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     await chain.transfer(1, PAYOUTS.direct, 5000n)
     expect(await trustOf('direct')).toMatchObject({ evidence: 'no_payment_data' })
     const measured = await world.whileDown(() => world.measure())
-    // What a page of the seller's own publishes is read without a proof: six payments to v2, one to v1
+    // What a page of the seller's own publishes is read without a proof: six payments to v2 (five without the kit's), one to v1
     // and two to mpp, beside those to the one that is proved, which another owner publishes too.
-    expect(measured).toContain(`${lab.NETWORK}: 14 payments to `)
+    expect(measured).toContain(`${lab.NETWORK}: ${IS_LONG ? 14 : 13} payments to `)
   })
 
   test('its buyers also pay somebody who is known to be independent', async () => {
@@ -371,8 +371,8 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
     expect(await trustOf('v2')).toMatchObject({
       evidence: 'verified_non_wash_payments',
       verified_buyers_30d: 2,
-      settlements_30d: 6,
-      volume_usd_30d: 0.006,
+      settlements_30d: IS_LONG ? 6 : 5,
+      volume_usd_30d: IS_LONG ? 0.006 : 0.005,
     })
     for (const [slug, settlements_30d] of [
       ['v1', 1],
