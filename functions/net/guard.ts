@@ -11,15 +11,15 @@ import type { ResolvedAddress, Resolver } from './resolver.ts'
 /**
  * Connections to foreign hosts.
  *
- * Security model: the address that was judged is the address that is dialled. Names are resolved
- * here once for each connection, every answer is judged, and the socket gets the judged list
- * instead of the name. undici's own `connect.lookup` is not called for literal addresses, so
- * literals are judged from the URL. The purpose decides what is reachable (`PURPOSES` below); each
+ * Security model: only a judged address is dialled. Names are resolved here once for each connection,
+ * every address found is judged, and the socket gets the judged list instead of the name. undici's own
+ * `connect.lookup` is not called for literal addresses, so literals are judged from the URL. The purpose
+ * decides what is reachable (`PURPOSES` below); each
  * verdict is counted.
  *
  * Known limitations: a network's own NAT64 prefix looks like any other address. A range of
- * `PRIVATE_HOSTS` is open to every listed name that resolves into it. We cannot see what a proxy of
- * the network does with a connection.
+ * `PRIVATE_HOSTS` is open to every listed name that resolves into it. A proxy in the network may send a
+ * connection elsewhere unnoticed.
  */
 export interface GuardOptions {
   purpose: Purpose
@@ -30,8 +30,8 @@ export interface GuardOptions {
   /** Refuses a judged address that is this service itself (508 `relay-loop`). */
   isOwnAddress?: ((address: string, port: number) => boolean) | undefined
   /**
-   * One buffer that all these connections read into, instead of a new one for every read. A
-   * listener of `data` owns its chunk only until it returns.
+   * One buffer that all these connections read into, instead of a new buffer for every read. A `data`
+   * listener owns its chunk only until the listener returns.
    */
   readInto?: Buffer
 }
@@ -59,7 +59,7 @@ export function toGuard(purpose: Purpose, { config, resolver, isOwnAddress }: Gu
 /** How connections were judged since the process started. */
 interface VerdictCount {
   purpose: Purpose
-  /** `allowed`, `own_address`, `no_address`, `by_operator`, or why an address was refused. */
+  /** `allowed`, `own_address`, `no_address`, `by_operator`, or the reason why an address was refused. */
   verdict: string
   count: number
 }
@@ -76,7 +76,7 @@ export function listVerdicts(): readonly VerdictCount[] {
   return [...verdicts.values()]
 }
 
-/** An answer of the resolver, or a literal, that must not be dialled. */
+/** A resolved or literal address that must not be dialled. */
 export class AddressRefusedError extends Error {
   override name = 'AddressRefusedError'
   code = 'ADDRESS_REFUSED'
@@ -115,9 +115,9 @@ type OnDialled = (...result: [error: Error, socket: null] | [error: null, socket
 
 /**
  * Opens one connection to a judged address. Fails with `AddressRefusedError`, `OwnAddressError`,
- * `ConnectDeadlineError`, or what DNS, TCP and TLS say.
+ * `ConnectDeadlineError`, or the error of DNS, TCP or TLS.
  *
- * @returns a function that gives up: then no callback is called
+ * @returns a function that cancels: `done` is not called afterwards
  */
 export function dialGuarded(target: Target, options: GuardOptions, done: OnDialled): () => void {
   const timeout = options.connectTimeoutMs
@@ -156,7 +156,7 @@ export function dialGuarded(target: Target, options: GuardOptions, done: OnDiall
   }
 }
 
-/** @returns the addresses, where every one may be dialled; throws where one may not. */
+/** @returns the addresses, if all of them may be dialled; throws if any may not. */
 function judgeAll(
   addresses: ResolvedAddress[],
   target: Target,
@@ -174,7 +174,7 @@ function findRefusal(
   { allowPrivate, isOwnAddress }: GuardOptions,
 ): { verdict: string; error: Error } | null {
   for (const { address } of addresses) {
-    // Ourselves first: under the trial setting loopback is allowed, a loop never is.
+    // Our own address comes first: the trial setting allows loopback, but never a call to this service.
     if (isOwnAddress?.(address, portOf(target)))
       return { verdict: 'own_address', error: new OwnAddressError('the target is this service') }
     const judged = judgeAddress(address, { allowPrivate, hostname: target.hostname })
@@ -188,7 +188,7 @@ function findRefusal(
   return { verdict: 'no_address', error }
 }
 
-/** @param finish called with null once connected to a judged address, else with the error. */
+/** @param finish called with null once connected to a judged address, or with the error. */
 function dial(
   target: Target,
   addresses: ResolvedAddress[],
@@ -202,14 +202,14 @@ function dial(
     ...(readInto === undefined ? { noDelay: true } : toSparing(readInto, () => socket)),
     ...(addresses.length === 1 && only !== undefined
       ? { host: only.address }
-      : // Tries the judged addresses in turn (RFC 8305); nothing else can be dialled.
+      : // Tries the judged addresses in turn (RFC 8305); no other address can be dialled.
         { host, lookup: createFixedLookup(addresses), autoSelectFamily: true }),
   }
   const isSecure = target.protocol === 'https:'
   const socket: Socket = isSecure
     ? openTls({ ...place, servername: isIP(host) === 0 ? host : '', ALPNProtocols: ['http/1.1'] })
     : openTcp(place)
-  // This listener stays: once connected it does nothing, and no other may be attached yet.
+  // This listener stays: once connected it does nothing, but no other error listener may exist yet.
   socket.on('error', finish)
   socket.once(isSecure ? 'secureConnect' : 'connect', () => {
     if (addresses.some(({ address }) => isSameAddress(address, socket.remoteAddress))) finish(null)
@@ -254,10 +254,10 @@ function portOf({ port, protocol }: Target): number {
 const WILDCARDS = new Set(['0.0.0.0', '::', '[::]'])
 
 /**
- * Is a target this very service? By port and address: the one the caller reached us on, or any of
- * the machine's when the service listens on all of them.
+ * Whether a target is this very service, by port and address: the address that the caller reached us on,
+ * or any address of the machine if the service listens on all.
  *
- * @param host `HOST`, what the server was told to listen on.
+ * @param host `HOST`, the address that the server listens on.
  */
 export function createOwnAddress(host: string, socket: Pick<Socket, 'localAddress' | 'localPort'>) {
   return (address: string, port: number): boolean => {
@@ -266,7 +266,7 @@ export function createOwnAddress(host: string, socket: Pick<Socket, 'localAddres
   }
 }
 
-/** Is an address of the web this service's own, by name? `own` is `BASE_URL`. */
+/** Whether a URL has this service's own host name and port. `own` is `BASE_URL`. */
 export function isOwnHost(url: URL, own: URL): boolean {
   return url.hostname.replace(/\.$/, '') === own.hostname && portOf(url) === portOf(own)
 }
@@ -275,9 +275,9 @@ export function isOwnHost(url: URL, own: URL): boolean {
 const OWN_NAME_KEPT_MS = 60_000
 
 /**
- * Addresses that lead to us under any other name: the address this process listens on, and those of
- * our own name. Behind a proxy our name may have addresses that other sites share (a CDN's), so
- * there only those of this machine count.
+ * Addresses that lead to us under any other name: the address this process listens on, and the addresses
+ * of our own name. Behind a proxy our name may have addresses that other sites share (a CDN's), so there
+ * only this machine's addresses count.
  *
  * Known limitation: another name for us at a proxy on another machine is not recognised.
  */
@@ -295,7 +295,7 @@ export function createOwnName({ config, resolver }: OwnNameParts) {
     return found.map(({ address }) => address)
   }
   return {
-    /** Looks our name up again if the last time is long ago. Never rejects. */
+    /** Looks our name up again if the last lookup has expired. Never rejects. */
     async refresh(): Promise<void> {
       const now = performance.now()
       if (now >= known.until) known = { until: now + OWN_NAME_KEPT_MS, addresses: await lookUp() }
@@ -334,25 +334,25 @@ const MIB = 1024 * KIB
 export interface HttpLimits {
   /** Name resolution, TCP and TLS together. */
   connectMs: number
-  /** From the first byte to the last one read, including the connection and redirects. */
+  /** The whole request, from connecting to the last byte read, redirects included. */
   answerMs: number
   headerBytes: number
   bodyBytes: number
-  /** Of a compressed body, once decompressed. */
+  /** Most bytes of a compressed body, once decompressed. */
   decodedBytes: number
 }
 
 interface PurposeRules {
   /**
-   * Who named the address: `stranger`: anybody, so it must be public and never ourselves under
-   * another name; `listing`: our content, so hosts of `PRIVATE_HOSTS` are open too; `operator`: a
+   * Who named the address. `stranger`: anybody, so the address must be public and never this service
+   * under another name. `listing`: our content, so hosts of `PRIVATE_HOSTS` are open too. `operator`: a
    * setting or a command, which is trusted.
    */
   named: 'stranger' | 'listing' | 'operator'
   /** `{base_url}` leads to a page that explains the prober and how to opt out. */
   userAgent: string
   limits: HttpLimits
-  /** Redirects followed where the caller allows the next address; a payment or a probe follows none. */
+  /** Most redirects followed, each only if the caller allows its address; payments and probes follow none. */
   redirects: number
 }
 
@@ -372,11 +372,12 @@ function toShortLimits(connectMs: number, answerMs: number, bytes: number): Http
 }
 
 /**
- * Why the server, its chores and the importers send requests to others by HTTP, and the limits of each.
- * Not here: mail, DNS and PostgreSQL, which do not use HTTP, and `health`, which asks this very server.
+ * Every purpose for which the server, its chores and the importers send HTTP requests to others, with its
+ * limits. Mail, DNS and PostgreSQL use no HTTP, and `health` calls this very server: they have no row
+ * here.
  *
- * The relay streams both ways, on its own connection from the guard: of its row only address rules,
- * connect time and header bytes apply; `relay_info` publishes the rest.
+ * The relay streams both ways, on its own connection from the guard: only the address rules, connect time
+ * and header bytes of its row apply; `relay_info` publishes its other limits.
  */
 export const PURPOSES = {
   relay: { named: 'listing', userAgent: '', limits: PROBE_LIMITS, redirects: 0 },
@@ -428,7 +429,7 @@ export const ANONYMOUS_PROBES = {
 
 type TargetSettings = Pick<Config, 'PRIVATE_TARGETS' | 'UNSAFE_ALLOW_PRIVATE_TARGETS'>
 
-/** Internal addresses a purpose may reach; `UNSAFE_ALLOW_PRIVATE_TARGETS` opens them to all. */
+/** Internal addresses that a purpose may reach; `UNSAFE_ALLOW_PRIVATE_TARGETS` opens all to every purpose. */
 export function privateTargetsOf(purpose: Purpose, config: TargetSettings): PrivateTargets {
   const { named } = PURPOSES[purpose]
   if (named === 'operator') return true

@@ -34,18 +34,18 @@ import { type NewReceipt, type openReceipts, toReceiptId } from './receipts.ts'
 type Receipts = ReturnType<typeof openReceipts>
 
 /**
- * Observes paid calls: copies request and answer up to a limit, and judges them once the answer was
+ * Observes paid calls: copies request and answer up to a limit, and judges the copies once the answer was
  * sent.
  *
- * Security model: copies are in memory until they are judged and nowhere else; a seller's words reach
- * neither a receipt nor a log. How much is copied, and how many receipts a client or a listing makes
- * an hour are limited, and beyond each limit the call passes like any other. Where copies take too
- * much, the largest go and their calls are not judged: only who pads its answers loses by that, and
- * nobody is blamed for our limits. A caller that leaves or stops is not the seller's fault: then it
- * gets no verdict.
+ * Security model: copies are kept only in memory, until they are judged; a seller's words reach neither a
+ * receipt nor a log. Bytes copied, and receipts an hour for a client or a listing, are limited; a call
+ * beyond a limit passes without a receipt. If copies take too much memory, the largest are dropped and
+ * their calls are not judged: this hurts only sellers that pad answers, and nobody is blamed for our
+ * limits. A caller that leaves or stops is not the seller's fault: such a call gets no verdict.
  *
- * Known limitations: a verdict is about the bytes that passed here. What was past a copy's limit, or
- * came while copies had no room, is not judged, and a seller that answers well only here looks good.
+ * Known limitations: a verdict is only about the bytes that passed here. Bytes past a copy's limit, or
+ * that came while there was no room for copies, are not judged, and a seller that answers well only
+ * through the relay looks good.
  */
 interface ObserverParts {
   config: Pick<Config, 'BASE_URL' | 'RECEIPTS'>
@@ -65,13 +65,12 @@ export const OBSERVER_BOUNDS = {
   /** Calls that wait to be judged. */
   waiting: 2_000,
   /**
-   * A client's first receipts of an hour do not count against the listing's limit. Otherwise a
-   * seller could use up its own and then refuse buyers without a trace. Filling `firstInAll` takes
-   * a thousand networks.
+   * A client's first receipts of an hour do not count against the listing's limit: a seller could use up
+   * its own limit and then refuse buyers without a trace. Filling `firstInAll` takes a thousand networks.
    */
   firstOfClient: 20,
   firstInAll: 20_000,
-  /** Receipts an hour: sellers and callers may invent transactions. */
+  /** Receipts an hour, limited because sellers and callers may invent transactions. */
   ofClient: 600,
   ofListing: 5_000,
   inAll: 20_000,
@@ -113,7 +112,7 @@ function findDeclared(req: IncomingMessage, { declared }: LiveListing, path: str
   return found === undefined || isOff || asksForOther(req) ? null : found
 }
 
-/** Ranges, conditions and specific `Accept` types lead to answers that nobody declared. */
+/** Ranges, conditions and specific `Accept` types get answers that no declaration covers. */
 function asksForOther({ headers }: IncomingMessage): boolean {
   const { accept } = headers
   const isNarrow = accept !== undefined && !/\*\/\*|\/\*|json/.test(accept)
@@ -124,7 +123,7 @@ const ID_BYTES = 16
 const SECRET_BYTES = 32
 const DRAWN_BYTES = 64 * 1024
 
-/** Random bytes, drawn many at a time: a few take the system just as long. */
+/** Random bytes, drawn many at a time: drawing a few takes the system just as long. */
 function createDraws(): (bytes: number) => Buffer {
   let drawn = Buffer.alloc(0)
   let used = 0
@@ -153,10 +152,10 @@ interface Surroundings {
   judge: { judge(call: PaidCall): void }
 }
 
-/** Sizes up to which an answer is judged, in bytes: as it comes, and decompressed. */
+/** Sizes up to which an answer is judged, in bytes: as received, and decompressed. */
 const JUDGED_BYTES = { packed: 256 * 1024, unpacked: 1024 * 1024 } as const
 
-/** One object for each call, without closures: a thousand calls a second make one. */
+/** One object for each call, without closures: there may be a thousand calls a second. */
 class PaidCall implements ObservedCall {
   readonly id: string
   /** The salt of the receipt's hashes. */
@@ -175,15 +174,15 @@ class PaidCall implements ObservedCall {
     end: 'whole',
   }
   ms = 0
-  /** Null where no answer came. */
+  /** Null if no answer came. */
   status: number | null = null
   /** Values of `Content-Encoding`. */
   encodings: readonly string[] = []
-  /** Named by the answer. */
+  /** The transaction that the answer names. */
   transaction: string | null = null
   /** Bytes copied of request and answer. */
   copied = 0
-  /** Its copies had to go. */
+  /** Its copies were dropped to free memory. */
   isEvicted = false
   #around: Surroundings
   #requestBytes = 0
@@ -252,14 +251,14 @@ class PaidCall implements ObservedCall {
     this.answer.end = 'unread'
   }
 
-  /** The writer frees its chunks. */
+  /** Copies a chunk, because the answer writer frees its chunks. */
   #copy(chunk: Buffer, kept: Buffer[]): void {
     if (this.isEvicted) return
     kept.push(Buffer.from(chunk))
     this.#around.copies.add(this, chunk.length)
   }
 
-  /** Where copies had to go, the status alone may still say enough. */
+  /** If the copies were dropped, the status alone may still be enough for a verdict. */
   #finish(isSeen: boolean): void {
     const { clock, copies, judge } = this.#around
     this.ms = Math.max(0, Math.round(clock.now() - this.startedAt))
@@ -268,12 +267,12 @@ class PaidCall implements ObservedCall {
   }
 }
 
-/** The connection was cut or timed out; not that the caller left, stopped or was evicted. */
+/** True if the connection was cut or timed out; false if the caller left, stopped or was evicted. */
 function isFaultOfSeller(error: Error): boolean {
   return !(error instanceof CallAborted) || error.why === 'late' || error.why === 'invalid'
 }
 
-/** By its status alone, whatever happened to the rest. */
+/** Whether the status alone decides the verdict, without the body. */
 function isDecided({ status }: PaidCall): boolean {
   return status !== null && (status < 200 || status > 299)
 }
@@ -311,9 +310,9 @@ function createCopies(most: number) {
 
 /** Calls of this time span are judged together (milliseconds). */
 const GATHER_MS = 20
-/** Answers judged in one turn: a large one, or short ones of the same total (bytes). */
+/** Bytes of answers judged in one turn: one large answer, or several short ones. */
 const TURN_BYTES = 64 * 1024
-/** What a call counts in addition to its copies (bytes). */
+/** Bytes that each call counts in addition to its copies. */
 const CALL_BYTES = 2 * 1024
 
 /** Judges calls one by one in turns of their own, so that answers in transit need not wait. */
@@ -329,14 +328,14 @@ function createJudge(
     try {
       if (rows === null) throw new Error('The declarations could not be read.')
       const row = rows.get(call.digest)
-      // The release that declared it is gone, or nothing could ever find its payment.
+      // The release that declared the operation is gone, or the payment could never be found.
       const isLost = call.transaction === null && (call.marks?.authorization ?? null) === null
       if (row === undefined || isLost || (call.isEvicted && !isDecided(call))) return
       const receipt = judgeCall(call, row, call.marks)
       if (call.transaction === null) receipts.wait(receipt, networkOf(call.client))
       else if (isWithin(call)) receipts.add(receipt)
     } catch (error) {
-      // No part of an answer may reach the log, and an error may quote one.
+      // No part of an answer may reach the log, and an error's message may quote the answer.
       const name = error instanceof Error ? error.name : 'unknown'
       log.error('receipts.not_judged', { listing: call.listingId, error: name })
     } finally {
@@ -368,7 +367,7 @@ function createJudge(
   }
 }
 
-/** A call beyond a narrow limit uses up nothing of a wider one. */
+/** A call refused by a narrow limit does not count against a wider limit. */
 function createReceiptLimits(bounds: typeof OBSERVER_BOUNDS) {
   const counter = createWindows({ seconds: HOUR_S })
   const used = (key: string) => counter.count(key).used
@@ -408,7 +407,7 @@ export function judgeCall(
   const line = Buffer.from(`${request.method} ${request.path}\n`, 'latin1')
   const isRead = status !== null && call.answer.end === 'whole'
   return {
-    // In the order of canonical JSON, so that it is written as it is.
+    // In the order of canonical JSON, so that the receipt is written unsorted.
     receipt: {
       answer: isRead ? saltedHash(secret, [bytes]) : null,
       at: new Date(call.startedAt).toISOString(),
@@ -457,13 +456,13 @@ function toDelivered(
   return { status, ...unpackAnswer(bytes, encodings, accepted) }
 }
 
-/** JSON compresses to a tenth. */
+/** JSON usually compresses to a tenth. */
 const USUAL_RATIO = 10
 const LEAST_PIECE = 16 * 1024
 /** Windows of 8 MiB are what HTTP allows (RFC 9659); a frame may ask for gigabytes. */
 const ZSTD_PARAMS = { [constants.ZSTD_d_windowLogMax]: 23 }
 
-/** Larger than we decompress, or than HTTP allows. */
+/** Errors for a body larger than we decompress, or than HTTP allows. */
 const UNREAD_CODES = new Set(['ERR_BUFFER_TOO_LARGE', 'ZSTD_error_frameParameter_windowTooLarge'])
 
 type Options = { maxOutputLength: number; chunkSize: number }
@@ -474,7 +473,7 @@ const CODINGS = new Map<string, Unpack>([
   ['x-gzip', gunzipSync],
   ['br', brotliDecompressSync],
   ['zstd', (bytes, options) => zstdDecompressSync(bytes, { ...options, params: ZSTD_PARAMS })],
-  // Half of the world's servers omit the zlib wrapper.
+  // Many servers omit the zlib wrapper.
   [
     'deflate',
     (bytes, options) => (isWrapped(bytes) ? inflateSync : inflateRawSync)(bytes, options),
@@ -482,8 +481,8 @@ const CODINGS = new Map<string, Unpack>([
 ])
 
 /**
- * A body not compressed as it claims is judged as it came, and a coding that its caller did not ask
- * for does not count as an answer: else a header would exempt rubbish.
+ * A body not compressed as its header claims is judged as received, and a coding that the caller did not
+ * accept does not count as an answer: a header must not exempt rubbish from judgement.
  *
  * @param encodings values of `Content-Encoding`
  * @param accepted the request's `Accept-Encoding`, undefined without one
@@ -514,13 +513,13 @@ function unpackAnswer(
   }
 }
 
-/** Without the header a seller may choose: what is common may be its choice. */
+/** Without `Accept-Encoding` the seller may choose any common coding. */
 function isAccepted(coding: string, accepted: string | undefined): boolean {
   if (accepted === undefined) return CODINGS.has(coding)
   return acceptsEncoding(accepted.replace(/\bx-/gi, ''), coding.replace(/^x-/, ''))
 }
 
-/** Into one buffer, of the usual or the largest size: several would have to be joined. */
+/** Decompresses into one buffer of the usual or the largest size: several buffers would have to be joined. */
 function unpackWhole(bytes: Buffer, unpack: Unpack): Buffer {
   const usual = Math.max(LEAST_PIECE, bytes.length * USUAL_RATIO)
   try {
@@ -531,7 +530,7 @@ function unpackWhole(bytes: Buffer, unpack: Unpack): Buffer {
   return unpack(bytes, toOptions(JUDGED_BYTES.unpacked))
 }
 
-/** A small archive of a large file stops at the limit. A full buffer asks for another one. */
+/** A decompression bomb stops at the limit. One spare byte, because a full buffer makes zlib add another. */
 function toOptions(most: number): Options {
   return { maxOutputLength: most, chunkSize: most + 1 }
 }

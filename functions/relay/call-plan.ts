@@ -50,10 +50,10 @@ interface PlanContext {
   refuse: MakeCallProblem
 }
 
-/** HEAD is not among them: a seller's framework may take it for an unpaid GET. */
+/** HEAD is not allowed: a seller's framework may treat it as an unpaid GET. */
 const ALLOW = [...ROUTES.call.methods, 'OPTIONS'].join(', ')
 
-/** @returns where it goes, or the answer; judged by the request alone: no DNS lookup, nothing counted yet */
+/** @returns the plan, or the answer; judged by the request alone: no DNS lookup, nothing counted yet */
 export function planCall(req: IncomingMessage, context: PlanContext): CallPlan | Response {
   const { release, refuse } = context
   const method = req.method ?? ''
@@ -117,8 +117,8 @@ function planListing(
 }
 
 /**
- * The caller repeats a call to a listing that moved; we never forward it: 308 keeps method, body
- * and payment. What was meant for one host must not go to another unasked.
+ * A call to a listing that moved is never forwarded: the caller repeats it, and 308 keeps method, body
+ * and payment. A call meant for one host must not go to another without the caller's consent.
  */
 function toGoneCall(gone: Gone, target: string, refuse: MakeCallProblem): Response {
   const { id, moved_to, another_host } = gone
@@ -134,7 +134,7 @@ function toGoneCall(gone: Gone, target: string, refuse: MakeCallProblem): Respon
   )
 }
 
-/** What the caller expects; a refusal where it cannot be parsed or is already not met. */
+/** What the caller expects; a refusal if it cannot be parsed or is already not met. */
 function readExpectation(
   req: IncomingMessage,
   listing: LiveListing,
@@ -195,7 +195,7 @@ function findMessageFault(req: IncomingMessage, { limits, refuse }: PlanContext)
     return refuse({
       code: 'payload-too-large',
       error: 'http_request_denied',
-      detail: `A relayed body may have ${limits.requestBodyBytes} bytes, got ${length}. Nothing was sent.`,
+      detail: `A relayed body may have at most ${limits.requestBodyBytes} bytes, got ${length}. Nothing was sent.`,
     })
   return null
 }
@@ -203,12 +203,12 @@ function findMessageFault(req: IncomingMessage, { limits, refuse }: PlanContext)
 const DEFAULT_HEADERS =
   'Content-Type, Authorization, X-PAYMENT, PAYMENT-SIGNATURE, Accept-Payment, Access-Control-Expose-Headers'
 
-/** A browser asks once an hour, not before every purchase. */
+/** A browser sends a preflight once an hour, not before every purchase. */
 const MAX_AGE_SECONDS = 3600
 
 /**
- * Any origin may call, with any header it asks for: `*` never covers `Authorization`, and the real
- * clients send `Access-Control-Expose-Headers` as a request header.
+ * Any origin may call, with any header that its preflight names: `*` never covers `Authorization`, and
+ * real clients send `Access-Control-Expose-Headers` as a request header.
  */
 function answerPreflight(req: IncomingMessage): Response {
   const requested = req.headers['access-control-request-headers']
@@ -265,7 +265,7 @@ export type MakeCallProblem = (
 const MAY_HAVE_SETTLED =
   'If the call carried a payment, it may have settled anyway. Check before you pay again.'
 
-/** What can end a relayed call on our side; everything else comes from Node. */
+/** Reasons for which we end a relayed call; all other failures come from Node. */
 const ENDS = {
   too_large: say('payload-too-large', 'http_request_denied', PROBLEMS['payload-too-large'].help),
   stalled: say(
@@ -312,8 +312,8 @@ export function createCallProblems(problem: MakeProblem, baseUrl: string): MakeC
 }
 
 /**
- * A failure before the seller's headers, as one of ours. Texts of Node and of the seller are not
- * repeated: they may quote what the caller sent.
+ * A failure before the seller's headers, as a problem of the relay. Messages of Node and of the seller
+ * are not repeated: they may quote what the caller sent.
  */
 export function toCallProblem(error: unknown): CallProblem {
   if (error instanceof AddressRefusedError)
@@ -339,7 +339,10 @@ function fromCode(code: string): CallProblem {
   if (code === 'ECONNREFUSED')
     return unreachable('connection_refused', 'The connection was refused.')
   if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH')
-    return unreachable('destination_ip_unroutable', 'The host cannot be reached: no route to it.')
+    return unreachable(
+      'destination_ip_unroutable',
+      'The host cannot be reached: no route leads there.',
+    )
   if (/CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/.test(code))
     return unreachable('tls_certificate_error', 'The TLS certificate does not prove the host.')
   if (/^(ERR_SSL|EPROTO|ERR_TLS)/.test(code))
@@ -366,8 +369,8 @@ function unreachable(error: string, detail: string): CallProblem {
 }
 
 /**
- * The relay's sizes and times, once: the code measures with them and `relay_info`
- * publishes them. Milliseconds and bytes.
+ * The relay's sizes and times, in bytes and milliseconds: the code applies them and `relay_info`
+ * publishes them.
  */
 export const RELAY_LIMITS = {
   requestBodyBytes: 10 * 1024 * 1024,
@@ -375,7 +378,7 @@ export const RELAY_LIMITS = {
   headerBytes: PURPOSES.relay.limits.headerBytes,
   connectMs: PURPOSES.relay.limits.connectMs,
   responseHeadersMs: 30_000,
-  /** An offer may allow 300 s, and sellers settle after their handler whether anyone listens or not. */
+  /** An offer may allow 300 s, and sellers settle after their handler even if nobody listens. */
   paidResponseHeadersMs: 330_000,
   /** Longest silence inside a body, in each direction. */
   idleBodyMs: 60_000,
@@ -393,7 +396,7 @@ export const RELAY_LIMITS = {
     perNetwork: 256,
     inAll: 1024,
   },
-  /** Answers to payments whose callers left, still read for their settlement. */
+  /** Paid answers that are still read for their settlement after the caller left. */
   draining: { perClient: 16, perNetwork: 32, inAll: 128 },
 }
 
@@ -407,8 +410,8 @@ export interface Slot {
 
 /**
  * Counts calls under way, so that a slow seller or a greedy client cannot take all slots. A slot
- * counts for its listing and overall. Where all are taken, the client that holds most loses its
- * oldest: a few clients with a hundred calls each must not keep everybody else out.
+ * counts for its listing and overall. If all slots are taken, the client that holds most loses its oldest
+ * call: a few clients with a hundred calls each must not keep other clients out.
  */
 export function createInFlight(limits: RelayLimits['inFlight']) {
   const all = createBudget(limits)
@@ -457,8 +460,8 @@ export function createInFlight(limits: RelayLimits['inFlight']) {
 /**
  * Where a relayed call goes. The query is never parsed and written again: `URLSearchParams` would
  * turn `%20` into `+`, `flag` into `flag=` and `%zz` into `%25zz`, and a seller that compares the
- * signed resource with the URL it received would refuse the payment. Our two parameters are cut out
- * of the raw text and every other byte stays where it was.
+ * signed resource with the URL it received would refuse the payment. Our two parameters are cut out of
+ * the raw text, and every other byte stays.
  */
 type CallQuery = ReturnType<typeof parseCallQuery>
 
@@ -501,7 +504,7 @@ export function parseCallTarget(listingUrl: string, query: CallQuery) {
   return { url, path }
 }
 
-/** Judged as text first: `new URL()` turns `//evil`, `/\evil`, `\thttp://evil` into other hosts. */
+/** Checked as text before parsing: `new URL()` reads `//evil`, `/\evil`, `\thttp://evil` as other hosts. */
 function parseEndpoint(text: string, base: URL): URL | string {
   const right = `a path such as /v1/weather, or a URL that starts with ${base.origin}/`
   if (text.length > MAX_URL_LENGTH) return `expected at most ${MAX_URL_LENGTH} characters`
@@ -518,7 +521,7 @@ function parseEndpoint(text: string, base: URL): URL | string {
   return url
 }
 
-/** As HTML forms encode: `+` is a space. A broken escape stays as it is and fails later. */
+/** Decodes as HTML forms encode: `+` is a space. A broken escape stays unchanged and fails later. */
 function decodeForm(text: string): string {
   const spaced = text.replaceAll('+', ' ')
   return decodePercents(spaced) ?? spaced

@@ -48,7 +48,7 @@ import {
 /** `ALL /api/v1/call/<id>`, mounted on Node's server itself: raw headers in, raw headers out. */
 export type Relay = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 
-/** The relay at its addresses. */
+/** The relay as a feature, with the paths that it answers. */
 export function toRelayFeature(relay: Relay): Feature {
   return { paths: [{ path: CALL_PREFIX, isBare: true, answer: relay }] }
 }
@@ -62,21 +62,21 @@ export type RelayParts = Omit<Parts, 'release' | 'ledger' | 'publishedAt'> & {
 /** Called when a call ends: `seller_402`, `seller_2xx` … `seller_5xx`, or our problem's code. */
 type OnOutcome = (outcome: string) => void
 
-/** Bytes of one read of a seller's answer: a caller that reads nothing pins two of them. */
+/** Bytes of one read of a seller's answer: a caller that reads nothing keeps two such reads in memory. */
 const READ_BYTES = 64 * 1024
 
 /**
- * The non-custodial pass-through (spec: Endpoints). It adds no payment, keeps none and
- * reads none but the settlement header. Never rejects.
+ * The non-custodial pass-through (spec: Endpoints). It adds no payment, keeps no payment, and reads only
+ * the settlement header. Never rejects.
  *
- * Security model: a listing of the release says where a call goes, the guard says whether that may be
- * reached, before a connection opens. Two payment headers, or one that `Connection`
- * would drop, are refused: two readers could see two payments. What a client and its network hold at
- * once is limited, in calls, bytes and time.
+ * Security model: a listing of the release says where a call goes; the guard decides, before a connection
+ * opens, whether that address may be reached. Two payment headers, or a payment header named in
+ * `Connection`, are refused: two readers could see two payments. A client and its network have limits on
+ * calls, bytes and time.
  *
- * Known limitations: TLS ends here on both sides, so who runs a directory could read what passes. The
- * seller sees our address, not its caller's. A call that breaks after its payment was sent may have
- * settled: nobody here can undo that.
+ * Known limitations: TLS ends here on both sides, so the operator of a directory could read what passes.
+ * The seller sees our address, not the caller's. A call that breaks after its payment was sent may have
+ * settled, and the relay cannot undo the payment.
  */
 export function createRelay(
   parts: RelayParts,
@@ -104,7 +104,7 @@ export function createRelay(
     limits,
     refuse,
   }
-  /** Gives a call its slot; a response where it gets none, null where the caller has left. */
+  /** The slot of a call; a response if no slot is free, null if the caller has left. */
   const admit = async (req: IncomingMessage, res: ServerResponse, listingId: string) => {
     const client = nodeClientOf(req, config)
     const limited = refusalOf(await rates.take('call', client), parts.problem)
@@ -113,7 +113,7 @@ export function createRelay(
       limited.headers.set('Proxy-Status', `${PROXY_NAME}; error=http_request_denied`)
       return limited
     }
-    // The caller may have left while it was counted, and no event would tell us any more.
+    // The caller may have left while the call was counted, and no later event would report it.
     if (res.destroyed || isMalformed(req)) return null
     const slot = inFlight.enter(listingId, client)
     return typeof slot === 'string' ? toBusy(refuse, slot) : { client, slot }
@@ -172,17 +172,17 @@ function toBusy(refuse: MakeCallProblem, limit: string): Response {
 }
 
 function toInternal(refuse: MakeCallProblem, id: string): Response {
-  const detail = 'Something broke on our side; the log has it under this id.'
+  const detail = 'Something broke on our side; the log has the error under this id.'
   return refuse({ code: 'internal', error: 'proxy_internal_error', detail }, { extra: { id } })
 }
 
 const NO_OBSERVER: CallObserver = { observe: () => null }
 
 interface Forward {
-  /** The client that limits count, and its slot among the calls in flight. */
+  /** The client that the limits apply to, and its slot among the calls in flight. */
   client: string
   slot: Slot
-  /** Slots for reading on answers to payments whose callers left. */
+  /** Slots for reading paid answers to the end after the caller has left. */
   drains: Budget
   target: URL
   path: string
@@ -201,8 +201,8 @@ interface Forward {
 }
 
 /**
- * One relayed call, from the caller's request to the end of the seller's answer. Resolves when both
- * are done with; every failure has become an answer or a reset connection by then.
+ * One relayed call, from the caller's request to the end of the seller's answer. Resolves when request
+ * and answer have ended; by then every failure has become an answer or a reset connection.
  */
 async function forwardCall(
   req: IncomingMessage,
@@ -260,8 +260,8 @@ function addHeaders(headers: Headers, pairs: readonly string[]): void {
 }
 
 /**
- * The seller settles whether anyone listens or not: its answer is read to the end, in one of the
- * few slots for callers that left.
+ * The seller settles even if nobody listens, so its answer is read to the end, in one of the few slots
+ * for callers that left.
  */
 function createDrain(
   { drains, client }: Forward,
@@ -300,8 +300,8 @@ function createBody(
 }
 
 /**
- * @param finish called once: with our own answer, or with null when the seller's was passed on (or
- *   nobody is left to answer).
+ * @param finish called once: with our own answer, or with null when the seller's answer was passed on (or
+ * the caller has left).
  */
 function createAnswer(
   res: ServerResponse,
@@ -320,10 +320,10 @@ function createAnswer(
       if (isRedirect(head.status)) {
         phase = 'discarding'
         finish(toRedirectProblem(head, new URL(path, target), refuse))
-        // The head says all we need; the body may have no end.
+        // The head says all we need, and the body may never end.
         call()?.abort(new CallAborted('invalid'))
       } else {
-        // Node's writer may refuse bytes that its parser let through: nothing was passed on.
+        // Node's writer may throw on bytes that Node's parser let through: then nothing was passed on.
         writer.head(head)
         phase = 'passing'
       }
@@ -348,14 +348,14 @@ function createAnswer(
   }
 }
 
-/** 304 answers the caller's own condition and points nowhere. */
+/** 304 is no redirect: it answers the caller's own condition. */
 function isRedirect(status: number): boolean {
   return status >= 300 && status < 400 && status !== 304
 }
 
 /**
- * Neither followed nor passed on: x402 clients would follow it and hand the payment header to
- * another host. A settlement reported beside the redirect still reaches the payer.
+ * A redirect is neither followed nor passed on: x402 clients would follow it and hand the payment header
+ * to another host. A settlement reported with the redirect still reaches the payer.
  */
 function toRedirectProblem(head: SellerHead, target: URL, refuse: MakeCallProblem): Response {
   const [location] = valuesOf(head.headers, 'location')
@@ -379,8 +379,8 @@ function toRedirectProblem(head: SellerHead, target: URL, refuse: MakeCallProble
 }
 
 /**
- * A 402 whose caller expects something is read whole and judged before any of it is passed on, by
- * what it unpacks to: that is what the caller would read.
+ * If the caller states what it expects, a 402 is read whole, decompressed as the caller would read it,
+ * and judged before any of it is passed on.
  */
 function holdTerms(
   inner: SellerListener,
@@ -427,7 +427,7 @@ function holdTerms(
  *
  * @param isPaid true when the request carried a payment
  * @param transport headers of every answer of ours, raw pairs
- * @param onDrain called when a caller that could not take more can again
+ * @param onDrain called when a caller that could take no more bytes can take more again
  */
 export function createAnswerWriter(
   res: ServerResponse,
@@ -436,8 +436,8 @@ export function createAnswerWriter(
   onDrain: () => void,
 ) {
   let isHeadSent = false
-  // `flushHeaders` would write the head as UTF-8 and turn the byte E9 into C3 A9; an empty latin1
-  // write sends it as it is.
+  // `flushHeaders` would write the head as UTF-8 and turn the byte E9 into C3 A9; an empty latin1 write
+  // keeps the byte.
   const sendHead = () => {
     if (isHeadSent || res.destroyed) return
     isHeadSent = true
@@ -451,8 +451,8 @@ export function createAnswerWriter(
     head({ status, reason, headers }: SellerHead): void {
       const relayed = toCallerHeaders(headers, { status, isPaid })
       res.writeHead(status, toReasonPhrase(reason), [...relayed, ...transport])
-      // Head and first bytes of the body usually come together and should leave together: what has
-      // already arrived is passed on within this tick.
+      // The head and the first bytes of the body usually arrive together and should leave together: bytes
+      // that have already arrived are passed on within this tick.
       process.nextTick(sendHead)
     },
     /**
@@ -460,12 +460,12 @@ export function createAnswerWriter(
      * @returns false when the caller cannot take more until the response drains
      */
     data(chunk: Buffer): boolean {
-      // As text, a short body joins its head in one string; a buffer would be a separate write.
+      // A short body as text joins the head in one string; a buffer would be a separate write.
       const isShort = !isHeadSent && chunk.length <= SHORT_BODY
       isHeadSent = true
       if (isShort) {
         const isTaken = res.write(chunk.toString('latin1'), 'latin1')
-        // Node would hold it to the end of the tick and send this text and an empty chunk.
+        // Node would hold this text until the end of the tick and then send it with an empty chunk.
         res.socket?.uncork()
         return reportedWhenDrained(isTaken)
       }
@@ -487,10 +487,10 @@ export function createAnswerWriter(
 /** Most bytes of a body that are copied to leave with their head. */
 const SHORT_BODY = 4 * 1024
 
-/** Below this size a chunk is cheaper to keep than to return (bytes). */
+/** Below this size a chunk is cheaper to keep than to free (bytes). */
 const LARGE_CHUNK = 16 * 1024
 
-/** A response without a connection may keep the chunk; a slice is not ours to free. */
+/** A response without a connection may keep the chunk; a slice of a larger buffer is not ours to free. */
 function isGivenBack({ socket }: ServerResponse, chunk: Buffer): boolean {
   return (
     chunk.length >= LARGE_CHUNK &&
@@ -501,8 +501,8 @@ function isGivenBack({ socket }: ServerResponse, chunk: Buffer): boolean {
 }
 
 /**
- * Frees a chunk that was passed to the system. The collector would only run at 60 MiB of them,
- * which was nearly all the memory that a hundred streams took.
+ * Frees a chunk that was passed to the system. The garbage collector would only run at 60 MiB of chunks,
+ * nearly all the memory that a hundred streams took.
  */
 function giveBack({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0)
@@ -514,9 +514,9 @@ function toReasonPhrase(reason: string): string {
 }
 
 /**
- * The caller's body as a stream of its own. It is destroyed when the seller answers before it was
- * all sent (a 402 usually does); destroying the caller's request would cut the connection that the
- * answer needs. What still arrives then is read and discarded.
+ * The caller's body as a stream of its own. It is destroyed when the seller answers before the whole body
+ * was sent (as with most 402s); destroying the caller's request would cut the connection that the answer
+ * needs. Bytes that still arrive are read and discarded.
  *
  * @param onProgress called with every chunk, for the idle clock and the observer.
  */
@@ -567,8 +567,8 @@ function createUpload(
 }
 
 /**
- * A byte now and then satisfies every idle clock and keeps the call's slot. Time in which the
- * seller takes no more is not the caller's.
+ * An average pace is required because a byte now and then would satisfy every idle clock and keep the
+ * call's slot. Time in which the seller takes no more bytes does not count against the caller.
  *
  * @returns a function that ends the watch
  */

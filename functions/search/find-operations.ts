@@ -33,7 +33,7 @@ import { toBytes } from '../http/answers.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
 import { HEADERS, type Search } from './search.ts'
 
-/** Rows considered for filling the first places with several listings. */
+/** Rows considered when the first places are shared among several listings. */
 const LOOKED_AT = 100
 
 /** @returns what was found, or what is wrong with the parameters; `rawQuery` is the text behind `?` */
@@ -68,10 +68,9 @@ export function createFindOperations({
   }
 }
 
-/**
- * What is found, and its rows in the order they are shown.
+/** The matches, with their rows in the order they are shown.
  *
- * @param facts what the question says for a call; null where none is shown
+ * @param facts values in the question that can fill a call; null if no call is shown
  */
 export function rankOperations(
   index: SearchIndex,
@@ -90,7 +89,7 @@ export function rankOperations(
   return { ...outcome, rows, read }
 }
 
-/** What does a task: by the words of the question or, where no such row has one, by trust. */
+/** Rows that do a task: ranked by the words of the question or, if none matches, by trust. */
 function findDoing(
   index: SearchIndex,
   requested: SearchQuery,
@@ -101,7 +100,7 @@ function findDoing(
   return rows.length > 0 ? rows : rankIndex(index, { ...requested, task, q: undefined }).rows
 }
 
-/** What `effect=` leaves out although it may do what was asked. */
+/** Notes how many rows `effect=` leaves out although they may match the question. */
 function effectNotes(index: SearchIndex, query: SearchQuery): string[] {
   if (query.effect === undefined) return []
   const count = countUnknownEffects(index, query)
@@ -153,9 +152,9 @@ function isRequested(
 }
 
 /**
- * An agent pays for each byte: a row keeps everything its call needs. An example also shows
- * required values: one of the two is enough, the shorter one for rows after the first. Suggestions
- * are in the notes as well.
+ * An agent pays for each byte, so a full answer is shortened, but a row keeps everything its call needs.
+ * Example and input both show required values: one of them is enough, the shorter in rows after the
+ * first. Suggestions are in the notes as well.
  */
 function fitAnswer({ suggested, ...answer }: OperationsAnswer): OperationsAnswer {
   const fitInto = (others: Omit<OperationsAnswer, 'results'>) => ({
@@ -171,7 +170,7 @@ function fitAnswer({ suggested, ...answer }: OperationsAnswer): OperationsAnswer
   return isWithin(least, MOST_BYTES_A_CALL) ? least : withoutOffers(least)
 }
 
-/** Beyond this an answer also leaves out the ways to pay, which the seller's own terms repeat. */
+/** Above this size an answer also leaves out offers, which the seller's own terms repeat. */
 const MOST_BYTES_A_CALL = 600
 
 function withoutOffers(answer: OperationsAnswer): OperationsAnswer {
@@ -180,7 +179,7 @@ function withoutOffers(answer: OperationsAnswer): OperationsAnswer {
 
 type Shorten = (result: Result) => Result
 
-/** What a row can omit, the least needed first. Whose it is and what it costs, it always says. */
+/** What a row can omit, the least needed first. It always keeps its listing and its price. */
 function toShorter({ operation: { example, input, url } }: Result, at: number): Shorten[] {
   const isStatedTwice = example !== undefined && input !== undefined
   const shown = at === 0 || sizeOf(example) <= sizeOf(input) ? 'input' : 'example'
@@ -216,7 +215,7 @@ function without(member: string): Shorten {
   }
 }
 
-/** `GET /api/v1/operations` as a search that is mounted like the other. */
+/** `GET /api/v1/operations` as a search, mounted like the search for listings. */
 export function createOperationsSearch(find: FindOperations): Search {
   return (rawQuery) => {
     const answer = find(rawQuery)
@@ -236,8 +235,8 @@ interface Ordering {
 }
 
 /**
- * The found rows, each once, in the order they are shown: by the verb of the question, its task, and
- * what their calls take of it. `relevance` stays the formula's.
+ * The found rows, each once, in the order they are shown: by the question's verb, its task, and the
+ * values that a call takes from it. `relevance` stays as the formula gave it.
  */
 function orderOperations(index: SearchIndex, { q, lists, end, task, facts, read }: Ordering) {
   const effect = findRequestedEffect(index, q)
@@ -253,7 +252,7 @@ function listingOf(index: SearchIndex, row: number): string {
   return readId(index, row).split('~', 1)[0] ?? ''
 }
 
-/** Behind one of these a word is a thing: `a post`, `the order`. */
+/** After one of these, a word is a noun: `a post`, `the order`. */
 const ARTICLES = new Set('a an the my our your his her their this that these those some'.split(' '))
 
 /** The effect a query asks for, by its first verb that implies one; null where none does. */
@@ -298,7 +297,7 @@ function doesRequested(index: SearchIndex, row: number, requested: Effect | null
   return !others.some((effect) => passes(bitsFor(index, `effect:${effect}`), row))
 }
 
-/** At most this many rows of one listing among this many first places; the others follow. */
+/** The first `FIRST_PLACES` rows hold at most `OF_ONE_LISTING` rows of one listing; the rest follow. */
 const FIRST_PLACES = 5
 const OF_ONE_LISTING = 2
 /** Rows of one listing considered for the one whose name was requested. */
@@ -315,8 +314,8 @@ interface Requested {
 }
 
 /**
- * Among a listing's rows of similar relevance, the one whose name has most words of the query, and
- * no others, swaps places with the best: querying a database needs `execute_sql`, not
+ * Among a listing's rows of similar relevance, the row whose name has most words of the query, and no
+ * other words, swaps places with the best row: querying a database needs `execute_sql`, not
  * `explain_query`, and creating an event `create_event`, not `get_event`.
  */
 function putNamedFirst(index: SearchIndex, { q, rows, end, effect, read }: Requested) {
@@ -352,8 +351,8 @@ function wordsOf(text: string): string[] {
 }
 
 /**
- * Those that do the task of the question: `address to coordinates` gets what geocodes before what
- * finds an address. `count` of them stand first.
+ * Puts rows that do the question's task first: for `address to coordinates`, operations that geocode come
+ * before operations that find an address. `count` is how many come first.
  */
 function putTaskFirst(
   index: SearchIndex,
@@ -383,9 +382,9 @@ function spread(rows: readonly FoundRow[]): FoundRow[] {
 const READ = 24
 
 /**
- * Among rows of similar relevance, those whose call takes values from the query come first, and of
- * these, those that need nothing else: a query that names a city gets a call with it filled in,
- * before one that needs a key, and before one that takes no place.
+ * Among rows of similar relevance, calls that take values from the query come first, and among these,
+ * calls that need nothing more: for a query that names a city, a call with the city filled in comes
+ * before a call that needs a key, and before a call that takes no place.
  */
 function putCallableFirst(
   index: SearchIndex,
@@ -419,12 +418,12 @@ function saysArguments(facts: QuestionFacts): boolean {
 interface Wanted {
   effect: Effect | null
   facts: QuestionFacts | null
-  /** How many rows stay first, as they do the task; 0 where none is known to. */
+  /** How many rows stay first because they do the task; 0 if none is known to do it. */
   doing: number
   read: ReadRow
 }
 
-/** How many values of the query it takes; one that can be called as shown comes first. */
+/** How many values of the query a row takes; a row that can be called as shown comes first. */
 function toRank({ operation, slots, filled }: Stored, facts: QuestionFacts): number {
   const { example, url = '', bring } = operation
   const stated = example === undefined ? 0 : countStated(url, example, slots, facts)
@@ -433,7 +432,7 @@ function toRank({ operation, slots, filled }: Stored, facts: QuestionFacts): num
   return isComplete ? stated + CALLABLE : stated
 }
 
-/** More than a query can contain. */
+/** More values than a query can contain. */
 const CALLABLE = 100
 
 /** A row and its listing. */
@@ -443,7 +442,7 @@ interface FoundRow extends RankedRow {
 
 /** A row as stored in the index. */
 type Stored = Omit<OperationsAnswer['results'][number], 'relevance'> & {
-  /** Slots of its example that can be filled from the query. */
+  /** Slots of the example that can be filled from the query. */
   slots: readonly ArgumentSlot[]
   /** The example with values from the query in place of its own. */
   filled: () => ShownExample | undefined
@@ -461,7 +460,7 @@ export function createRowReader(index: SearchIndex, facts: QuestionFacts | null)
 }
 
 function readStored(index: SearchIndex, row: number, facts: QuestionFacts | null): Stored {
-  // Typed `any` by `JSON.parse`: the build wrote these bytes.
+  // Not checked: the build wrote these bytes.
   const stored = JSON.parse(decoder.decode(readBody(index, row)))
   const { listing, digest, operation, slots = [] }: Omit<Stored, 'filled'> = stored
   const { example, url = '' } = operation

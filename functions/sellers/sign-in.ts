@@ -16,14 +16,16 @@ import type { Tables } from '../store/store.ts'
 /**
  * Signing in by a mailed link, and out.
  *
- * Security model: anybody who can read a mailbox is its seller. Links and sessions are 256 random bits
- * of which the store has a hash; a link works once, by a button, so that no mail scanner uses it up.
+ * Security model: anybody who can read a mailbox can sign in as its seller. Links and sessions are 256
+ * random bits, stored only as a hash; a link works once, and only through a button, so that no mail
+ * scanner uses it up.
  * Known and unknown addresses get the same answer after the same steps. Browsers' writes come from
  * our own pages only (`answerFromStore`), and the cookie is read by no script and sent to no other
  * host.
  *
- * Known limitations: a stolen cookie is its seller until its days are over or it signs out. A
- * forwarded link signs in the first person who uses it. On plain http, as in development, the cookie
+ * Known limitations: a stolen cookie acts as the seller until the session expires or is signed out. A
+ * forwarded link signs in the first person who uses the link. On plain http, as in development, the
+ * cookie
  * is not bound to the host.
  */
 export function createSignInRoutes(parts: Parts) {
@@ -34,13 +36,13 @@ export function createSignInRoutes(parts: Parts) {
   }
 }
 
-/** What calls a seller endpoint: a request of the API, or a form of a page with the same rights. */
+/** A call of a seller endpoint: an API request, or a form on a page with the same rights. */
 export interface SellerCall {
   client: string
   cookie: string | null
-  /** What the address says in the places of its pattern. */
+  /** Values of the path's parameters. */
   params: Readonly<Record<string, string>>
-  /** The body, read when it is wanted. @throws Refusal */
+  /** Reads the body when called. @throws Refusal */
   read(): Promise<unknown>
   /** Adds a `Set-Cookie` to the answer. */
   setCookie(cookie: string): void
@@ -48,7 +50,7 @@ export interface SellerCall {
 
 type Act<Answer> = (call: SellerCall) => Promise<Answer>
 
-/** An endpoint of sellers, and what it does: the pages of sellers call that. */
+/** An endpoint of sellers, and its action, which the pages of sellers also call. */
 export type SellerRoute<Answer> = Handler & { readonly act: Act<Answer> }
 
 /** @param act null for an answer without a body */
@@ -128,8 +130,8 @@ function createLogin(parts: Parts) {
 }
 
 /**
- * Beyond its mails per hour a mailbox gets a spare one now and then, and only for a client that
- * sent it none: strangers can neither flood it nor lock its owner out.
+ * Beyond its mails per hour, a mailbox gets a spare mail now and then, and only at the request of a
+ * client that has not yet had one sent: strangers can neither flood a mailbox nor lock its owner out.
  *
  * @param asker the client and the mailbox
  */
@@ -164,11 +166,11 @@ function createSessionStart(parts: Parts) {
     const { token } = await takeBody(parts, 'session', call, SessionBodySchema)
     const started = await ledger.store.db.transaction().execute(async (trx) => {
       const email = await redeemLoginToken(trx, token, clock.now())
-      // Not refused here: what was used up must stay so.
+      // Not refused here: a refusal would roll back the deletion of the used token.
       if (email === null) return null
       const seller = await findOrCreateSeller(trx, email, clock.now())
       const sessions = createSessions(parts, trx)
-      // Any session the browser sent ends here: the new one gets a new id.
+      // Any session that the browser sent ends here: the new session gets a new id.
       await sessions.end(call.cookie)
       return { seller, cookie: await sessions.start(seller.id) }
     })
@@ -182,7 +184,7 @@ function createSessionStart(parts: Parts) {
   })
 }
 
-/** `DELETE /api/v1/sellers/session`: signs out; the same when nobody was signed in. */
+/** `DELETE /api/v1/sellers/session`: signs out; the answer is the same if nobody was signed in. */
 function createSessionEnd(parts: Parts) {
   const sessions = createSessions(parts)
   return createSellerRoute(parts, async (call) => {
@@ -192,7 +194,7 @@ function createSessionEnd(parts: Parts) {
   })
 }
 
-/** The seller of an address that has just been proved; created at the first sign-in. */
+/** The seller with a mail address that has just been proved; created at the first sign-in. */
 async function findOrCreateSeller(trx: Kysely<Tables>, email: string, now: number) {
   await trx
     .insertInto('seller')
@@ -209,8 +211,8 @@ export function toSellerView(email: string, createdAt: number) {
 const CLOCK_SKEW_MS = MINUTE_MS
 
 /**
- * Uses the token up. One DELETE decides: of fifty parallel redemptions one gets the row. An expired
- * token is used up too, so that a clock set back cannot revive it.
+ * Uses the token up. A single DELETE decides: only one of fifty parallel redemptions gets the row. An
+ * expired token is deleted too, so that setting the clock back cannot revive it.
  *
  * @returns the address the link was sent to, or null
  */
@@ -242,16 +244,16 @@ export function hashSecret(secret: string): string {
 
 interface SignedIn extends SellerAttributes {
   id: string
-  /** `Set-Cookie` of a session whose time was extended; else null. */
+  /** `Set-Cookie` if the session's time was extended, otherwise null. */
   renewed: string | null
 }
 
 export const isSecure = ({ config }: Pick<Parts, 'config'>) => config.BASE_URL.startsWith('https:')
 
 /**
- * Sessions of sellers: lucia behind this one file. Its session id is the secret itself and its clock
- * is the machine's, so the adapter below stores only the id's SHA-256 and translates between our
- * clock and lucia's.
+ * Sessions of sellers, by lucia, which only this file uses. Lucia's session id is the secret itself and
+ * its clock is the machine's, so the adapter below stores only the id's SHA-256 and translates between
+ * our clock and lucia's.
  *
  * @param db the surrounding transaction, if any
  */
@@ -295,7 +297,7 @@ export function createSessions(
   }
 }
 
-/** Ids come in as the cookie's secret and are hashed here; lucia gets the secret back. */
+/** Lucia passes the cookie's secret as the id: it is stored as a hash, and lucia gets the secret back. */
 function createAdapter(db: Kysely<Tables>, clock: Clock): Adapter {
   const toLuciaTime = (moment: number) => new Date(moment - clock.now() + Date.now())
   const unused = () => Promise.reject(new Error('expected one session by its id'))
@@ -347,7 +349,7 @@ function createAdapter(db: Kysely<Tables>, clock: Clock): Adapter {
 interface SellerAttributes {
   email: string
   createdAt: number
-  /** About changes of their listings. */
+  /** Whether the seller wants mails about changes of their listings. */
   wantsMails: boolean
 }
 
@@ -358,13 +360,13 @@ declare module 'lucia' {
   }
 }
 
-/** More than any browser sends for one cookie; parsing longer headers helps nobody. */
+/** More than any browser sends for one cookie; longer headers are not parsed. */
 const MAX_HEADER_LENGTH = 8_192
 
 /**
- * The value of one cookie. Null when it is absent, and also when it comes twice: a second cookie of
- * the same name is how a neighbouring host plants one (RFC 6265 §8.6). No decoding: our values need
- * none, and lucia's own parser throws on `%zz` in somebody else's cookie.
+ * The value of one cookie. Null when the cookie is absent or comes twice: a neighbouring host plants a
+ * cookie by sending a second one of the same name (RFC 6265 §8.6). Values are not decoded: ours need no
+ * decoding, and lucia's own parser throws on `%zz` in any other cookie.
  *
  * @example readCookie('a=1; session=x', 'session') → 'x'
  */
@@ -385,8 +387,8 @@ const MAX_ADDRESS = 254
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
- * Dot-atom less `%` and `!` (old ways to route through another host) and `?`, `` ` ``, `|`, `$`,
- * `*`, `{`, `}`, `^`, `#`, which no real mailbox needs and encoded words contain.
+ * A dot-atom without `%` and `!` (old ways to route through another host) and without `?`, `` ` ``, `|`,
+ * `$`, `*`, `{`, `}`, `^`, `#`, which no real mailbox needs and encoded words contain.
  */
 const LOCAL = /^[a-z0-9_+'=&/~-]+(?:\.[a-z0-9_+'=&/~-]+)*$/
 
@@ -411,8 +413,8 @@ export function parseEmailAddress(text: string): string | null {
 }
 
 /**
- * The mailbox an address in lower case leads to: what follows a plus is its owner's own tag, and Gmail
- * ignores dots (https://support.google.com/mail/answer/7436150).
+ * The mailbox of a lower-case address: text after a plus is the owner's own tag, and Gmail ignores dots
+ * (https://support.google.com/mail/answer/7436150).
  *
  * @example mailboxOf('ann+shop@mail.example') → 'ann@mail.example'
  * @example mailboxOf('a.nn@googlemail.com') → 'ann@gmail.com'

@@ -55,12 +55,12 @@ type OnDemandPages = ReturnType<typeof createOnDemandPages>
 interface Layers {
   parts: Parts
   features: readonly Feature[]
-  /** What renders the pages of the features. */
+  /** Renders the pages of the features. */
   pages?: OnDemandPages
   metrics?: Metrics | null
 }
 
-/** How long a body sent to our own endpoints may take (milliseconds). */
+/** Time within which a body sent to our own endpoints must arrive (milliseconds). */
 const BODY_TIMEOUT = 60_000
 /** A page served from a file without a query and rendered with one. */
 const COMPARE_PAGE = '/compare'
@@ -74,11 +74,11 @@ interface Request {
   query: string
   rows: readonly Row[]
   raw: RawPath | undefined
-  /** It may hold what only its reader may know. */
+  /** The answer may contain what only this caller may see. */
   isSecret: boolean
 }
 
-/** Passes each request to what answers its address, in its connection's order. */
+/** Passes each request to the handler of its address; requests of one connection stay in order. */
 function createRequestHandler(layers: Layers): NodeHandler {
   const { parts, features, metrics = null } = layers
   const isProxied = parts.config.TRUST_PROXY > 0
@@ -88,7 +88,7 @@ function createRequestHandler(layers: Layers): NodeHandler {
     const { path, query } = splitTarget(req.url ?? '/')
     metrics?.watch(req.method ?? '', paths.labelOf(path), res)
     const rows = paths.find(path)
-    // A route answers with a slash at the end, too.
+    // A route also answers at its address with a slash at the end.
     const found = rows.length > 0 ? rows : paths.find(path.replace(/\/$/, ''))
     const raw = found.find((row) => row.raw !== undefined)?.raw
     const isSecret = isSellerPath(path) || found.some((row) => row.isSecret === true)
@@ -101,8 +101,9 @@ function createRequestHandler(layers: Layers): NodeHandler {
 }
 
 /**
- * The way of every request: the relay's bytes untouched, then what is refused, then the search, then
- * functions, files and pages. The app comes last: it answers everything, and knows every error.
+ * The order of handlers for every request: the relay, which gets untouched bytes; then refusals; then the
+ * search; then functions, files and pages. The app comes last: it answers everything else, errors
+ * included.
  */
 function createAnswer({ parts, pages }: Layers, paths: PathTable) {
   const { problem, release } = parts
@@ -117,7 +118,7 @@ function createAnswer({ parts, pages }: Layers, paths: PathTable) {
     const { req, res, query, raw } = request
     const fault = findRequestFault(req)
     if (raw?.isBare === true && fault === null) {
-      // Its own clocks run from here: a seller may take longer than the idle timeout of a connection.
+      // The handler's own timeouts apply from here: a seller may take longer than a connection may be idle.
       req.socket.setTimeout(0)
       return void raw.answer(req, res, query)
     }
@@ -151,7 +152,7 @@ function createAnswer({ parts, pages }: Layers, paths: PathTable) {
   }
 }
 
-/** Only answers that are made for the request: files have their compressed copies. */
+/** Compresses only answers made for the request: files have compressed copies already. */
 function compress({ req, res, isSecret }: Request): void {
   if (compressed.has(res)) return
   compressed.add(res)
@@ -168,7 +169,7 @@ function refuseFault({ req, res, path }: Request, fault: RequestFault, problem: 
   return sendResponse(req, res, toFaultProblem(fault, path.startsWith(CALL_PREFIX), problem))
 }
 
-/** What this directory switched off answers as if it had never existed. */
+/** A feature that this directory switched off answers as if it had never existed. */
 function answerSwitchedOff(
   { req, res, path }: Request,
   { site, files }: Release,
@@ -181,7 +182,7 @@ function answerSwitchedOff(
   )
 }
 
-/** 308 where it moved; else 410, as a page for a browser and as a problem for everybody else. */
+/** 308 if the listing moved; otherwise 410, as a page for browsers and as a problem for other clients. */
 function answerGone({ req, res, path }: Request, release: Release, problem: MakeProblem): boolean {
   const gone = findGone(release, path)
   if (gone === null) return false
@@ -191,8 +192,8 @@ function answerGone({ req, res, path }: Request, release: Release, problem: Make
 }
 
 /**
- * 308 to the same address of a listing that has a new id; else 410 with the reason and any
- * replacement.
+ * 308 to the same address of a listing that has a new id; 410 with the reason and any replacement if the
+ * listing was removed.
  *
  * @param target path and query of the request
  */
@@ -233,9 +234,9 @@ function toFaultProblem(
 }
 
 /**
- * Where a file has the address of a function, the function answers what has a query. Protocols
- * answer every method and error themselves; the id of a listing may end in `.json`, and then its
- * page is meant. A page may be wanted as Markdown.
+ * If a file and a function share an address, the function answers requests with a query. Protocols answer
+ * every method and error themselves; an id of a listing may end in `.json`, and then the address means
+ * its page. A page may be requested as Markdown.
  */
 function isForFunction({ req, path, query, rows }: Request, { files }: Release): boolean {
   const row = rows.find(({ answer }) => answer !== undefined)
@@ -255,7 +256,7 @@ interface Context {
   files: Release['files']
 }
 
-/** For the address of a file or page. False where a function handles this method. */
+/** For the address of a file or page. False if a function handles this method. */
 function refuseOtherMethods({ req, res, path }: Request, context: Context): boolean {
   const { paths, problem, pages, files } = context
   if (!files.has(path) && pages?.has(path) !== true) return false
@@ -267,7 +268,7 @@ function refuseOtherMethods({ req, res, path }: Request, context: Context): bool
   return answered(sendResponse(req, res, refuseMethod(method, allowed, problem)))
 }
 
-/** A request whose answer left before its body never closes: the timer ends with the response. */
+/** A request that was answered before its body arrived never closes: the timer ends with the response. */
 function cutSlowBody({ req, res }: Request): void {
   if (!hasBody(req)) return
   const timer = setTimeout(() => {
@@ -284,7 +285,7 @@ interface ServerLayers extends Layers {
   stillMs?: number
 }
 
-/** Bytes of request headers: payment headers of 128 KiB, and room for the rest. */
+/** Bytes of request headers: payment headers of 128 KiB, and room for the other fields. */
 const MAX_HEADER_BYTES = 160 * 1024
 /** Slow senders (milliseconds): time for headers, and how often Node checks. */
 const HEADERS_TIMEOUT = 10_000
@@ -296,8 +297,8 @@ export function createWaypostServer(layers: ServerLayers): Server {
   const options = {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT,
-    // Node's timeout covers the whole body: a relayed upload may take longer as long as it moves,
-    // and the relay has its own timeout for one that doesn't.
+    // Node's timeout covers the whole body, but a relayed upload may take longer while bytes arrive; the
+    // relay has its own timeout for stalled uploads.
     requestTimeout: 0,
     connectionsCheckingInterval: CHECK_INTERVAL,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
@@ -309,22 +310,22 @@ export function createWaypostServer(layers: ServerLayers): Server {
     stillMs,
   )
   const server = createServer(options, turns.handle)
-  // Their bytes are limited; a limit on their number would silently drop lines.
+  // The bytes of headers are limited; a limit on their number would silently drop lines.
   server.maxHeadersCount = 0
   answerUnreadable(server, turns, layers.parts)
   return server
 }
 
 /**
- * A request that could not be parsed has no response object, or no usable one when its body breaks:
- * the answer is written raw.
+ * A request that could not be parsed has no response object, or no usable one if its body breaks, so the
+ * answer is written as raw bytes.
  */
 function answerUnreadable(server: Server, turns: RequestQueue, { problem, config }: Parts): void {
   const transport = toTransportHeaders(config.BASE_URL)
   const answered = new WeakSet<object>()
   server.on('clientError', (error, socket) => {
     const code = 'code' in error ? error.code : undefined
-    // The parser reports every byte after the one it could not read as another error.
+    // After the first unreadable byte, the parser reports every later byte as another error.
     if (answered.has(socket)) return
     if (!socket.writable || code === 'ECONNRESET') return void socket.destroy()
     // Browsers open connections in advance. An unprompted answer would be taken for the answer to
@@ -342,7 +343,7 @@ function answerUnreadable(server: Server, turns: RequestQueue, { problem, config
   })
 }
 
-/** What is known of a request that could not be parsed: no request object exists then. */
+/** What is known about a request that could not be parsed and therefore has no request object. */
 interface Unreadable extends RequestFault {
   /** The part of the target that was received; may be empty. */
   target: string
@@ -373,7 +374,7 @@ function toUnreadable(error: Error): Unreadable {
   }
 }
 
-/** Node keeps the bytes that broke the parser: they begin with the request line unless it came before them. */
+/** Node keeps the bytes that broke the parser; they include the request line unless it came earlier. */
 function targetOf(error: Error): string {
   const packet = 'rawPacket' in error ? error.rawPacket : undefined
   if (!Buffer.isBuffer(packet)) return ''
@@ -381,7 +382,7 @@ function targetOf(error: Error): string {
   return /^[A-Z]{1,16} (\S+)/.exec(line)?.[1] ?? ''
 }
 
-/** The answer as bytes: no response object could write it. */
+/** The answer as raw text, for connections without a response object. */
 async function toRawAnswer(response: Response): Promise<string> {
   const body = await response.text()
   const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`)
@@ -396,7 +397,7 @@ async function toRawAnswer(response: Response): Promise<string> {
   ].join('\r\n')
 }
 
-/** Whether Accept prefers Markdown at least as much as HTML; `*` and no header do not. */
+/** Whether Accept rates Markdown at least as high as HTML; false for `*` and without a header. */
 export function prefersMarkdown(accept: string | null | undefined): boolean {
   if (accept === null || accept === undefined || !accept.includes('markdown')) return false
   const quality = (type: string) => {
@@ -409,11 +410,11 @@ export function prefersMarkdown(accept: string | null | undefined): boolean {
   return markdown > 0 && markdown >= quality('text/html')
 }
 
-/** How long a revoked token still works (milliseconds): it saves a store read per request. */
+/** How long a token check is cached, so a revoked token may still work that long (milliseconds). */
 const KNOWN_MS = 5_000
 const MOST_KNOWN = 10_000
 
-/** Files of the sign-in page: none reveals any content. What else is open says so in its row. */
+/** Files of the sign-in page, which reveal no content. Other open paths are marked in their rows. */
 const OPEN_FILES = new Set(['/favicon.svg', '/colours.css'])
 
 /**
@@ -467,14 +468,14 @@ function createTokenCheck({ ledger, clock }: Pick<Parts, 'ledger' | 'clock'>) {
   }
 }
 
-/** Says in the operator's words where tokens come from. */
+/** The page where the operator explains how to get a token. */
 const ACCESS_PAGE = '/problems/token-required'
 
 const CREDENTIALS = ['proxy-authorization', 'authorization'] as const
 
 /**
- * The token of a request. Every header line that carries it is removed from the request, in
- * whichever field and however often: neither a log nor a seller sees it.
+ * The token of a request. Every header line that carries the token is removed, in either field and
+ * however often it occurs, so that neither a log nor a seller sees it.
  */
 function takeToken(req: IncomingMessage): string | null {
   const { rawHeaders } = req
@@ -507,7 +508,7 @@ function refuse(
   const isProtocol = paths.find(path).some((row) => row.isProtocol === true)
   const realm = `realm="${release().site.short_name}"`
   const basic = `Basic ${realm}, charset="UTF-8"`
-  // A browser reads only the first challenge of a line; for Basic it asks for a password.
+  // A browser reads only the first challenge of a line, and asks for a password if that is Basic.
   const isBrowser = req.headers.accept?.includes('text/html') === true
   const headers = {
     ...toTransportHeaders(config.BASE_URL),

@@ -14,7 +14,7 @@ import {
 import type { RowsOf, TABLES } from './schema.ts'
 
 /**
- * Everything that must be remembered. Two implementations, SQLite on one machine and PostgreSQL for
+ * All data that must survive a restart. Two implementations, SQLite for one machine and PostgreSQL for
  * many, pass the same tests.
  *
  * Inside `db.transaction()` use only the transaction's own handle: SQLite has one connection, and a
@@ -30,7 +30,7 @@ export interface Store extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** @throws the store's error when it takes no write: `ping` of both stores */
+/** `ping` of both stores. @throws the store's error if a write fails */
 export async function tryWriting({ db }: Pick<Store, 'db'>, now: number): Promise<void> {
   await db
     .insertInto('job')
@@ -58,7 +58,7 @@ export async function countRows<Table extends keyof Tables>(
 /**
  * Inserts rows that are not there yet, with the same statement for any number of them, so it is built
  * and prepared once.
- * They are sent to PostgreSQL as one text, and to SQLite's thread as a list that it iterates.
+ * PostgreSQL gets the rows as one text, and SQLite's thread gets a list that it iterates.
  */
 export async function insertTogether<Table extends keyof Tables>(
   { db, dialect }: Pick<Store, 'db' | 'dialect'>,
@@ -89,8 +89,8 @@ export function inPieces<Row>(rows: readonly Row[], size = ROWS_A_STATEMENT): Ro
 }
 
 /**
- * What a query finds in the order of these columns, which tell all rows apart, in pages: each begins
- * where the one before ended.
+ * The rows of a query in pages, ordered by columns that together are unique: each page begins after the
+ * last row of the page before.
  */
 export async function* inPages<Table extends keyof Tables, Row extends object>(
   query: SelectQueryBuilder<Tables, Table, Row>,
@@ -107,14 +107,14 @@ export async function* inPages<Table extends keyof Tables, Row extends object>(
     if (last === undefined || page.length < size) return
     const ended = sql.join(columns.map((column) => last[column]))
     page = await rows
-      // Repeated for databases that find no index for the whole.
+      // Repeated for databases that use no index for the tuple comparison below.
       .where(sql<boolean>`${sql.ref(columns[0])} >= ${last[columns[0]]}`)
       .where(sql<boolean>`(${place}) > (${ended})`)
       .execute()
   }
 }
 
-/** Everything kept of a click: it has no field for an address, agent, referrer or cookie. */
+/** All that is kept about a click: no address, agent, referrer or cookie. */
 export interface Click {
   /** Hours since the epoch, UTC: the day and the hour, nothing finer. */
   hour: number
@@ -127,7 +127,7 @@ export interface Click {
   bot: boolean
 }
 
-/** A group of clicks as one parameter: one statement appends them in one commit. */
+/** A group of clicks as one parameter, so that one statement appends them in one commit. */
 export function toJsonRows(clicks: readonly Click[]): string {
   return JSON.stringify(clicks.map((click) => ({ ...click, bot: Number(click.bot) })))
 }
@@ -154,7 +154,7 @@ export function withPatience<T>(work: () => T): T {
   return requests.getStore() === undefined ? requests.run({ waitedMs: 0 }, work) : work()
 }
 
-/** @param ask gets how long it may wait (milliseconds); undefined where no request waits */
+/** @param ask gets the time it may wait (milliseconds); undefined if no request is waiting */
 export async function askStore<T>(ask: (patienceMs: number | undefined) => Promise<T>): Promise<T> {
   const request = requests.getStore()
   if (request === undefined) return ask(undefined)
@@ -171,7 +171,7 @@ function outsideOfRequests<T>(work: () => T): T {
   return requests.exit(work)
 }
 
-/** A statement SQLite refused, passed on from its thread with SQLite's own (extended) code. */
+/** A statement that SQLite refused, passed on from SQLite's thread with its extended error code. */
 export class SqliteError extends Error {
   override name = 'SqliteError'
   readonly errcode: number
@@ -211,7 +211,7 @@ export function isStoreUnavailable(error: unknown): boolean {
   if (error instanceof SqliteError) return SQLITE_UNAVAILABLE.has(error.errcode & 0xff)
   const code = codeOf(error)
   if (/^[0-9A-Z]{5}$/.test(code)) return !POSTGRES_OUR_FAULT.test(code)
-  // pg has plain errors for a connection that ended or could not be made in time.
+  // pg's errors have no code if a connection ended or could not be made in time.
   return code !== '' ? /^E[A-Z]+$/.test(code) : CONNECTION_LOST.test(String(error))
 }
 
@@ -225,8 +225,8 @@ export function isRetryable(error: unknown): boolean {
 }
 
 /**
- * Runs once more when requested while running. A job added during the last check must not wait for
- * the timer; one added after it starts the next run, so the loop ends in the same step.
+ * Runs once more if requested while running. A job added during the last check must not wait for the
+ * timer; a job added later starts the next run, so the loop ends in the same step as its check.
  */
 export function createLoop(work: () => Promise<void>) {
   let running: Promise<void> | null = null
@@ -263,7 +263,7 @@ export function createSharedCounters(
 
 /** A store slower than this must not delay a search or a redirect (milliseconds). */
 const COUNTER_PATIENCE_MS = 1_000
-/** A slow store gets no request for this long: a sign-in counts five times (milliseconds). */
+/** How long a slow store is left alone (milliseconds): a sign-in would otherwise wait five times. */
 const REST_MS = 2_000
 
 /**
@@ -350,7 +350,7 @@ function createBatchedCounter(
       tries.set(hashed, mine)
       const row = (await rows).get(hashed)
       if (row === undefined) throw new Error('the store counted another key')
-      // Of n requests in one statement the first took the first of the n counts, and so on.
+      // The statement counted n requests at once: the first request gets the first of the n counts, and so on.
       const used = row.tries - (tries.get(hashed) ?? mine) + mine
       return { used, msBeforeReset: row.window_start + windowMs - clock.now() }
     },
@@ -370,7 +370,7 @@ async function countTries(
     .values(values)
     .onConflict((conflict) =>
       conflict.column('key').doUpdateSet((eb) => {
-        // A window that starts in the future was opened before the clock was set back: it is over.
+        // A window that starts in the future was opened before the clock was set back, and is over.
         const isOver = eb.or([
           eb('attempt.window_start', '<=', now - windowMs),
           eb('attempt.window_start', '>', now + CLOCK_SKEW_MS),
@@ -393,7 +393,7 @@ async function countTries(
   return new Map(rows.map(({ key, ...attempt }) => [key, attempt]))
 }
 
-/** Instances' clocks may differ by this much without ending each other's windows. */
+/** Clocks of instances may differ by this much without one instance ending another's window. */
 const CLOCK_SKEW_MS = 5_000
 
 function hashKey(name: LimitName, key: string): string {

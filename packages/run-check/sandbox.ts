@@ -17,13 +17,13 @@ import { toInertLine } from '../../src/domain/probe/finding.ts'
  * Runs a stranger's program in bubblewrap: kernel namespaces, no daemon, no image.
  *
  * Security model: the program sees the system's own programs and libraries, this Node, its package,
- * and nothing else of this machine; it has no network. bubblewrap itself starts from an empty
- * environment and stays outside, so that not even `/proc` leads to what started it: the first
- * process inside is a shell that waits for the program. It may make only the system calls of a
- * list. Root becomes nobody first, since root would
- * be exempt from the process limit. Limits are enforced by the kernel (processes, open files, bytes
- * of a file and of `/tmp`, CPU time) or checked ten times a second (memory, tasks, files); with its
- * first process everything inside ends.
+ * and nothing else of this machine; it has no network. bubblewrap itself starts with an empty environment
+ * and stays outside, so that not even `/proc` reveals the process that started it: the first process
+ * inside is a shell that waits for the program. The program may make only listed system calls. If we run
+ * as root, bubblewrap runs as nobody, because root is exempt from the process limit. Limits are enforced
+ * by the kernel (processes, open files, bytes
+ * of a file and of `/tmp`, CPU time) or checked ten times a second (memory, tasks, files); when the first
+ * process ends, everything inside ends.
  *
  * Known limitations: checked limits may be exceeded for a tenth of a second. Buffers of pipes and
  * sockets are limited only by their number. `/proc/self/mountinfo` names the mounted folders. Bugs
@@ -35,7 +35,7 @@ const MAX_FILES = 100_000
 const WATCH_MS = 100
 const START_MS = 20_000
 
-/** For each process; they can't be raised again. A program may hold no more than a limit allows. */
+/** Limits of each process, which the process cannot raise. */
 const LIMITS = [
   `--nproc=${MAX_TASKS}`,
   `--data=${4 * MEMORY_BYTES}`,
@@ -45,7 +45,7 @@ const LIMITS = [
   '--core=0',
 ]
 
-/** If a machine still runs out of memory, the kernel ends these first. */
+/** If the machine still runs out of memory, the kernel ends the sandbox's processes first. */
 const FIRST_TO_END = ['/usr/bin/choom', '-n', '1000', '--']
 
 const NOBODY = { uid: 65534, gid: 65534 }
@@ -64,8 +64,8 @@ export async function findSandbox(
   const sandbox = findOnPath('bwrap', path)
   if (sandbox === null) return toFault('bwrap is not on PATH: install bubblewrap.')
   if (toCallFilter(process.arch) === null)
-    return toFault(`It knows x64 and arm64, and this is ${process.arch}.`)
-  // Its version does not tell whether a sandbox can be built here, so one is built.
+    return toFault(`It supports x64 and arm64, but this machine is ${process.arch}.`)
+  // A version number does not prove that a sandbox can be built here, so an empty one is started.
   const child = startSandbox(sandbox, null, ['/usr/bin/true'])
   let output = ''
   child.stderr?.on('data', (chunk: Buffer) => {
@@ -95,7 +95,7 @@ export function startSandbox(
 ): ChildProcess {
   const child = spawn(sandbox, toArgs(what, command), {
     cwd: '/',
-    // bubblewrap needs none, and its own could be read inside.
+    // bubblewrap needs no environment, and the program inside could read it.
     env: {},
     ...(process.getuid?.() === 0 && NOBODY),
     // Its own process group: Ctrl-C is for us, and must not look like a package that exits.
@@ -103,13 +103,13 @@ export function startSandbox(
     stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
   })
   const filter = child.stdio[FILTER_FD]
-  // It may have ended before it read the filter.
+  // bubblewrap may have ended before it read the filter.
   filter?.on('error', () => {})
   if (isWritable(filter)) filter.end(toCallFilter(process.arch))
   return child
 }
 
-/** Bubblewrap's report on its first process, and its input of the calls that are allowed. */
+/** File descriptors for bubblewrap's report on its first process, and for the filter of system calls. */
 export const INFO_FD = 3
 const FILTER_FD = 4
 
@@ -131,7 +131,7 @@ function toArgs(what: Inside | null, command: readonly string[]): string[] {
     ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--as-pid-1'],
     ...['--new-session', '--cap-drop', 'ALL', '--clearenv', '--hostname', 'sandbox'],
     ...['--ro-bind', '/usr', '/usr', '--ro-bind', process.execPath, '/opt/bin/node'],
-    // Packages do not see what an operator installed by hand.
+    // Packages do not see software that an operator installed by hand.
     ...['--size', '4096', '--tmpfs', '/usr/local', '--remount-ro', '/usr/local'],
     ...system.flatMap((folder) => ['--ro-bind-try', folder, folder]),
     ...['--proc', '/proc', '--dev', '/dev'],
@@ -143,7 +143,7 @@ function toArgs(what: Inside | null, command: readonly string[]): string[] {
           ...['--ro-bind', join(what.folder, '..', 'etc'), '/etc'],
           ...['--ro-bind', what.folder, '/package'],
         ]),
-    // Both are kept in memory and have no limit of their own.
+    // `/dev` and `/` are kept in memory without a limit of their own, so they become read-only.
     ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', '/tmp'],
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
     ...['--', '/bin/sh', '-c', '"$@"; exit "$?"', 'init'],
@@ -151,8 +151,7 @@ function toArgs(what: Inside | null, command: readonly string[]): string[] {
   ]
 }
 
-/**
- * Reports a sandbox that takes more than its share.
+/** Reports a sandbox that exceeds its limits.
  *
  * @param init pid of the sandbox's first process on this machine: all others end with it
  * @returns a function that ends the watch
@@ -203,8 +202,8 @@ function readOr(read: () => string): string {
 
 /**
  * System calls a package may make: `name number-on-x64 number-on-arm64`, `-` where an architecture
- * has no such call. Everything else is refused, so that a call of tomorrow's kernel is too. Left out
- * on purpose: memory charged to no folder and no process (memfd, System V, `vmsplice`), keyrings,
+ * has no such call. Everything else is refused, including calls that future kernels add. Left out on
+ * purpose: memory charged to no folder and no process (memfd, System V, `vmsplice`), keyrings,
  * new namespaces and mounts, other processes' memory, `io_uring` (it makes calls that a filter does
  * not see), `bpf`, and `clone3`, whose flags no filter can read: libraries fall back to `clone`.
  */
@@ -253,7 +252,7 @@ const ALLOWED_CALLS = {
     epoll_ctl 233 21, epoll_wait 232 -, epoll_pwait 281 22, epoll_pwait2 441 441, eventfd 284 -,
     eventfd2 290 19, pipe 22 -, pipe2 293 59, signalfd 282 -, signalfd4 289 74,
     timerfd_create 283 85, timerfd_settime 286 86, timerfd_gettime 287 87`,
-  // The sandbox has a network of its own that leads nowhere: programs talk to themselves.
+  // The sandbox has a network of its own that leads nowhere, for programs that talk to themselves.
   sockets: `
     socket 41 198, socketpair 53 199, bind 49 200, listen 50 201, accept 43 202, accept4 288 242,
     connect 42 203, getsockname 51 204, getpeername 52 205, sendto 44 206, recvfrom 45 207,
@@ -278,8 +277,8 @@ const ENOSYS = 0x00050026
 const OFFSET = { number: 0, arch: 4 }
 
 /**
- * The filter for bubblewrap (`--seccomp`): calls that are not allowed return ENOSYS, calls of
- * another architecture too.
+ * The filter for bubblewrap (`--seccomp`): calls that are not allowed, or are of another architecture,
+ * return ENOSYS.
  *
  * @returns null on an architecture whose numbers are unknown
  */
@@ -313,7 +312,7 @@ function toRanges(column: 1 | 2): [first: number, last: number][] {
   return ranges
 }
 
-/** `struct sock_filter`: how many steps to skip where a comparison is true, and where false. */
+/** `struct sock_filter`: `ifTrue` and `ifFalse` are the steps to skip after a comparison. */
 function toStep(code: number, value: number, ifTrue = 0, ifFalse = 0): Buffer {
   const step = Buffer.alloc(8)
   step.writeUInt16LE(code, 0)

@@ -40,7 +40,7 @@ import type { IdPrefix } from '../../src/domain/wire/vocabulary.ts'
 import { type createTaskFinder, toPathName } from '../../src/search/words/operation-tasks.ts'
 import { findInstruction, toPlainText } from './seed-texts.ts'
 
-/** What became of a row: a listing, a refusal, or both where something is wrong with the listing. */
+/** The result for a row: a listing, a refusal, or both if something is wrong with the listing. */
 export type Mapped =
   | { seed: Seed; refusal?: undefined }
   | { seed?: Seed | undefined; refusal: Refusal }
@@ -60,7 +60,7 @@ export function parseRow<Schema extends v.GenericSchema>(
   })
 }
 
-/** @param whole the error where no single member is wrong */
+/** @param whole stands for the member's name if no single member is wrong */
 export function describeIssue(issue: v.BaseIssue<unknown>, whole: string): string {
   return `${v.getDotPath(issue) ?? whole}: ${issue.message}`
 }
@@ -76,16 +76,16 @@ export const PAID_API = { kind: 'http_api', cost: 'paid', auth: { type: 'payment
 export interface Reported extends Partial<Omit<Seed, 'facts' | 'id'>> {
   key: string
   prefix: IdPrefix
-  /** Its address's by default. */
+  /** The slug of its address by default. */
   slug?: string
-  /** Its names, best first. */
+  /** The service's names, best first. */
   names: readonly Foreign[]
-  /** Its own descriptions, best first. */
+  /** The service's own descriptions, best first. */
   stated: readonly Foreign[]
   tags?: readonly unknown[]
   /** Text for guessing its categories, in addition to its name, its description and its tags. */
   words?: readonly Foreign[]
-  /** Or why there are none that can be listed. */
+  /** The facts, or the reason why nothing can be listed. */
   facts: (Pick<ListingFacts, 'kind' | 'sources'> & SeedFacts) | Fault
 }
 type Foreign = string | null | undefined
@@ -133,12 +133,12 @@ export function chooseRows<Schema extends v.GenericSchema>(
     )
 }
 
-/** How to tell that two seeds of a source are the same service, unless it says so itself. */
+/** How two seeds are recognised as the same service, unless the source brings its own rule. */
 const BY_ANY_MARK = {
-  /** The first of two in this order stays, whatever order the source had. */
+  /** Of two equal seeds the first in this order stays, whatever the source's order. */
   rankOf: ({ key }: Seed) => key,
   marksOf: ({ key, facts }: Seed): readonly string[] => [`key ${key}`, ...marksOf(facts)],
-  /** Whether a seed that shares one mark is dropped, or only one that shares them all. */
+  /** True: one shared mark drops a seed. False: only a seed that shares all its marks is dropped. */
   isAnyEnough: true,
 }
 
@@ -170,7 +170,7 @@ export function gatherSeeds(mapped: readonly Mapped[], same = BY_ANY_MARK): Chos
   return { seeds: seeds.sort((a, b) => (a.key < b.key ? -1 : 1)), refused, held }
 }
 
-/** A source's facts on a listing; a field it has nothing for is absent. */
+/** A source's facts on a listing; a field that the source does not state is absent. */
 type SeedFacts = Pick<ListingFacts, 'url'> & Partial<Pick<ListingFacts, SourceField>>
 
 export type SeedEvidence = Readonly<Record<string, unknown>>
@@ -178,24 +178,24 @@ export type SeedEvidence = Readonly<Record<string, unknown>>
 /** A listing as a source describes it, before it is compared with existing listings. */
 export interface Seed {
   key: string
-  /** Of the listing it would be by itself, or that it adds to. */
+  /** Id of the new listing, or of the existing listing that the seed adds to. */
   id: string
   facts: SeedFacts
-  /** Day it was first published, `2026-11-20`; absent where the source doesn't say. */
+  /** Day of first publication, `2026-11-20`; absent if the source doesn't say. */
   published?: string | undefined
-  /** It only adds to the listing of its id, which is there. */
+  /** Set if the seed only adds to the existing listing with its id. */
   adds?: true
-  /** How many of the source's rows it was made from. */
+  /** How many of the source's rows the seed was made from. */
   rows: number
   evidence?: SeedEvidence
   /** For a kit: its contents and requirements. */
   skill?: SkillFacts
   /** Fields used to judge it but never written to a file, because their text is somebody else's. */
   withheld?: readonly SourceField[]
-  /** The payees that its source names, each once: none makes a payment count. */
+  /** The payees that the source names, each once; naming a payee makes no payment count. */
   payees?: readonly NamedPayee[]
   deprecated?: Deprecated
-  /** Parts that were left out of it: remotes, prices, operations. */
+  /** Parts that were left out of the seed: remotes, prices, operations. */
   dropped?: readonly Refusal[]
   /** Words in the source's text that a reviewer should see first. */
   suspicious?: string | undefined
@@ -233,7 +233,7 @@ export interface MapRules extends HostRules {
 export interface ChosenSeeds {
   seeds: Seed[]
   refused: Refusal[]
-  /** Refused only for their words, as they would be listed: for the review queue. */
+  /** Seeds refused only for their words, kept for the review queue. */
   held: Seed[]
 }
 
@@ -251,8 +251,8 @@ export function withTasks(seed: Seed, findTask: ReturnType<typeof createTaskFind
 }
 
 /**
- * Why something a source published is not imported. Closed list: a refusal is counted under one of
- * these and printed with its name, so that nothing is lost silently.
+ * Why a row that a source published is not imported. The list is closed: every refusal is counted under
+ * one reason and printed with its name, so that nothing is lost silently.
  */
 export const REFUSAL_REASONS = {
   unreadable_row: 'not a JSON object',
@@ -306,22 +306,22 @@ export function faultOf(reason: RefusalReason, detail: string): Fault {
 }
 
 export interface Refusal extends Fault {
-  /** Its key in the source; foreign text too. */
+  /** The row's key in the source; foreign text too. */
   name: string
-  /** How many rows of the source it covers; one by default. */
+  /** How many rows of the source the refusal covers; one by default. */
   rows?: number
 }
 
 export interface HostRules {
-  /** For trials with fictional sellers, whose hosts end in `.example`. */
+  /** Allows hosts that end in `.example`, for trials with fictional sellers. */
   allowPlaceholders: boolean
 }
 
 /**
- * Stricter than the content's own rule, since nobody reviews a seeded row: also refuses templates
- * in paths, tunnels and documentation's placeholders.
+ * Stricter than the content's own rule, since nobody reviews a seeded row: templates in paths, tunnels
+ * and placeholder hosts are refused too.
  *
- * @returns null for an address a stranger can call as it is.
+ * @returns null for an address that a stranger can call unchanged.
  */
 export function findCallableUrlFault(text: string, { allowPlaceholders }: HostRules): Fault | null {
   const url = URL.parse(text)
@@ -347,7 +347,7 @@ function isPrivate(host: string): boolean {
   return /^(?:localhost|[^.]+)$|\.(?:local|localhost|internal|intranet|lan|home\.arpa)$/.test(host)
 }
 
-/** Why nobody could call an address, whatever stands in the places of its path; null where one could. */
+/** Why an address cannot be called, whatever values fill its path; null if it can be called. */
 export function findOperationAddressFault(text: string, rules: HostRules) {
   const { path: url } = toTemplate(text)
   const [, start = '', path = '', rest = ''] =
@@ -360,13 +360,13 @@ export function leftOut(name: string, left: number): Refusal[] {
   return left === 0 ? [] : [{ reason: 'row_too_large', name, detail }]
 }
 
-/** Members of rows that strangers publish: bounded, and null counts as left out. */
+/** Text members of rows that strangers publish: length is limited, and null means absent. */
 const MAX_TEXT = 20_000
 export const foreignText = v.pipe(
   v.string('expected text'),
   v.maxLength(MAX_TEXT, `expected at most ${MAX_TEXT} characters`),
 )
-/** To the second, as evidence has times; null for anything else. */
+/** A time to the second, as in evidence; null for any other text. */
 export function toInstant(instant: string | null | undefined): string | null {
   const whole = (instant ?? '').replace(/T(\d\d)(\d\d)(?=\d\d)/, 'T$1:$2:')
   const time = /^\d{4}-\d\d-\d\dT/.test(whole) ? Date.parse(whole) : Number.NaN
@@ -386,8 +386,8 @@ const HASH_LENGTH = 8
 const MAX_SLUG_LENGTH = MAX_ID_LENGTH - 'x402.'.length
 
 /**
- * The slug of an address: it depends on nothing else, so that every import gives the same id. A
- * host by itself is its slug; with a path it ends in a hash of the whole address, unlike a host.
+ * The slug of an address. It depends on the address alone, so that every import gives the same id. A host
+ * without a path is its own slug; an address with a path ends in a hash of the whole address.
  *
  * @example addressSlug('https://www.weather.example/') → 'weather.example'
  * @example addressSlug('https://hub.example/agent/7/tides') → 'hub.example.tides-1f0c3a7b'
@@ -405,8 +405,8 @@ export function addressSlug(address: string): string {
 }
 
 /**
- * A readable text as a slug, with a hash of the whole identity where the text is not the whole
- * identity, is too long, or ends like a hash.
+ * A readable text as a slug. A hash of the identity is added if the text is not the whole identity, is
+ * too long, or ends like a hash.
  */
 export function toSlug(
   text: string,
@@ -435,7 +435,7 @@ const MAX_TAGS = 10
  * A name and a summary from foreign words.
  *
  * @param names a seller's names, best first; the first with words in it is used
- * @param stated a seller's own descriptions, likewise
+ * @param stated a seller's own descriptions, also best first
  */
 function toSeedTexts(names: readonly Foreign[], stated: readonly Foreign[]) {
   const name = cutText(firstReadable(names) ?? '', MAX_NAME_LENGTH)
@@ -467,7 +467,7 @@ function firstReadable(texts: readonly Foreign[]): string | null {
   return plain.find((text) => /[\p{L}\p{N}]/u.test(text)) ?? null
 }
 
-/** The default where no word matches: a server for agents is first of all a developer's tool. */
+/** The default if no word matches: a server for agents is first of all a developer's tool. */
 const DEFAULT_CATEGORY = 'developer_tools'
 
 const KEYWORDS = v.parse(
@@ -481,20 +481,20 @@ const TEXT_WEIGHT = 1
 const SECOND_SHARE = 0.6
 const SECOND_LEAST = 2
 
-/** What a category's keywords look like among words with spaces around them. */
+/** A pattern for each category's keywords, for text with spaces around every word. */
 const PATTERNS = Object.entries(KEYWORDS).map(([id, keywords]) => {
   const parts = keywords.split(',').map((text) => {
     const words = toWords(text).join(' ')
     if (!text.endsWith('*')) return `${words}(?= )`
-    // One word's stem ends before a number: "mail*" is not "mail2000".
+    // A keyword's stem matches no digits after it: "mail*" is not "mail2000".
     return words.includes(' ') ? words : `${words}\\D*?(?= )`
   })
   return { id, pattern: new RegExp(` (?=(${parts.join('|')}))`, 'gu') }
 })
 
 /**
- * One or two categories by the words of a name and a description; deterministic, so that a second
- * import says the same.
+ * One or two categories by the words of a name and a description; deterministic, so that a second import
+ * gives the same.
  *
  * @param known ids of the category table; no others are returned.
  */
@@ -516,7 +516,7 @@ function guessCategories(name: string, text: string, known: ReadonlySet<string>)
   return hasSecond ? [first.id, second.id] : [first.id]
 }
 
-/** Different words count, not one word repeated. */
+/** Counts different words: a repeated word counts once. */
 function countWords(text: string, pattern: RegExp): number {
   return new Set([...text.matchAll(pattern)].map(([, found]) => found)).size
 }
