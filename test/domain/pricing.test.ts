@@ -32,7 +32,11 @@ describe('pricing', () => {
 
   test.each([
     ['unknown with a price', { model: 'unknown', min_usd: 1 }, /^min_usd: /],
-    ['another model', { model: 'monthly' }, /^model: expected model per_call or unknown$/],
+    [
+      'another model',
+      { model: 'monthly' },
+      /^model: expected model per_call or unknown; what is free/,
+    ],
     ['no rail', { ...PER_CALL, rails: [] }, /^rails: expected at least one rail/],
     ['a rail twice', { ...PER_CALL, rails: ['x402', 'x402'] }, /^rails: expected each rail once$/],
     ['another rail', { ...PER_CALL, rails: ['visa'] }, /^rails\.0: expected x402 or mpp$/],

@@ -54,7 +54,7 @@ const UnknownPricingSchema = v.strictObject({ model: v.literal('unknown') })
 export const PricingSchema = v.variant(
   'model',
   [PerCallSchema, UnknownPricingSchema],
-  'expected model per_call or unknown',
+  'expected model per_call or unknown; what is free has `cost: free` instead of pricing',
 )
 export type Pricing = v.InferOutput<typeof PricingSchema>
 
