@@ -72,7 +72,7 @@ describe('an agent', () => {
 
   test.each([
     [
-      'whose interface is on another domain',
+      'with its interface on another domain',
       { ...former, url: 'https://other.example/a2a' },
       'other.example',
     ],

@@ -127,7 +127,7 @@ const CASES: [string, Reply, ...string[]][] = [
   [
     'an amount in dollars',
     offering({ ...OFFER, amount: '0.01' }),
-    'accepts[0] asks for "0.01", which is no whole number of base units → Write the amount in base units',
+    'accepts[0] asks for "0.01", which is not a whole number of base units → Write the amount in base units',
   ],
   [
     'an offer without a payee',
@@ -138,13 +138,13 @@ const CASES: [string, Reply, ...string[]][] = [
     'a payee of another chain',
     offering({ ...OFFER, payTo: 'harbour.eth' }),
     'It speaks x402: 402 with 1 offer: $0.01 on eip155:8453.',
-    'an offer (exact) names a payee that is no address on its network → payTo must be a full address',
+    'an offer (exact) names a payee that is not an address on its network → payTo must be a full address',
   ],
   [
     'a network by its name in version 2',
     offering({ ...OFFER, network: 'base' }),
     'It speaks x402: 402 with 1 offer: $0.01 on eip155:8453.',
-    'accepts[0] names the network "base", which is no CAIP-2 → Version 2 names networks by CAIP-2: write eip155:8453.',
+    'accepts[0] names the network "base", which is not a CAIP-2 id → Version 2 names networks by CAIP-2: write eip155:8453.',
   ],
   [
     'coins of a test network',
@@ -156,7 +156,7 @@ const CASES: [string, Reply, ...string[]][] = [
     'decimals of another coin',
     offering({ ...OFFER, amount: '10000000000000000' }),
     'It speaks x402: 402 with 1 offer: $10000000000 on eip155:8453.',
-    'an offer (exact) asks more than $1,000 for one call → Check the decimals',
+    'an offer (exact) asks for more than $1,000 for one call → Check the decimals',
   ],
   [
     'a Payment challenge without a request',
@@ -183,7 +183,7 @@ const CASES: [string, Reply, ...string[]][] = [
     'a token wanted',
     { status: 401, headers: { 'www-authenticate': 'Bearer' } },
     'It answers: status 401.',
-    'status 401: who calls without credentials sees nothing of it → Declare auth in the listing.',
+    'status 401: a caller without credentials cannot see the tools → Declare auth in the listing.',
   ],
   [
     'too many requests',
@@ -209,7 +209,7 @@ const CASES: [string, Reply, ...string[]][] = [
   [
     'a card for another domain',
     atCard(card()),
-    'a card whose interface is on another domain, agent.elsewhere.example → Serve the card on the domain that takes the messages',
+    'a card with its interface on another domain, agent.elsewhere.example → Serve the card on the domain that takes the messages',
   ],
 ]
 

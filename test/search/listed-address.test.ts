@@ -55,7 +55,7 @@ describe('a search for an address without a listing', () => {
 
   test('of a host that strangers share is answered by the beginning of its path', () => {
     expect(noteOn('hub.dev/tides/now')).toContain('hub.dev/tides is not listed: its inputs')
-    expect(noteOn('hub.dev/ships')).toContain('hub.dev is not listed: nobody proposed it yet.')
+    expect(noteOn('hub.dev/ships')).toContain('hub.dev is not listed: nobody has proposed it yet.')
   })
 
   test('where a listing is called names that listing', () => {

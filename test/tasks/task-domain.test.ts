@@ -205,7 +205,7 @@ describe('a contract holds together', () => {
     [{ output: { type: 'object', properties: { query: {} } } }, 'query in both'],
     [
       { input: { type: 'object', properties: { rail: {} } }, example: {} },
-      'expected another name than rail',
+      'expected a name other than rail',
     ],
   ])('%j', (more, expected) => {
     expect(faultOf(more)).toContain(expected)

@@ -49,8 +49,8 @@ export function judgeCard(
     return toWrong(
       'a2a',
       answer,
-      `a card whose interface is on another domain, ${host}`,
-      'Serve the card on the domain that takes the messages, or name an interface on this one: a card for another domain shows nothing about who runs it.',
+      `a card with its interface on another domain, ${host}`,
+      'Serve the card on the domain that takes the messages, or name an interface on the card’s domain: a card does not prove who runs another domain.',
     )
   const sight = toSight(card, isJsonObject(value) && Array.isArray(value.supportedInterfaces))
   const { server, skills = [] } = sight
@@ -72,18 +72,18 @@ function toSight(card: AgentCard, isCurrent: boolean): Sight {
   return { from: 'agent_card', server, skills, ...(isCut && { truncated: true }) }
 }
 
-/** Members of MCP server cards, which share others with agents'. */
+/** Members of MCP server cards that agent cards do not have. */
 export const OF_SERVER_CARDS = ['remotes', 'transport', 'serverInfo', 'tools']
 
-/** Members that nothing but a card has. */
+/** Members that only an agent card has. */
 const OF_CARDS = ['skills', 'capabilities', 'supportedInterfaces', 'protocolVersion']
 
 const VERSION = /^\d{1,3}(?:\.\d{1,3}){0,2}$/
 
-/** Paths of cards: the current one, and that of protocol 0.3 and before. */
+/** Paths of cards: the current path, and the path of protocol 0.3 and before. */
 export const CARD_PATHS = ['/.well-known/agent-card.json', '/.well-known/agent.json'] as const
 
-/** What an agent says of itself; texts as they came. */
+/** What an agent states about itself; texts are unchanged. */
 export type AgentCard = NonNullable<ReturnType<typeof readAgentCard>['card']>
 
 const MAX_NAME = 2000
@@ -91,10 +91,10 @@ const MAX_SKILLS = 1000
 
 /**
  * An agent card of protocol 0.2 or 0.3 (one `url`) or 1.0 (`supportedInterfaces`), or an `agent.json`
- * that names its `capabilities` instead of skills, alone or as a registry stores it. Many write null
+ * that names its `capabilities` instead of skills, alone or as a registry stores it. Many cards write null
  * for what a card does not say.
  *
- * @returns the card with what the specification finds wrong with it; or why it is none at all
+ * @returns the card with its faults by the specification, or the reason why it is not a card
  */
 export function readAgentCard(document: unknown) {
   const value = withAsciiHosts(withoutNulls(document))
@@ -189,7 +189,7 @@ const FormerSchema = v.object({
   preferredTransport: version,
 })
 
-/** What keeps a card from being valid by 1.0 or 0.3; null where nothing does. */
+/** Why a card is not valid by 1.0 or 0.3; null where it is valid. */
 function findFault(card: Record<string, unknown>): string | null {
   const [current, former] = [CurrentSchema, FormerSchema].map(
     (schema) => v.safeParse(schema, card, { abortEarly: true }).issues?.[0],

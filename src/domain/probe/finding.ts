@@ -188,7 +188,7 @@ const FAILURES = {
   dns: { outcome: 'unknown', saw: 'the name servers gave no answer' },
   address_refused: { outcome: 'unprobeable', saw: 'the host is not a public address' },
   own_network: { outcome: 'unknown', saw: 'our own network failed' },
-  own_bound: { outcome: 'unknown', saw: 'we ask no longer than one run may' },
+  own_bound: { outcome: 'unknown', saw: 'no answer before our own run had to end' },
   not_http: { outcome: 'wrong_protocol', saw: 'the answer is not HTTP/1.1' },
 } as const
 export type ProbeFailure = keyof typeof FAILURES

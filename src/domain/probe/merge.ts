@@ -347,12 +347,12 @@ function isAgainstListing({ what, was = '', is = '' }: Change): boolean {
   )
 }
 
-/** How long a change that the listing says nothing of is news. */
+/** How long a change is news when the listing does not contradict it. */
 const NEWS_MS = 30 * 86_400_000
 
 /**
- * One notice for each kind of fact, by its newest rows: what stands against the listing, and for
- * thirty days other tools, and a payee that was never seen before.
+ * One notice for each kind of fact, by its newest rows: contradictions of the listing and, for
+ * thirty days, changed tools and a payee that was never seen before.
  *
  * @param isPaid whether the meter saw a payout paid
  * @param now time of the last look
@@ -375,12 +375,12 @@ export function toDriftNotices(
     ...toNotice('price_changed', open('price')),
     ...toNotice('network_changed', open('network')),
     ...toNotice('tools_changed', open('tools')),
-    // A seller that names another address each time has not changed it.
+    // A seller that names a new address for every payment has not changed its payee.
     ...(rotating.length > 0 ? rotating : toNotice('payout_changed', open('payee'))),
   ]
 }
 
-/** The newest row of each name; of tools, those of the newest look. @param rows newest first */
+/** The newest row of each name; for tools, the rows of the newest look. @param rows newest first */
 function newestOf(rows: readonly Drift[], what: What): Drift[] {
   const own = rows.filter((row) => row.what === what)
   return what === 'tools'
@@ -397,7 +397,7 @@ function wordOfListing({ what, name, is = '' }: Change, declared: Declared): str
   return found === undefined || found.max_usd === null ? '' : toUsd(found.max_usd)
 }
 
-/** Nobody published or proved it, and no earlier row of the operation names it. */
+/** Whether nobody published or proved the payee, and no earlier row of the operation names it. */
 function isUnknownPayee(row: Drift, rows: readonly Drift[], { payouts }: Declared): boolean {
   const earlier = rows.filter(
     (old) => old.what === 'payee' && old.name === row.name && old.at < row.at,
@@ -418,7 +418,7 @@ function toNotice(id: Notice['id'], rows: readonly Drift[]): Notice[] {
   return [{ id, note: toInertLine(note, MAX_NOTE), at: first.at }]
 }
 
-/** How a change names what it is about. */
+/** How a sentence names the thing that changed. */
 export const SUBJECTS = {
   tools: 'The tool',
   price: 'The price of',
@@ -462,8 +462,8 @@ function toToolsSentence(rows: readonly Drift[]): string {
 const FEWEST_ROTATING = 3
 
 /**
- * States that a seller's payees change by design. Naming addresses is cheap: an intruder on a
- * seller's server can, so each must have been paid.
+ * States that a seller's payees change by design. Since an intruder on the
+ * seller's server can name addresses too, each address must have been paid.
  */
 function toRotatingNotice(rows: readonly Drift[], isPaid: (payout: string) => boolean): Notice[] {
   const named = rows.flatMap(({ what, name, is, at }) =>
@@ -483,12 +483,12 @@ function toRotatingNotice(rows: readonly Drift[], isPaid: (payout: string) => bo
   return [{ id: 'payout_rotating', note, at: last.at }]
 }
 
-/** Where an answer stands for a whole listing, such as a 402 before a handshake. */
+/** The name used where an answer is about a whole listing, such as a 402 before a handshake. */
 const WHOLE = 'the endpoint'
 const LIST = ', '
 const MAX_LISTED = 5
 
-/** @param other a look that it will be compared with: texts count where both have them */
+/** @param other the look to compare with: texts count where both looks have them */
 function readLook(seen: Interface, other: Interface = seen): Look {
   const operations = (seen.operations ?? []).flatMap((operation) =>
     operation.seen === undefined ? [] : [{ ...operation, name: toOperationName(operation) }],
@@ -498,7 +498,7 @@ function readLook(seen: Interface, other: Interface = seen): Look {
   const payees = isNamed
     ? operations.map(({ name, seen: answer }) => [name, answer?.pay_to ?? []] as const)
     : [[WHOLE, whole.map(({ payout }) => payout)] as const]
-  // Offers without a price may be of an older 402.
+  // Offers without a price may come from an older 402.
   const offered = operations.map(
     ({ name, offers = [], seen: answer }) =>
       [

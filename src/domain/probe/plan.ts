@@ -7,7 +7,7 @@ import type { PROBE_PROTOCOLS, Rail } from '../wire/vocabulary.ts'
 import { CARD_PATHS } from './a2a.ts'
 
 /**
- * Exactly the facts of a listing that a prober needs. The build writes them for each.
+ * Exactly the facts of a listing that a prober needs. The build writes them for each listing.
  *
  * @returns null for kits, which have no endpoint, and where `probe: false` asks us to stay away
  */
@@ -19,7 +19,7 @@ export function planProbe(id: string, facts: ListingFacts) {
     handshake: toHandshake(facts, operations),
     // The listing's own facts, so that drift can be detected.
     declared: {
-      // The deciding one first, each with its highest price in USD.
+      // The deciding operation first, each with its highest price in USD.
       operations: operations.map((operation) => ({
         method: operation.method,
         url: operation.url,
@@ -50,13 +50,13 @@ function toHandshake(facts: ListingFacts, operations: readonly Operation[]): Han
   if (first === undefined)
     return none(
       rail,
-      'no operation can be asked: a POST needs an example of its body, every required parameter one of its own',
+      'no operation can be called: a POST needs an example of its body, and every required parameter needs an example',
     )
   const paid = { ...first, is_paid: true, is_guess: first.is_guess || isGuess }
   return { kind: 'payment', rails, requests: [paid, ...others] }
 }
 
-/** A remote endpoint where there is one: nothing has to be run to probe it. */
+/** Prefers a remote endpoint, which can be probed without running anything. */
 function toMcpHandshake(facts: ListingFacts): Handshake {
   const { invoke } = facts
   const remotes = invoke.flatMap((entry) => (entry.kind === 'mcp' ? [entry] : []))
@@ -84,10 +84,10 @@ function none(
   return { kind: 'none', protocol, reason }
 }
 
-/** An operation to probe; those after the first once that one succeeded. */
+/** An operation to probe; the later ones are probed once the first has succeeded. */
 export type PlannedOperation = ReturnType<typeof toPlanned>
 
-/** How one listing is probed. `none` is a listing that no handshake fits, and why. */
+/** How one listing is probed. `none` is for a listing that no handshake fits, with the reason. */
 export type Handshake =
   | {
       kind: 'payment' | 'http'
@@ -97,7 +97,7 @@ export type Handshake =
     }
   /** `is_paid`: calls of its tools are paid, as the listing says. */
   | { kind: 'mcp' | 'mcp_sse'; url: string; is_paid?: true }
-  /** Addresses of the card; the next one is tried where the first has none. */
+  /** Addresses of the card; the next address is tried where the one before has no card. */
   | { kind: 'a2a'; urls: string[] }
   | { kind: 'none'; protocol: (typeof PROBE_PROTOCOLS)[number]; reason: string }
 
@@ -105,9 +105,9 @@ export type Handshake =
 const MOST_PROBED = 6
 
 /**
- * Which operations of a listing are probed; of one without operations its address. Only those that
+ * Which operations of a listing are probed, or its address if it has none. Only operations that
  * change nothing: GET, a paid POST with its declared example (an unpaid call is answered with the
- * price), and those marked `safe` by the listing. The first is the one a buyer most likely wants; the
+ * price), and operations marked `safe` by the listing. The first is the one a buyer most likely wants; the
  * others, priced ones before the rest, are on its origin, and each is another request.
  */
 function chooseOperations(facts: ListingFacts): Operation[] {
@@ -136,7 +136,7 @@ function toPlanned(operation: Operation, facts: ListingFacts) {
     request: toRequest(operation),
     // As the listing declares it, with unfilled placeholders.
     operation: { method: operation.method, url: operation.url },
-    // It must answer 402; one that is free or has no declared price may also answer 2xx.
+    // A paid operation must answer 402; one that is free or has no declared price may also answer 2xx.
     is_paid,
     // Media type of the declared answer.
     expected: content_type,
@@ -146,7 +146,7 @@ function toPlanned(operation: Operation, facts: ListingFacts) {
   }
 }
 
-/** USD. Null where the listing names no price for one call: then none can have drifted. */
+/** USD. Null where the listing names no price for one call: then no price can have drifted. */
 function toHighestPrice({ pricing }: ListingFacts, { price }: Operation): number | null {
   if (price !== undefined) return price.per === 'call' ? price.max_usd : null
   return pricing.model === 'per_call' ? pricing.max_usd : null
@@ -157,14 +157,14 @@ function isAskable(operation: Operation, facts: ListingFacts): boolean {
   const isHarmless = method === 'GET' || safe || (method === 'POST' && isPaid(operation, facts))
   const hasBody = method === 'GET' || safe || body?.example !== undefined
   const { url, headers, body: sent = '' } = toRequest(operation)
-  // Values a caller would have to know that are not documented.
+  // Undocumented values that a caller would have to know.
   const isComplete = ![url, ...Object.values(headers), sent].some((text) =>
     /<[A-Z0-9_]+>/.test(text),
   )
   return isHarmless && hasBody && isComplete
 }
 
-/** Where some operations have a price, the others may be free, and a POST would do its work. */
+/** Where only some operations have a price, the others may be free, so that a POST would do its work. */
 function isPaid(operation: Operation, { http, pricing }: ListingFacts): boolean {
   if (railsOf(pricing).length === 0) return false
   return hasPriceOfItsOwn(operation)
@@ -180,7 +180,7 @@ function hasPriceAboveZero({ price, offers = [] }: Operation): boolean {
   return price === undefined ? offers.some(({ max_usd }) => max_usd > 0) : price.max_usd > 0
 }
 
-/** On the origin of the first, and different from every earlier operation and request. */
+/** Whether it is on the origin of the first operation and differs from every earlier operation and request. */
 function isAnother(operation: Operation, requested: readonly Operation[]): boolean {
   const sent = toRequest(operation).url
   const origin = URL.parse(sent)?.origin

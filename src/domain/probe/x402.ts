@@ -208,7 +208,7 @@ function findOfferFault(value: unknown, at: number, version: 1 | 2): Fault[] {
   if (!/^\d{1,40}$/.test(String(amount)))
     return [
       {
-        what: `${where} asks for ${JSON.stringify(amount).slice(0, 40)}, which is no whole number of base units`,
+        what: `${where} asks for ${JSON.stringify(amount).slice(0, 40)}, which is not a whole number of base units`,
         change: 'Write the amount in base units: "10000" is one cent of a coin with 6 decimals.',
       },
     ]
@@ -217,7 +217,7 @@ function findOfferFault(value: unknown, at: number, version: 1 | 2): Fault[] {
   const known = toCaip2(String(network)) ?? 'eip155:8453'
   return [
     {
-      what: `${where} names the network ${JSON.stringify(network).slice(0, 40)}, which is no CAIP-2`,
+      what: `${where} names the network ${JSON.stringify(network).slice(0, 40)}, which is not a CAIP-2 id`,
       change: `Version 2 names networks by CAIP-2: write ${known}.`,
     },
   ]

@@ -258,7 +258,7 @@ function isAboutAnswer(name: string): boolean {
 
 function findErrorText(text: string): string | null {
   const isError = text.length <= MAX_ERROR_TEXT && ERROR_TEXT.test(text)
-  return isError ? 'A text that says that something failed.' : null
+  return isError ? 'The answer is a text that reports a failure.' : null
 }
 
 const SAYS_ERROR = 'A member says that there was an error.'

@@ -93,7 +93,7 @@ const SIGNS: readonly ((call: JudgedCall, payment: LedgerPayment) => boolean)[] 
   // The payer had signed it, and nobody could have copied that from the chain.
   (call, payment) =>
     call.settled === payment.transaction && call.called_at <= payment.at - PUBLIC_BEFORE_MS,
-  // The seller names a transaction: a call that names another one may still be paid by this.
+  // The answer names some transaction: even if it names another one, this payment may have paid the call.
   ({ isNamed }) => isNamed,
 ]
 
@@ -179,7 +179,7 @@ export function earnsDelivers(delivered: Delivered | undefined): boolean {
   return buyers >= DELIVERS.buyers && isKnownToDeliver(good, all)
 }
 
-/** Judged are at least as many as were answered as declared: both bounds hold for them. */
+/** Whether at least `DELIVERS.calls` answers were good, and at least `DELIVERS.share` of all. */
 export function isKnownToDeliver(good: number, all: number): boolean {
   return good >= DELIVERS.calls && good >= all * DELIVERS.share
 }

@@ -48,14 +48,18 @@ const AS_DECLARED: Judgement = { verdict: 'as_declared', reason: 'It is as decla
 export function judgeDelivery(declared: DeclaredResponse, answer: DeliveredAnswer): Judgement {
   const { status, end, body } = answer
   if (status === null) return toJudgement('cut_off', 'The connection ended before an answer.')
-  if (status === 402) return toJudgement('payment_asked_again', 'Status 402 for a call that paid.')
+  if (status === 402)
+    return toJudgement('payment_asked_again', 'The paid call was answered with status 402.')
   if (status < 200 || status > 299)
-    return toJudgement('refused', `Status ${status} for a call that paid.`)
+    return toJudgement('refused', `The paid call was answered with status ${status}.`)
   if (end === 'cut') return toJudgement('cut_off', 'The connection ended inside the answer.')
   if (end === 'foreign')
-    return toJudgement('other_shape', 'It is in a content coding that was not requested.')
+    return toJudgement('other_shape', 'The answer is in a content coding that was not requested.')
   if (end === 'unread')
-    return toJudgement('too_large_to_judge', 'It is too large to judge, or oddly compressed.')
+    return toJudgement(
+      'too_large_to_judge',
+      'The answer is too large to judge, or oddly compressed.',
+    )
   if (body.length === 0 || isBlank(body)) return toJudgement('empty', 'The answer has no content.')
   return isJsonType(declared.content_type)
     ? judgeJson(declared, answer)
@@ -75,7 +79,7 @@ function judgeJson(declared: DeclaredResponse, { body }: DeliveredAnswer): Judge
   if (events.length > 0) return judgeEvents(declared, events)
   const isBegun = /^\s*[[{]/.test(head)
   if (isBegun && read === null)
-    return toJudgement('too_large_to_judge', 'It has too many values to judge.')
+    return toJudgement('too_large_to_judge', 'The answer has too many values to judge.')
   if (isBegun && read?.isOpen === true)
     return toJudgement('cut_off', 'The JSON ends in the middle.')
   const sign = findErrorSign(declared, head)
@@ -101,7 +105,10 @@ function judgeEvents(declared: DeclaredResponse, events: readonly unknown[]): Ju
   if (error !== undefined) return error
   const [first] = judged
   if (first !== undefined && judged.every(({ verdict }) => verdict === 'empty')) return first
-  return toJudgement('too_large_to_judge', 'It came in pieces, none of which is as declared.')
+  return toJudgement(
+    'too_large_to_judge',
+    'The answer came in pieces, none of which is as declared.',
+  )
 }
 
 function judgeMedia(declared: DeclaredResponse, answer: DeliveredAnswer): Judgement {
@@ -199,7 +206,7 @@ function findMediaFault(
 function findKindFault(declared: string, kinds: readonly string[], head: string, body: Uint8Array) {
   const kind = kinds.find((each) => begins(head, each.split('|')[0] ?? ''))
   if (kind === undefined)
-    return { isCut: false, text: `Expected ${declared}, got bytes that begin as something else.` }
+    return { isCut: false, text: `Expected ${declared}, got bytes of another type.` }
   const end = kind.split('|')[1] ?? ''
   const isCut = !toHex(body.subarray(-TAIL_BYTES)).includes(end)
   return isCut ? { isCut, text: `The ${declared} ends in the middle.` } : null

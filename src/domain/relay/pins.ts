@@ -36,9 +36,9 @@ type Remote = Extract<InvokeEntry, { kind: 'mcp' }>
 type Package = Extract<InvokeEntry, { kind: 'mcp_package' }>
 
 /**
- * Digest of what a caller relies on: SHA-256 of its canonical JSON in base64url. The order of
- * operations, tools, offers and payees is not part of it, and neither is prose about the listing,
- * an example, what a call changes, the version of a package, or a probe's results.
+ * Digest of what a caller relies on: SHA-256 of its canonical JSON in base64url. It ignores the order of
+ * operations, tools, offers and payees, and leaves out prose about the listing,
+ * examples, what a call changes, the version of a package, and a probe's results.
  */
 export function toDigest({ kind, url, pricing, payees, ...facts }: CallerFacts): string {
   const text = toCanonicalJson({

@@ -21,8 +21,8 @@ export const ReceiptSchema = v.strictObject({
   /** Digest of the operation, as in a lock: the declaration that the answer was judged by. */
   operation: v.string(),
   /**
-   * SHA-256 over the secret of the call, method, space, path with query, line feed, body; over the
-   * secret and the bytes of the answer as they came. Null where not all of it was read.
+   * `request`: SHA-256 over the call's secret, method, space, path with query, line feed, body. `answer`: over the
+   * secret and the bytes of the answer as they came. Null where the bytes were not all read.
    */
   request: v.nullable(hash),
   answer: v.nullable(hash),

@@ -20,11 +20,11 @@ const FactChangesSchema = v.record(
 const differenceEntries = {
   id: v.string(),
   change: v.picklist(CHANGES),
-  /** Members of the listing's JSON that differ, for a changed one. */
+  /** For a changed listing: the members of its JSON that differ. */
   fields: v.optional(v.array(v.string())),
-  /** What a caller relies on, before and after. Absent where none of it differs. */
+  /** What a caller relies on, before and after. Absent where nothing in it differs. */
   facts: v.optional(FactChangesSchema),
-  /** Why it was removed, if a tombstone or its owner says so. */
+  /** Why the listing was removed, if a tombstone or its owner gives a reason. */
   reason: v.optional(v.string()),
   /** The id it has now, where it is still listed. */
   moved_to: v.optional(v.string()),
@@ -82,7 +82,7 @@ export const ContentHashSchema = v.strictObject({
 })
 export type ContentHash = v.InferOutput<typeof ContentHashSchema>
 
-/** Only by content, sorted by id. @param gone why listings are gone, by id */
+/** Compares content alone; sorted by id. @param gone why listings are gone, by id */
 export function findDifferences(
   before: ReadonlyMap<string, ContentHash>,
   after: ReadonlyMap<string, ContentHash>,
@@ -132,7 +132,7 @@ export function describeChange({ change, facts = {}, reason }: Difference): stri
   if (change === 'removed') return [`Removed${reason === undefined ? '' : `: ${reason}`}`]
   return Object.entries(facts).map(([name, { was, is }]) => {
     const label = LABELS[name] ?? name
-    // A digest means nothing to people, and programs that compare digests have the fact itself.
+    // A digest means nothing to people, and programs can read it from the row.
     if (name === 'digest') return `${label} changed`
     if (was === undefined) return `${label}: ${is ?? ''}`
     return is === undefined ? `${label}: no longer (${was})` : `${label}: ${was} → ${is}`

@@ -84,11 +84,11 @@ export function readClaimHost(
   // A workflow speaks for its repository, and not for the host of all of them.
   const isPart = method === 'oidc' && origin === codeHostOf(issuer)
   return {
-    /** Exactly the listing's host: the proof covers no other. */
+    /** Exactly the listing's host: the proof covers no other host. */
     host: isPart ? `${host}/${repositories[0]}` : host,
     /** Scheme, host and port of the listing's URL. */
     origin,
-    /** An address at it proves the listing: the domain somebody registered, or a tenant's own name. */
+    /** The domain whose mail addresses prove the listing: the registered domain, or a tenant's own name. */
     mailDomain: ownerAt(host, sharedHosts),
     /** For a page on the code host: `owner/name` of the repositories that can have published it. */
     repositories,
@@ -102,11 +102,11 @@ function findRepositories(url: URL, issuer: string): string[] {
   if (origin === codeHost) return second === '' ? [] : [`${first}/${second}`]
   const [, owner] = /^([a-z0-9-]+)\.github\.io$/.exec(hostname) ?? []
   if (owner === undefined || codeHost !== GITHUB) return []
-  // A page below the host's root comes from its own repository, or from that of the whole host.
+  // A page below the host's root comes from its own repository, or from the whole host's repository.
   return [`${owner}/${hostname}`, ...(first === '' ? [] : [`${owner}/${first}`])]
 }
 
-/** GitHub's tokens come from a separate host, those of an own installation from itself. */
+/** GitHub's tokens come from a separate host; a private installation issues its own. */
 function codeHostOf(issuer: string): string {
   return issuer === GITHUB_ISSUER ? GITHUB : new URL(issuer).origin
 }
@@ -165,7 +165,7 @@ type HostOwner =
   | { kind: 'tenant'; domain: string }
   | { kind: 'owned'; domain: string; isPlatform: boolean }
 
-/** The Public Suffix List decides first, its private part too; then the table. */
+/** The Public Suffix List decides first, including its private part; then the table decides. */
 export function findHostOwner(name: string, shared: SharedHosts): HostOwner {
   if (isIpHost(name) || name === 'localhost' || name.endsWith('.localhost'))
     return { kind: 'nobody', isLocal: true }
@@ -179,7 +179,7 @@ export function findHostOwner(name: string, shared: SharedHosts): HostOwner {
   return { kind: 'owned', domain, isPlatform: shared.platforms.includes(domain) }
 }
 
-/** Null for nobody's. @example ownerDomainOf('a.foo.vercel.app', shared) → 'foo.vercel.app' */
+/** Null for a host that nobody owns. @example ownerDomainOf('a.foo.vercel.app', shared) → 'foo.vercel.app' */
 export function ownerDomainOf(name: string, shared: SharedHosts): string | null {
   const owner = findHostOwner(name, shared)
   return owner.kind === 'nobody' ? null : owner.domain
@@ -191,12 +191,12 @@ export function ownDomainOf(url: string, shared: SharedHosts): string | null {
   return owner.kind === 'owned' && !owner.isPlatform ? owner.domain : null
 }
 
-/** The same, with addresses and local names, which only trials list, as their own domains. */
+/** The same as `ownerDomainOf`, but addresses and local names, which only trials list, are their own domains. */
 export function ownerAt(host: string, shared: SharedHosts): string {
   return ownerDomainOf(host, shared) ?? host
 }
 
-/** Whether a page is surely by the host's owner: on a platform it may be anybody's. */
+/** Whether a page is surely by the host's owner: on a platform anybody may have written it. */
 export function isOnSiteOf(page: string | undefined, host: string, shared: SharedHosts): boolean {
   const there = hostOf(page ?? '')
   if (there === null) return false
@@ -229,7 +229,7 @@ export function isProvedAt(url: string, place: string | undefined): boolean {
   return place === `${host}/${owner}/${repository}`
 }
 
-/** Who owns the page on a code host, and the repository. @example → ['acme', 'tides'] */
+/** The owner of a page on a code host, and its repository. @example → ['acme', 'tides'] */
 function pathNames({ pathname }: URL): [owner: string, repository: string] {
   const [, owner = '', repository = ''] = pathname.toLowerCase().split('/')
   return [owner, repository.replace(/\.git$/, '')]

@@ -34,7 +34,7 @@ import { NotListedReasonSchema } from './not-listed.ts'
 
 const LINT_VERDICTS = ['clean', 'problems', 'not_reached'] as const
 
-/** One request of ours and what came back, as a seller can compare it with its own log. */
+/** One request of ours and what came back, so that a seller can compare both with its own log. */
 const RequestedStepSchema = v.object({
   method: v.string(),
   url: v.string(),
@@ -125,7 +125,7 @@ interface Advice {
   problems: LintProblem[]
 }
 
-/** Beyond this a caller with a short timeout gives up (milliseconds). */
+/** A caller with a short timeout gives up after this time (milliseconds). */
 const SLOW_MS = 5000
 
 /** Advice where an answer does not follow the protocol. */
@@ -155,13 +155,13 @@ function toAdvice(finding: Finding): Advice {
     ...(sight === undefined ? [] : [...judgeTerms(sight), ...judgeMcp(sight)]),
     ...problemIf(
       outcome === 'gated' && sight === undefined,
-      `${saw}: who calls without credentials sees nothing of it`,
+      `${saw}: a caller without credentials cannot see the tools`,
       'Declare auth in the listing. If anybody may see the tools, let the handshake through without credentials.',
     ),
     ...problemIf(
       ms > SLOW_MS,
       `the answer took ${ms} ms`,
-      `Answer the handshake within ${SLOW_MS} ms: it costs no work that was paid for.`,
+      `Answer the handshake within ${SLOW_MS} ms: it needs no paid work.`,
     ),
   ]
   return { right, problems }
@@ -183,20 +183,20 @@ function toChange({ outcome, protocol, failure, status, saw }: Finding): string 
   if (failure === 'tls') return 'Check that the certificate is valid, complete and for this host.'
   if (failure === 'address_refused') return 'The host must resolve to public addresses only.'
   if (outcome === 'unprobeable')
-    return 'Declare an operation that may be asked: a GET, or a body and parameters with examples.'
+    return 'Declare an operation that may be probed: a GET, or a body and parameters with examples.'
   return failure === undefined
     ? 'Check that the published address is the one that answers.'
     : 'Check that the service listens at this address and answers within 20 seconds.'
 }
 
-/** Named by CAIP-2, in a name space whose accounts and coins we do not know. */
+/** Whether a network is named by CAIP-2 in a name space whose accounts and coins we do not know. */
 function isOtherChain(network: string | null): boolean {
   return network !== null && !/^(?:eip155|solana):/.test(network)
 }
 
 function judgeTerms({ terms = [] }: Sight): LintProblem[] {
   const unnamed = terms.filter(({ network }) => network === null)
-  // What an account is on other chains, only their own clients know.
+  // Only their own clients know what an account looks like on other chains.
   const unpayable = terms.filter(
     ({ network, payout }) => network !== null && payout === null && !isOtherChain(network),
   )
@@ -215,18 +215,18 @@ function judgeTerms({ terms = [] }: Sight): LintProblem[] {
     ),
     ...about(
       unpayable,
-      'names a payee that is no address on its network',
+      'names a payee that is not an address on its network',
       'payTo must be a full address on the network named with it.',
     ),
     ...about(
       expensive,
-      'asks more than $1,000 for one call',
+      'asks for more than $1,000 for one call',
       'Check the decimals: amounts are base units.',
     ),
   ]
 }
 
-/** Cards and other means name no chain, and that is right for them. */
+/** Leaves out cards and other payment methods, which rightly name no chain. */
 function about(terms: readonly PaymentTerm[], what: string, change: string): LintProblem[] {
   const [first] = terms.filter(({ rail, network }) => rail === 'x402' || network !== null)
   return first === undefined ? [] : [{ what: `an offer (${first.scheme}) ${what}`, change }]
@@ -267,7 +267,7 @@ export interface DeclaredOperation extends OperationName {
   response: DeclaredResponse
 }
 
-/** Verdicts that the declaration may have caused; no other one concerns the declaration. */
+/** Verdicts that the declaration may have caused; the other verdicts do not concern it. */
 const OF_DECLARATION: ReadonlySet<DeliveryVerdict> = new Set([
   'other_shape',
   'empty',
@@ -277,7 +277,7 @@ const MAX_PROBLEM = 300
 
 /**
  * Judges a listing's declarations by the rule for paid calls, so that a seller learns of a wrong
- * declaration before it shows in receipts. Judged are the probe's free answers; where an answer
+ * declaration before it shows in receipts. It judges the probe's free answers; where an answer
  * requires payment, the declared example.
  */
 export function judgeDeclared(
@@ -293,7 +293,7 @@ export function judgeDeclared(
   return [...examples, ...answers]
 }
 
-/** Without the example next to it: where the two disagree, either may be right. */
+/** Judges the example by the schema alone: where the two disagree, either may be right. */
 function judgeExample({ content_type, schema, example }: DeclaredResponse): Judgement | undefined {
   if (example === undefined || !isJsonType(content_type)) return undefined
   const declared = { content_type, ...(schema !== undefined && { schema }) }
@@ -320,7 +320,7 @@ function toProblem(
 
 /**
  * For a seller who lints the address of an OpenAPI document or an x402 manifest: what discovery reads
- * in it, and what is wrong there. Every other answer stays as it was heard.
+ * in it, and what is wrong there. The finding of any other answer is unchanged.
  *
  * @param address where it was read
  */

@@ -7,7 +7,7 @@ const identifier = textLike(/^[a-z]+(?:_[a-z]+)*$/, 'expected an identifier such
 const line = v.pipe(v.string(), v.minLength(1), v.maxLength(1000))
 const place = textLike(
   /^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?(?:\/[^\s/?#]+)?$/,
-  'expected a host, with the beginning of its path where strangers share it, such as hub.example/tides',
+  'expected a host such as api.example, or host and path where strangers share the host, such as hub.example/tides',
 )
 
 /** A row of `tables/not_listed.yaml`: one reason, and the hosts that it keeps out. */
@@ -74,7 +74,7 @@ export function toOtherHosts(
       .filter((host) => host !== domain && !host.endsWith(`.${domain}`))
       .map((host) => [host, id] as const)
   })
-  // Of several listings at a host the first by id: the answer only shows where to look.
+  // The first listing by id where a host has several: the answer only shows where to look.
   return [...new Map(rows.toReversed())].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
@@ -102,7 +102,7 @@ export function createFindNotListed(
 }
 
 const UNKNOWN = {
-  reason: 'nobody proposed it yet',
+  reason: 'nobody has proposed it yet',
   why: 'No catalogue that we read names it with an address that can be called.',
   needed: 'Propose it at /report: an editor looks at it and decides.',
 }

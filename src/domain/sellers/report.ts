@@ -7,7 +7,7 @@ import { cutText } from '../wire/text.ts'
 
 /**
  * Anybody's report: of a service without a listing, of a mistake in a listing, or of a service that
- * does not do what it says. A reviewer reads each and decides.
+ * does not do what it says. A reviewer reads each report and decides.
  */
 export const REPORT_KINDS = ['new', 'wrong', 'dispute'] as const
 export type ReportKind = (typeof REPORT_KINDS)[number]
@@ -30,7 +30,7 @@ const UNPRINTABLE = /[^\P{C}\n\r\t]|[\u2028\u2029]/u
 const text = v.pipe(
   v.string('expected text'),
   v.description(
-    `What it does and costs, what to change, or what is wrong: at most ${MAX_TEXT_LENGTH} characters, and of a dispute at least ${MIN_TEXT_LENGTH.dispute}.`,
+    `What it does and costs, what to change, or what is wrong: at most ${MAX_TEXT_LENGTH} characters, and for a dispute at least ${MIN_TEXT_LENGTH.dispute}.`,
   ),
   v.transform((given) => given.trim()),
   v.check(
@@ -40,7 +40,7 @@ const text = v.pipe(
   v.check((given) => !UNPRINTABLE.test(given), 'expected printable text'),
 )
 
-/** Only the reviewer opens them. */
+/** A link that only the reviewer opens. */
 const link = v.pipe(
   v.string('expected an https URL'),
   v.maxLength(MAX_LINK_LENGTH, `expected at most ${MAX_LINK_LENGTH} characters`),
@@ -53,7 +53,7 @@ const link = v.pipe(
 export const ReportBodySchema = v.strictObject({
   about: described(
     v.pipe(v.string('expected text'), v.maxLength(2000, 'expected at most 2000 characters')),
-    'The address of a new service; else the id of the listing, or of the disputed receipt.',
+    'The address of a new service, the id of a listing, or the id of a disputed receipt.',
   ),
   kind: described(
     v.picklist(REPORT_KINDS, `expected one of ${REPORT_KINDS.join(', ')}`),
@@ -68,7 +68,7 @@ export const ReportBodySchema = v.strictObject({
     ),
     [],
   ),
-  email: optionally(v.string('expected an address'), 'Where to ask back; never published.'),
+  email: optionally(v.string('expected an address'), 'For our questions; never published.'),
 })
 
 export const ReportTakenSchema = v.variant('status', [
@@ -77,7 +77,7 @@ export const ReportTakenSchema = v.variant('status', [
   v.object({ status: v.literal('listed'), listing_id: v.string(), page: v.string() }),
 ])
 
-/** The form, filled in so far. @param about as in the body; empty where still to be filled in */
+/** The path of the form with known fields filled in. @param about as in the body; empty where unknown */
 export function reportPath(kind: ReportKind, about = ''): string {
   return `/report?${new URLSearchParams({ kind, ...(about !== '' && { about }) })}`
 }
@@ -89,7 +89,7 @@ export function reportStatePath(id: string): string {
 
 const MAX_NOTICE_LENGTH = 300
 
-/** One notice, for the latest; it changes no score. */
+/** One notice, for the latest dispute; it changes no score. */
 export function toDisputeNotice(disputes: readonly AcceptedDispute[]): Notice[] {
   const latest = disputes.toSorted((a, b) => b.at - a.at)[0]
   if (latest === undefined) return []
@@ -105,7 +105,7 @@ export function toDisputeNotice(disputes: readonly AcceptedDispute[]): Notice[] 
   ]
 }
 
-/** In characters as people count them: an emoji of two code units is one. */
+/** Length in characters as people count them: an emoji of two code units is one character. */
 export function lengthOf(text: string): number {
   return [...text].length
 }
@@ -116,7 +116,7 @@ function isWebAddress(text: string): boolean {
   return url.protocol === 'https:' && url.username === '' && url.password === ''
 }
 
-/** A report as shown to anybody with its id: without its words and its sender. */
+/** A report as anybody with its id sees it: without text or sender. */
 export interface ReportView {
   id: string
   kind: ReportKind

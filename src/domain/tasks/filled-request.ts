@@ -9,12 +9,12 @@ import { parseJsonPath, writeJsonPath } from './json-path.ts'
 interface MappedOperation
   extends Pick<Operation, 'method' | 'url' | 'params' | 'body' | 'map' | 'send'> {}
 
-/** A request to one seller for a task's input, as it is sent. */
+/** The request that is sent to one seller for a task's input. */
 interface FilledRequest {
   method: HttpMethod
   url: string
   headers?: Record<string, string>
-  /** A JSON value, or its members where the seller takes a form. */
+  /** A JSON value, or the members of a form where the seller takes one. */
   body?: unknown
 }
 
@@ -23,17 +23,17 @@ export function needsNoAccount({ type }: Pick<Auth, 'type'>): boolean {
   return type === 'none' || type === 'payment'
 }
 
-/** `{member}` in a text that is sent. */
+/** Matches `{member}` in a text that is sent. */
 const MEMBER = /\{([a-z][a-z0-9_]*)\}/g
 
-/** Members of the input that an operation takes somewhere. */
+/** Members of the input that an operation uses. */
 export function takenBy({ map = {}, send = {} }: Pick<Operation, 'map' | 'send'>): Set<string> {
   const texts = Object.values(send).flatMap((value) => (typeof value === 'string' ? [value] : []))
   const named = texts.flatMap((text) => [...text.matchAll(MEMBER)].map(([, name = '']) => name))
   return new Set([...Object.keys(map), ...named])
 }
 
-/** The values sent, by destination: a parameter's name, else a path in the body. */
+/** The values sent, by destination, which is a parameter's name or a path in the body. */
 export function toSentValues(
   { map = {}, send = {} }: Pick<Operation, 'map' | 'send'>,
   input: Readonly<Record<string, unknown>>,
@@ -50,7 +50,7 @@ export function toSentValues(
   return values
 }
 
-/** Undefined where a member in the text is missing: then none of it is sent. */
+/** Undefined where the input lacks a member of the text: then the whole text is left out. */
 function fillText(text: string, input: Readonly<Record<string, unknown>>): string | undefined {
   const names = [...text.matchAll(MEMBER)].map(([, name = '']) => name)
   if (names.some((name) => memberOf(input, name) === undefined)) return undefined

@@ -3,7 +3,7 @@ import { isJsonObject, memberOf } from '../wire/json.ts'
 /**
  * The path of a value in JSON, in the part of JMESPath's notation that selects and renames
  * (https://jmespath.org/specification.html): `a.b`, `a[0]`, `a[].b`, `a[].{url: link}`, `"odd
- * name"`, and `@` for the whole, also of a member: `a[].{name: @}`. In addition, `*` is the only
+ * name"`, and `@` for the whole value, or a whole member: `a[].{name: @}`. In addition, `*` is the only
  * member of an object with an unknown name. No functions, no conditions: a path is data, not code.
  */
 export type JsonPath = readonly PathStep[]
@@ -72,7 +72,7 @@ function readFields(text: string): ReadStep {
 }
 
 /**
- * The value at a path, or undefined. List items without it are left out.
+ * The value at a path, or undefined. List items without that path are left out.
  *
  * @example readJsonPath({ data: [{ link: 'a' }] }, parse('data[].{url: link}')) → [{ url: 'a' }]
  */
@@ -101,7 +101,7 @@ function readEach(value: unknown, rest: JsonPath): unknown {
 }
 
 /**
- * The value with another set at a path; missing objects and lists are created. Null for a path with
+ * The value with `put` set at a path; missing objects and lists are created. Null for a path with
  * `[]`, `*` or renames, which is ambiguous.
  *
  * @example writeJsonPath({}, parse('messages[0].content'), 'Hi') → { messages: [{ content: 'Hi' }] }

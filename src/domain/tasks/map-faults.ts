@@ -8,20 +8,22 @@ import { membersOf, requiredOf, type Task } from './task.ts'
 import { readTaskOutput } from './task-output.ts'
 
 interface MapFault {
-  /** Below the operation. */
+  /** Path below the operation. */
   path: string[]
   message: string
 }
 
 /**
  * Errors in an operation's map to its task. The request is filled with the task's example and
- * checked against the operation's own schemas; the operation's example answer, mapped, against the
- * task's output; and where only a schema of the answer is known, each path against it.
+ * checked against the operation's own schemas; the operation's mapped example answer against the
+ * task's output; where only a schema of the answer is known, each path is checked against that schema.
  */
 export function findMapFaults(operation: Operation, task: Task | null): MapFault[] {
   const { map, send } = operation
   if (map === undefined)
-    return send === undefined ? [] : [{ path: ['send'], message: 'expected map beside send' }]
+    return send === undefined
+      ? []
+      : [{ path: ['send'], message: 'expected map too: send without map has no effect' }]
   if (task === null)
     return [{ path: ['map'], message: 'expected a task with input and output for this map' }]
   const faults = [...findNameFaults(operation, task), ...findPathFaults(operation, task)]
@@ -82,7 +84,7 @@ function findPathFaults({ map = {}, send = {}, params = [] }: Operation, task: T
   ]
 }
 
-/** Whether it names one place. */
+/** Whether a path names exactly one place. */
 function isPlace(path: JsonPath | null): boolean {
   return path?.every((step) => 'member' in step || 'index' in step) === true && path.length > 0
 }
@@ -141,10 +143,10 @@ function findAnswerFaults({ map = {}, response }: Operation, task: Task): MapFau
 function findTextFault(name: string, path: string | undefined): MapFault[] {
   return path === '@'
     ? []
-    : [{ path: ['map', name], message: 'expected @, the whole: the answer is not JSON' }]
+    : [{ path: ['map', name], message: 'expected @ for the whole answer, which is not JSON' }]
 }
 
-/** The first member of a path that the schema of an answer does not know; null where it knows all. */
+/** The first member of a path that the schema of an answer does not know; null where the schema knows every member. */
 function findMissing(schema: unknown, path: JsonPath, root: unknown): string | null {
   const [step, ...rest] = path
   if (step === undefined) return null
@@ -160,7 +162,7 @@ function findMissing(schema: unknown, path: JsonPath, root: unknown): string | n
   return missing.includes(null) ? null : (missing[0] ?? null)
 }
 
-/** A schema and what it is made of. */
+/** A schema and the schemas it is made of. */
 function partsOf(schema: unknown, root: unknown, depth = 0): unknown[] {
   if (!isJsonObject(schema) || depth > 8) return []
   const { $ref: reference, allOf, anyOf, oneOf } = schema

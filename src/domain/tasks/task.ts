@@ -32,8 +32,8 @@ export const TaskRowSchema = v.pipe(
     ),
     name: line,
     /**
-     * What people say for it, in any language and in this order of words: `address to coordinates`
-     * is not `coordinates to address`. `|` stands between words that say the same. The first is an
+     * Phrases that people use for the task, in any language and in this order of words: `address to coordinates`
+     * is not `coordinates to address`. `|` separates words that mean the same. The first phrase is an
      * example that people are shown.
      */
     words: v.pipe(
@@ -41,9 +41,9 @@ export const TaskRowSchema = v.pipe(
       v.minLength(2, 'expected at least two phrases'),
       v.maxLength(MAX_WORDS, `expected at most ${MAX_WORDS} phrases`),
     ),
-    /** Names people know for it, listed or not: who asks for an alternative to one wants this task. */
+    /** Names of known services for it, listed or not: a query for an alternative to one of them means this task. */
     like: v.optional(v.pipe(v.array(line), v.maxLength(MAX_WORDS))),
-    /** Which operations and tools do it, see `createTaskFinder`. */
+    /** Which operations and tools do the task, see `createTaskFinder`. */
     does: v.optional(v.pipe(v.array(line), v.maxLength(MAX_WORDS))),
     /** Input and output, the same for every seller. */
     input: v.optional(contractSide),
@@ -59,8 +59,8 @@ export const TaskRowSchema = v.pipe(
 export type TaskRow = v.InferOutput<typeof TaskRowSchema>
 
 /**
- * `content/tables/task-words.yaml`: by the id of a task, what else people say for it. They are many:
- * search reads them, and nobody is shown them. `content/tables/task-questions.yaml` is the same with
+ * `content/tables/task-words.yaml`: further phrases that people use, by the id of a task. They are many:
+ * only search reads them, and no page shows them. `content/tables/task-questions.yaml` is the same with
  * questions as people ask them, whose order of words says nothing.
  */
 export const TaskWordsSchema = v.record(v.string(), v.array(line))
@@ -101,7 +101,7 @@ function findContractFault(row: {
     return `expected different names for input and output, got ${shared} in both: a map has one entry for each`
   const taken = membersOf(input).find((name) => PLAN_PARAMETERS.some((each) => each === name))
   if (taken !== undefined)
-    return `expected another name than ${taken}: a plan has a parameter of this name`
+    return `expected a name other than ${taken}: a plan has a parameter of this name`
   const fault = findValueFault(input, example)
   return fault === null ? null : `example: ${fault}`
 }

@@ -31,7 +31,7 @@ export const SCHEMES = [
   counted(
     'eip3009',
     'x402 exact or MPP evm (EIP-3009)',
-    'The coin itself writes that the buyer signed, and next to it the transfer. Nobody else can write either.',
+    'The coin itself writes that the buyer signed and, next to that, the transfer. Nobody else can write either line.',
   ),
   counted(
     'solana_exact',
@@ -41,12 +41,12 @@ export const SCHEMES = [
   counted(
     'permit2_exact',
     'x402 exact (Permit2)',
-    'The call to the one known contract names the coin, the buyer and the seller, and the coin writes that transfer. A contract of a forger’s own, or a coin of his own, is neither.',
+    'The call to the one known contract names the coin, the buyer and the seller, and the coin writes that transfer. A forger’s own contract or coin does not count.',
   ),
   counted(
     'permit2_upto',
     'x402 upto (Permit2)',
-    'As exact by Permit2. The amount taken counts, not the amount allowed.',
+    'It works like exact by Permit2. The amount taken counts, not the amount allowed.',
   ),
   counted(
     'tempo_charge',
@@ -66,7 +66,7 @@ export const SCHEMES = [
   uncounted(
     'solana_upto',
     'x402 upto on Solana',
-    'The payment comes out of a channel that we could not play on a chain of our own.',
+    'The payment comes from a channel, which we could not reproduce on a test chain of our own.',
   ),
   uncounted(
     'tempo_machine_token',
@@ -86,7 +86,7 @@ export const SCHEMES = [
   uncounted(
     'stripe',
     'MPP stripe',
-    'A card leaves nothing on a chain. All there is to see is the seller’s word.',
+    'A card payment is on no chain: only the seller can say that it was made.',
   ),
   uncounted(
     'lightning',

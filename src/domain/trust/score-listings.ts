@@ -267,7 +267,7 @@ function countPayers(rows: readonly LedgerPayment[]): number {
 }
 
 function toUntracedWatch(count: number): Measured['watch'] {
-  const note = `${count} payments wait: we have not seen yet where their payers had the money from.`
+  const note = `${count} payments wait: we do not know yet where their payers got the money.`
   return count === 0 ? [] : [{ id: 'payers_untraced', note }]
 }
 

@@ -21,7 +21,7 @@ export const BRIDGED_COINS = [
     address: '0x20c000000000000000000000b9537d11c60e8b50',
     counts: true,
     reason:
-      'Tempo has no USD Coin of Circle’s own, and what buyers pay with there is this one. A bridge redeems it for USD Coin elsewhere.',
+      'Circle issues no USD Coin on Tempo, and buyers pay with this coin there. A bridge redeems it for USD Coin elsewhere.',
   },
 ] as const
 

@@ -1,4 +1,4 @@
-/** Recursion over a value would run out of stack far beyond this. */
+/** Deepest nesting that is read: recursion runs out of stack only far beyond it. */
 export const MOST_NESTED = 200
 
 /** Undefined for text that is not JSON or is nested too deeply: a schema checks the rest. */
@@ -10,7 +10,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Most texts have too few brackets to be deep, and finding those takes a tenth of counting bytes. */
+/** Most texts have too few brackets to be deep, and this check takes a tenth of the time of counting bytes. */
 function isShallow(text: string): boolean {
   let left = MOST_NESTED
   for (const bracket of ['{', '['])
@@ -113,7 +113,7 @@ export function memberOf(value: unknown, name: string): unknown {
 
 /**
  * RFC 8785: members by their UTF-16 units, no spaces, numbers as JavaScript writes them. Written out,
- * not sorted into an object: one would put keys that look like numbers first.
+ * not sorted into an object, since an object puts keys that look like numbers first.
  *
  * @example toCanonicalJson({ b: 1, 10: 2, 9: [null] }) → '{"10":2,"9":[null],"b":1}'
  */
@@ -153,7 +153,7 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : 1
 }
 
-/** The first of each name, in their order. */
+/** The first item of each name, in the items' order. */
 export function eachOnce<Item>(items: readonly Item[], nameOf: (item: Item) => string): Item[] {
   return [...Map.groupBy(items, nameOf).values()].flatMap(([first]) => first ?? [])
 }

@@ -17,7 +17,7 @@ export const badgeDataPath = (id: string) => `/badge/${id}.json`
 
 export const receiptPath = (id: string) => `/api/v1/receipts/${id}`
 
-/** What is below it belongs to the relay, the seller's own path included. */
+/** Every path below it belongs to the relay, including the seller's own path. */
 export const CALL_PREFIX = '/api/v1/call/'
 
 export const callPath = (id: string) => `${CALL_PREFIX}${id}`
@@ -27,7 +27,7 @@ export const comparePath = (slug: string) => `/compare/${slug}`
 /** A page that compares chosen listings; a function answers it. */
 export const toComparisonPath = (ids: readonly string[]) => `/compare?ids=${ids.join(',')}`
 
-/** Drawings for links to a page: of a listing by a function, of lists by the build. */
+/** Images for link previews: a function draws a listing's, the build draws those of lists. */
 export const kindCardPath = (kind: string) => `/og/kind/${kind}.png`
 
 export const categoryCardPath = (id: string) => `/og/category/${id}.png`

@@ -28,7 +28,7 @@ export const PROBLEMS = {
   'token-required': {
     status: 401,
     title: 'This directory is closed',
-    help: "Its operator gives tokens to those who may read it. Send one as a bearer token in Authorization, or in Proxy-Authorization where the other is a seller's; a browser asks for it as a password.",
+    help: 'Its operator gives tokens to those who may read it. Send one as a bearer token in Authorization, or in Proxy-Authorization where Authorization is for a seller; a browser asks for it as a password.',
   },
   'cross-site': {
     status: 403,
@@ -48,7 +48,7 @@ export const PROBLEMS = {
   'listing-moved': {
     status: 308,
     title: 'This listing has another id now',
-    help: 'The listing is the same, and its address is another. `Location` has the new address and `moved_to` the new id. A call that is repeated there keeps its method, body and payment; nothing was sent to the seller yet.',
+    help: 'The listing is the same, but its address changed. `Location` has the new address and `moved_to` the new id. A call that is repeated there keeps its method, body and payment; nothing was sent to the seller yet.',
   },
   'listing-gone': {
     status: 410,

@@ -10,7 +10,7 @@ interface StaticFile {
   digest: string
 }
 
-/** Whether a file is the compressed copy of another: a build makes those that are fetched as they are. */
+/** Whether a file is the compressed copy of another: a build makes the copies that are downloaded compressed. */
 export function isDumpCopy(file: string): boolean {
   return file.endsWith('.ndjson.gz')
 }
@@ -59,13 +59,13 @@ export function findContentType(file: string): string {
   return TYPES_BY_PATH[file] ?? findTypeByExtension(file)
 }
 
-/** The type any web server would infer. */
+/** The type that any web server infers from the extension. */
 export function findTypeByExtension(file: string): string {
   const extension = file.slice(file.lastIndexOf('.') + 1)
   return Object.hasOwn(TYPES, extension) ? (TYPES[extension] ?? '') : 'application/octet-stream'
 }
 
-/** Smaller files travel as they are. */
+/** Smaller files are not compressed. */
 const MIN_COMPRESSED_BYTES = 1024
 
 /** Whether a file of this type and size (bytes) has compressed copies beside it. */

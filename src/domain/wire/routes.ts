@@ -1,6 +1,6 @@
 import type { HttpMethod } from './vocabulary.ts'
 
-/** Every endpoint, once: the app mounts it, OpenAPI describes it, the roadmap reads its status. */
+/** The only list of endpoints: the app mounts each, OpenAPI describes it, the roadmap reads its status. */
 interface Route {
   methods: readonly HttpMethod[]
   path: string
@@ -60,7 +60,7 @@ export const ROUTES = {
   receipt_day: file('/api/v1/receipts/:day.txt'),
   receipt: stored('/api/v1/receipts/:receipt_id'),
   receipt_keys: stored('/.well-known/receipt-keys.json'),
-  // A seller's wall asks for it, and has no token.
+  // A seller's firewall fetches these keys, and has no token.
   probe_keys: { ...stored('/.well-known/http-message-signatures-directory'), isOpen: true },
   sponsored: stub('/api/v1/sponsored'),
   seller_verify: stub('/api/v1/sellers/verify', 'POST'),
@@ -87,7 +87,7 @@ function stub(path: string, method: HttpMethod = 'GET') {
 /** Internal address of the page for `/compare?ids=`; never served outside. */
 export const CHOSEN_PAGE = '/compare/chosen.page'
 
-/** Pages that are rendered for each request, by what they show; every other page is a file of the build. */
+/** Pages that are rendered for each request, by subject; every other page is a file of the build. */
 export const ON_DEMAND_PAGES = {
   search: '/search',
   checked: '/sellers/check',
@@ -99,7 +99,7 @@ export const ON_DEMAND_PAGES = {
 
 export type RouteId = keyof typeof ROUTES
 
-/** Endpoints of other protocols, once: the app mounts them, roadmap and docs list them. */
+/** The only list of other protocols' endpoints: the app mounts them, roadmap and docs list them. */
 export const PROTOCOL_ENDPOINTS = {
   mcp: protocol('MCP server', 'MCP', '/mcp', 'POST'),
   mcp_server_card: document('MCP server card', 'MCP', '/mcp/server-card'),
@@ -170,7 +170,7 @@ function document<const Name extends string>(name: string, protocol: Name, path:
 
 export type ProtocolEndpointId = keyof typeof PROTOCOL_ENDPOINTS
 
-/** Those that a function answers; the app must hold a handler for each. */
+/** Endpoints that a function answers; the app must hold a handler for each. */
 export type LiveProtocolId = {
   [Id in ProtocolEndpointId]: (typeof PROTOCOL_ENDPOINTS)[Id]['answer'] extends 'live' ? Id : never
 }[ProtocolEndpointId]
@@ -179,12 +179,12 @@ export const PAGES_WITH_MARKDOWN = ['listing', 'category', 'compare', 'tasks'] a
 
 const WITH_MARKDOWN = new RegExp(`^/(?:${PAGES_WITH_MARKDOWN.join('|')})/[^/]+$`)
 
-/** Null for a page without one. @example markdownPathOf('/listing/x402.foo') → '/listing/x402.foo.md' */
+/** Null for a page without Markdown. @example markdownPathOf('/listing/x402.foo') → '/listing/x402.foo.md' */
 export function markdownPathOf(path: string): string | null {
   return WITH_MARKDOWN.test(path) && !path.endsWith('.md') ? `${path}.md` : null
 }
 
-/** The pages of the API reference. Those with a `tag` hold the endpoints that the OpenAPI document tags so. */
+/** The pages of the API reference. A page with a `tag` holds the endpoints with this tag in the OpenAPI document. */
 export const DOCS_GROUPS = [
   group('search', 'Search', 'Find listings, operations and comparisons by words and filters.'),
   group(

@@ -1,6 +1,6 @@
 /**
- * The rules by which texts are cut: `cutText` at a word's end, `cutLine` the first line likewise,
- * `cutAt` anywhere, for what is only quoted.
+ * The rules for cutting texts: `cutText` cuts at a word's end, `cutLine` does so in the first line,
+ * `cutAt` cuts anywhere, for short quotes.
  */
 const ELLIPSIS = '…'
 
@@ -34,7 +34,7 @@ export function decodePercents(text: string): string | null {
   }
 }
 
-/** The first line. */
+/** The first line, cut like `cutText`. */
 export function cutLine(text: string, maxLength: number): string {
   return cutText(text.trim().split('\n', 1)[0] ?? '', maxLength)
 }
@@ -59,14 +59,14 @@ function wholeCharacters(text: string, room: number): string {
 /** Longest name that is compared; keys of a schema are shorter. */
 const MAX_LENGTH = 60
 
-/** How many letters may be wrong where the start is too. */
+/** How many letters may be wrong where the start is wrong too. */
 const MAX_EDITS = 3
 
 /** Common initial letters that mean the same word: `price` and `pricing`. */
 const MIN_START = 3
 
 /**
- * At most half of its letters are edits, or one is the start of the other; null when none is near.
+ * The known name with edits in at most half of the letters, or one that is the start of the other; null when no name is near.
  * @example findNearestName('price', ['pricing', 'tags']) → 'pricing'
  */
 export function findNearestName(name: string, known: readonly string[]): string | null {
@@ -87,7 +87,7 @@ export function findNearestName(name: string, known: readonly string[]): string 
   return best
 }
 
-/** The name itself, and its longer words: `wether` means `geo_weather`. */
+/** The name itself and the longer words in it: `wether` means `geo_weather`. */
 function wordsOf(name: string): string[] {
   const whole = name.toLowerCase()
   return [whole, ...whole.split('_').filter((word) => word !== whole && word.length > MIN_START)]
@@ -138,7 +138,7 @@ export function isAtAddress(template: string, endpoint: string): boolean {
   )
 }
 
-/** Sellers' text on one line and without Markdown of its own. */
+/** Seller's text on one line, with its Markdown escaped. */
 export function toInertMarkdown(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>#|!]/g, (mark) => `\\${mark}`)
 }

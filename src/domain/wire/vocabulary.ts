@@ -1,4 +1,4 @@
-/** The closed lists, once: schemas, switches, OpenAPI and pages derive from them. */
+/** The only place of closed lists: schemas, switches, OpenAPI and pages derive from them. */
 
 export const KINDS = ['kit', 'http_api', 'mcp_server', 'a2a_agent'] as const
 export type Kind = (typeof KINDS)[number]
@@ -75,19 +75,20 @@ export const NOTICE_ADVICE: Record<keyof typeof NOTICE_TITLES, string> = {
   withdrawn_at_source: 'Publish it at its source again, or remove it here.',
   deprecated: 'Change that at its source, if it is wrong.',
   network_changed: 'Correct the listing, or offer its network again.',
-  price_changed: 'Correct the listing, or ask its price again.',
+  price_changed: 'Correct the listing, or charge its price again.',
   payout_changed: 'Prove the new address under Payouts; the notice goes with the next build.',
-  payout_rotating: 'It only explains: there is nothing to do.',
-  tools_changed: 'It only informs: it goes after 30 days.',
-  suspicious_text: 'Word it so that no agent takes it for an order; a later probe reads it again.',
+  payout_rotating: 'This notice only informs: there is nothing to do.',
+  tools_changed: 'This notice only informs, and disappears after 30 days.',
+  suspicious_text:
+    'Reword the text so that no agent takes it for an order; a later probe reads it again.',
   payout_contested: 'Prove the address under Payouts: then payments to it are yours.',
-  disputed: 'Mend what it says, then tell us what changed: a person looks again.',
+  disputed: 'Fix what the dispute describes, then tell us what changed: a person looks again.',
 }
-/** Those that stand wherever a listing is recommended; of several the first. */
+/** Notices shown wherever a listing is recommended; if several apply, the first is shown. */
 export const WARNINGS = ['disputed', 'payout_contested'] as const
 export type Warning = (typeof WARNINGS)[number]
 
-/** Discovery files: those the specification's `has` parameter names in its order, then ours. */
+/** Discovery files: first those that the specification's `has` parameter names, in its order, then ours. */
 export const DISCOVERY_NAMES = {
   openapi: 'OpenAPI',
   llms_txt: 'llms.txt',
@@ -121,12 +122,12 @@ export const PROBE_OUTCOMES = [
   'unknown',
 ] as const
 
-/** Whether a service answered; one that wants credentials did. */
+/** Whether a service answered; a demand for credentials is an answer too. */
 export function isUp({ outcome }: { outcome?: string | undefined }): boolean {
   return outcome === 'spoke' || outcome === 'gated'
 }
 
-/** The three of the specification, and ours for pages of a code host, where none of them works. */
+/** The specification's three methods, and ours for pages on a code host, where none of the three works. */
 export const CLAIM_METHODS = ['well_known', 'dns_txt', 'contact_email', 'oidc'] as const
 export type ClaimMethod = (typeof CLAIM_METHODS)[number]
 
@@ -197,7 +198,7 @@ export const RETENTION = {
   probe_days: 120,
   /** Days receipts of paid calls are kept, and the files of their days. */
   receipt_days: 400,
-  /** Days a decided report is kept, and an accepted dispute shows; and one that nobody decided. */
+  /** Days that a decided or undecided report is kept, and that an accepted dispute is shown. */
   report_days: 90,
   waiting_report_days: 365,
   /** Days transfers around a seller's payments are kept: longer than any rule looks back. */
@@ -224,7 +225,7 @@ export function runsOf(listing: Invoked): Runs[] {
   return RUNS.filter((place) => (place === 'local' ? isLocal : hasRemoteEndpoint(listing)))
 }
 
-/** Whether it only comes as a package: then nobody charges for a call. */
+/** Whether a listing only comes as a package: then nobody charges for a call. */
 export function runsLocallyOnly(listing: Invoked): boolean {
   return runsOf(listing).join() === 'local'
 }
