@@ -15,7 +15,7 @@ import { probeHandshake } from './handshake.ts'
 
 const STALE_MS = 24 * HOUR_MS
 
-/** Time limit of one turn: other chores wait behind it, and the next turn continues. */
+/** Time limit of one turn: other chores wait for its end, and the next turn continues. */
 const CHORE_TIME_LIMIT_MS = 50 * 60_000
 
 /** Hosts that a server leases at once, and listings that it probes at once. */
@@ -34,7 +34,7 @@ export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal):
   const { config, resolver, sign, clock, holdMs = HOLD_MS } = parts
   const { store } = parts.ledger
   const now = () => clock.now()
-  // With SQLite one server holds the state.
+  // With SQLite only one server holds the state.
   const isAlone = store.dialect === 'sqlite'
   const queue = createJobQueue(store, { name: 'probe', now, isAlone, holdMs })
   const byHost = Map.groupBy(await parts.plans(), (plan) => hostOf(plan) || 'nobody')
@@ -101,10 +101,10 @@ async function findNewHosts({ db }: Store, byHost: ReadonlyMap<string, readonly 
 
 /** Where results are kept: files of the content, or a server's ledger. */
 export interface EvidenceKeeper {
-  /** Nothing where the listing has not been probed yet. */
+  /** Empty if the listing has not been probed yet. */
   read(id: string): Promise<Evidence>
   write(id: string, evidence: Evidence): Promise<void>
-  /** Called before a listing is probed; false where it was probed within the day. */
+  /** Called before a listing is probed; false if it was probed within the day. */
   begin?(id: string): Promise<boolean>
 }
 
@@ -121,7 +121,7 @@ export interface ProbeContentOptions {
   /** Leaves out listings probed less than this long ago (milliseconds). */
   staleMs: number
   limit?: number
-  /** Keeps no sellers' texts: for content that is published as one's own. */
+  /** Keeps no sellers' texts, for content whose publisher does not own those texts. */
   factsOnly?: boolean
   evidence: EvidenceKeeper
   /** Called with each result after it is written. */
@@ -146,7 +146,7 @@ export async function probeContent(options: ProbeContentOptions) {
   })
   return {
     listings: plans.length,
-    /** Probed recently enough, or an endpoint that cannot be probed and is recorded as such. */
+    /** Listings probed recently, or recorded as having no endpoint that can be probed. */
     not_due: plans.length - due.length,
     probed: tally.probed,
     held_back: tally.heldBack,
@@ -168,7 +168,7 @@ export function createEvidenceRows(
   staleMs: number,
 ): Required<EvidenceKeeper> {
   return {
-    // Written first: a server that is killed during a probe must not make another repeat it.
+    // Written before the probe: if this server is killed, no other server repeats the probe.
     async begin(id) {
       const requested_at = now()
       const begun = await db
@@ -217,16 +217,16 @@ export async function readProbeEvidence({ db }: Store): Promise<Map<string, Evid
   return new Map(rows.map(({ listing_id, evidence }) => [listing_id, toEvidence(evidence)]))
 }
 
-/** Evidence of an earlier version that this one does not accept counts as not probed yet. */
+/** Evidence of an earlier version that this version cannot read counts as not probed yet. */
 function toEvidence(text: string): Evidence {
   const parsed = v.safeParse(EvidenceSchema, parseJson(text))
   return parsed.success ? parsed.output : {}
 }
 
-/** Silent hosts in a row; so many are more likely a fault of our network than theirs. */
+/** Silent hosts in a row: this many suggest a fault in our network rather than at the hosts. */
 const MANY_SILENT = 20
 
-/** In a run without any answer yet, fewer are enough. */
+/** In a run without any answer yet, this many silent hosts are enough. */
 const ALL_SILENT = 3
 
 /** The signs of our own network being down: nobody answers, no name resolves. */
@@ -250,7 +250,7 @@ async function runProbes(
   const lanes = [...Map.groupBy(plans, hostOf).values()]
   const enterAddress = createAddressGate()
   const buffer = createSilenceBuffer(keep)
-  /** `heldBack` were left out because their host wants to be left alone. */
+  /** `heldBack` counts plans left out because their host sent `Retry-After`. */
   const tally = { probed: 0, heldBack: 0 }
   let isOver = false
   const ask = async (lane: ProbePlan[], plan: ProbePlan) => {
@@ -259,7 +259,7 @@ async function runProbes(
       const finding = await probeHandshake(plan.handshake, client, now).finally(leave)
       tally.probed += 1
       await buffer.hear(plan, finding, now())
-      // It wants to be left alone: its other plans wait for another run.
+      // The host sent `Retry-After`: its other plans wait for another run.
       if ((finding.retryAfterS ?? 0) > 0) tally.heldBack += lane.splice(0).length
     } else leave()
     if (lane.length > 0) lanes.push(lane)
@@ -282,7 +282,7 @@ async function runProbes(
   return { ...tally, isOffline: await buffer.end() }
 }
 
-/** The guard resolves names and judges addresses itself, at each connection; this only counts. */
+/** A key for counting only: the guard resolves names and judges addresses at each connection. */
 async function addressKeyOf(plan: ProbePlan, resolver: Pick<Resolver, 'addresses'>) {
   const host = urlOf(plan)?.hostname.replace(/^\[(.*)\]$/, '$1')
   if (host === undefined) return null
@@ -294,7 +294,7 @@ async function addressKeyOf(plan: ProbePlan, resolver: Pick<Resolver, 'addresses
   }
 }
 
-/** Name and port; empty where nothing is probed. */
+/** Name and port; empty if nothing is probed. */
 function hostOf(plan: ProbePlan): string {
   return urlOf(plan)?.host ?? ''
 }
@@ -314,12 +314,12 @@ function createSilenceBuffer(keep: KeepResult) {
     async hear(plan: ProbePlan, finding: Finding, at: number): Promise<void> {
       held.push({ plan, finding, at })
       if (finding.failure !== undefined && SILENT.has(finding.failure)) return
-      // A listing that was not probed says nothing about the network.
+      // A listing that was not probed is no evidence about the network.
       if (finding.outcome === 'unprobeable' && finding.status === undefined) return
       hasHeard = true
       await release((each) => each)
     },
-    /** @returns true where nobody answered until the end: nobody's fault then. */
+    /** @returns true if nobody answered until the end, which blames no seller. */
     async end(): Promise<boolean> {
       const silent = held.filter(({ finding }) => SILENT.has(finding.failure ?? ''))
       const isOffline = silent.length >= (hasHeard ? MANY_SILENT : ALL_SILENT)
@@ -358,7 +358,7 @@ function createAddressGate(): (address: string | null) => Promise<() => void> {
   }
 }
 
-/** The address probed first; null without one. */
+/** The address probed first; null if there is none. */
 export function addressOf(handshake: Handshake): string | null {
   if ('requests' in handshake) return handshake.requests[0].request.url
   if ('url' in handshake) return handshake.url
@@ -368,15 +368,15 @@ export function addressOf(handshake: Handshake): string | null {
 type Candidate = ReturnType<typeof toCandidate>
 
 /**
- * @returns `lastAt` in milliseconds since the epoch, null for never; `notBefore`: the seller asked to
- *   be left alone until then
+ * @returns `lastAt` in milliseconds since the epoch, null for never; `notBefore`: the seller's
+ * `Retry-After` ends then
  */
 export function toCandidate(plan: ProbePlan, evidence: Pick<Evidence, 'probes' | 'interface'>) {
   const { probes = [], interface: seen } = evidence
   const times = probes.map(({ at }) => Date.parse(at))
   const lastAt = times.length === 0 ? null : largestOf(times)
   const last = probes.filter(({ at }) => Date.parse(at) === lastAt)
-  // Any of its operations may have wanted that, each at its own time.
+  // Each operation may have sent its own `Retry-After`, each at its own time.
   const answers = (seen?.operations ?? []).flatMap(({ seen: answer }) =>
     answer === undefined ? [] : [{ ...answer, at: answer.at ?? seen?.at ?? '' }],
   )
@@ -387,8 +387,8 @@ export function toCandidate(plan: ProbePlan, evidence: Pick<Evidence, 'probes' |
 }
 
 /**
- * Listings never probed first, then the stalest; `Retry-After` is honoured. One without an endpoint
- * is recorded once. @param staleMs leaves out those probed since; 0 for nobody
+ * Listings never probed first, then the stalest; `Retry-After` is honoured. A listing without an endpoint
+ * is recorded once. @param staleMs leaves out listings probed within this time; 0 leaves out none
  */
 export function orderByNeed(
   candidates: readonly Candidate[],

@@ -18,7 +18,7 @@ type Holding = Exclude<ReturnType<Budget['take']>, string>
 
 export type ProtocolLimits = Pick<Parts, 'limits' | 'config'>
 
-/** Shared by the endpoints that take a body: a client gets no more by using two of them. */
+/** Shared by the endpoints that take a body, so that using two endpoints gives a client no more. */
 export interface BodyBudgets {
   /** Bytes of bodies being read or processed. */
   bodies: Budget
@@ -31,13 +31,13 @@ export function createBodyBudgets(): BodyBudgets {
   return { bodies: createBudget(BODY_LIMITS) }
 }
 
-/** The request as h3 hands it on: with the peer's address and the connection's own fields. */
+/** The request as h3 passes it on, with the peer's address and the connection. */
 export type ProtocolRequest = H3Event['req']
 
 /**
  * Counts `times` requests of the caller against the limit of searches, which all endpoints share.
  *
- * @returns the fields an answer carries, whether it is a refusal or not
+ * @returns the rate limit fields for the answer, whether the request is refused or not
  */
 async function takeForProtocol(parts: ProtocolLimits, req: ProtocolRequest, times = 1) {
   const client = clientOf(req, parts.config)
@@ -50,7 +50,7 @@ async function takeForProtocol(parts: ProtocolLimits, req: ProtocolRequest, time
 export interface ProtocolBody {
   json: unknown
   taken: Record<string, string>
-  /** Its bytes also stay counted until `work` is done; the answer is awaited anyway. */
+  /** Keeps the body's bytes counted until `work` is done, too; the end of the answer is always awaited. */
   holdUntil(work: Promise<unknown>): void
 }
 
@@ -62,18 +62,18 @@ interface BodyFault {
   headers: Record<string, string>
 }
 
-/** A megabyte of `{}` becomes thirty megabytes of objects. */
+/** Most values in a message: a megabyte of `{}` becomes thirty megabytes of objects. */
 const MOST_VALUES = 20_000
 /** Body bytes that count as one request: a large body is as much work as many small ones. */
 const BYTES_A_REQUEST = 64 * 1024
 const MOST_REQUESTS = 32
-/** Bytes that a body holds before any of it has come. */
+/** Bytes counted for a body before any of it has arrived. */
 const PIECE = 64 * 1024
 const READ_MS = 30_000
 
 /**
- * Counts the request, then reads its JSON body of at most `max` bytes. Nothing is read from a
- * caller whose limit is used up or who holds too much already, and refusals count as well.
+ * Counts the request, then reads its JSON body of at most `max` bytes. No body is read from a caller
+ * whose limit is used up or whose open bodies are too large, and refused requests count as well.
  */
 export async function readProtocolBody(
   parts: ProtocolLimits & BodyBudgets,
@@ -83,7 +83,7 @@ export async function readProtocolBody(
   const first = await takeForProtocol(parts, req)
   const refuse = (fault: Fault): BodyFault => ({
     ...fault,
-    // The unread rest would be taken for the next request.
+    // The unread rest of the body would be read as the next request.
     headers: { ...first.taken, ...fault.headers, Connection: 'close' },
   })
   if (!first.allowed) return refuse(toLimited(first.taken))
@@ -115,7 +115,7 @@ function findAnnouncedFault(req: Request, max: number): Fault | null {
 
 /** A body that was read to its end. */
 interface Arrived {
-  /** None where its shape exceeds the limits: no objects are made of it. */
+  /** Empty if the shape exceeds the limits: such a body is never parsed. */
   pieces: Buffer[]
   size: number
   shape: JsonShape
@@ -146,7 +146,7 @@ async function readHeld(
   return typeof held === 'string' ? toFull(held) : { arrived, held }
 }
 
-/** Node's own stream: a web stream around it would double the cost of reading. */
+/** Reads Node's own stream: a web stream around it would double the cost. */
 function readPieces(
   { runtime }: ProtocolRequest,
   max: number,
@@ -161,7 +161,7 @@ function readPieces(
   body.on('data', (piece: Buffer) => {
     size += piece.length
     if (size > max) return end(toTooLarge(max))
-    // It is still read to its end: a sender that is cut off may never see why.
+    // The body is still read to its end: a sender that is cut off may never see the reason.
     if (!measure.add(piece)) pieces = []
     else {
       const full = reading.grow(piece.length)
@@ -173,14 +173,15 @@ function readPieces(
   body.once('close', () => end(BROKEN))
 }
 
-/** How many requests it counts as: each message of a batch, and long ones by their length. */
+/** How many requests a body counts as: each message of a batch, and long bodies by their length. */
 function costOf({ shape, size }: Arrived): number {
   return Math.min(MOST_REQUESTS, Math.max(1, shape.items, Math.ceil(size / BYTES_A_REQUEST)))
 }
 
 function findShapeFault({ depth, values }: JsonShape): Fault | null {
-  if (depth > MOST_NESTED) return toFault(`A message may nest at most ${MOST_NESTED} deep.`)
-  return values > MOST_VALUES ? toFault(`A message holds at most ${MOST_VALUES} values.`) : null
+  if (depth > MOST_NESTED)
+    return toFault(`A message may have at most ${MOST_NESTED} levels of nesting.`)
+  return values > MOST_VALUES ? toFault(`A message may hold at most ${MOST_VALUES} values.`) : null
 }
 
 function parse({ pieces, shape }: Arrived): { value: unknown } | Fault {
@@ -206,7 +207,7 @@ function releaseWhenDone(held: Holding): (work: Promise<unknown>) => void {
   }
 }
 
-/** Without a socket of ours there is nothing to wait for. */
+/** Resolves when the answer has left; at once without a socket of ours. */
 function answerLeft({ runtime }: ProtocolRequest): Promise<unknown> {
   const res = runtime?.node?.res
   return res === undefined || res.destroyed
@@ -219,10 +220,10 @@ function toFault(fault: string, status = 400, code = -32600): Fault {
 }
 
 const LATE = toFault(`The message did not arrive within ${READ_MS / 1000} s.`, 408)
-const BROKEN = toFault('The message broke off.')
+const BROKEN = toFault('The connection broke before the message ended.')
 
 function toTooLarge(max: number): Fault {
-  return toFault(`A message holds at most ${max} bytes.`, 413)
+  return toFault(`A message may hold at most ${max} bytes.`, 413)
 }
 
 function toLimited(taken: Record<string, string>): Fault {
@@ -232,7 +233,7 @@ function toLimited(taken: Record<string, string>): Fault {
 function toFull(reached: Reached): Fault {
   const isOwn = reached !== 'process'
   const sentence = isOwn
-    ? 'Too many bytes of messages are in flight for this client; try again when some are answered.'
+    ? 'Too many bytes of messages are in flight for this client; try again after some of them are answered.'
     : 'Too many bytes of messages are in flight; try again.'
   return { ...toFault(sentence, isOwn ? 429 : 503, -32000), headers: { 'Retry-After': '1' } }
 }
@@ -242,7 +243,7 @@ export type QueryReader = ReturnType<typeof readQuery>
 export class QueryFault extends Error {}
 
 /**
- * Reads a endpoint's query strictly.
+ * Reads an endpoint's query strictly.
  *
  * @throws QueryFault naming an unknown or repeated parameter
  */
@@ -250,7 +251,9 @@ export function readQuery(search: string, known: readonly string[]) {
   const given = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(search)) {
     if (!known.includes(name))
-      throw new QueryFault(`Unknown parameter ${name}; there are ${known.join(', ')}.`)
+      throw new QueryFault(
+        `Unknown parameter ${name}; the known parameters are ${known.join(', ')}.`,
+      )
     if (given.has(name)) throw new QueryFault(`${name} is given more than once.`)
     given.set(name, value)
   }
@@ -258,7 +261,7 @@ export function readQuery(search: string, known: readonly string[]) {
     text(name: string, max = 512): string | undefined {
       const value = given.get(name)
       if (value !== undefined && value.length > max)
-        throw new QueryFault(`${name}: at most ${max} characters.`)
+        throw new QueryFault(`${name}: expected at most ${max} characters.`)
       return value
     },
     whole(name: string, least: number, most: number): number | undefined {
@@ -316,12 +319,12 @@ const MOST_CURSOR = 6000
 const QuestionSchema = v.tuple([v.string(), v.record(v.string(), v.string())])
 
 /**
- * A page of a list read by GET: its query, where the page before ended (undefined for the first one),
- * and the cursor of the next. A cursor carries the search that it belongs to, because editors send it
- * without the search words.
+ * A page of a list read by GET: its query, where the page before ended (undefined for the first page),
+ * and the cursor of the next page. A cursor carries its search, because editors send the cursor without
+ * the search words.
  *
  * @param known parameters of the search, in addition to `limit` and `cursor`
- * @throws QueryFault with `fault` for a cursor that was not issued, or comes with another search
+ * @throws QueryFault with `fault` for a cursor that was not issued, or is sent with another search
  */
 export function readPagedQuery(search: string, known: readonly string[], fault: string) {
   const requested = readQuery(search, [...known, 'limit', 'cursor'])
@@ -342,7 +345,7 @@ export function readPagedQuery(search: string, known: readonly string[], fault: 
   }
 }
 
-/** Tokens of endpoints that carry their search; those of other endpoints have their own mark. */
+/** Marks cursors that carry their search; tokens of other endpoints have their own mark. */
 const CURSOR = 'cursor'
 
 function readCursor(cursor: string, fault: string) {
@@ -352,9 +355,10 @@ function readCursor(cursor: string, fault: string) {
 }
 
 /**
- * A cursor says where its page begins and carries a digest of the query it was issued for, so that
- * an invented one, or one from another query, is an error and not a first page. Nothing is stored
- * for it, and the digest is not secret: a forged one leads to a page that is free anyway.
+ * A cursor says where its page begins and carries a digest of the query it was issued for, so that an
+ * invented cursor, or the cursor of another query, is an error and not a first page. The server stores
+ * nothing for a cursor, and the digest is not secret: a forged cursor leads to a page that is public
+ * anyway.
  *
  * @example readPageToken(toPageToken('20', 'weather'), 'weather', '…') → '20'
  */

@@ -19,14 +19,14 @@ import type { Log } from '../ports/log.ts'
 import { clientOf } from '../server/rate-limits.ts'
 import { createLoop, inPieces, insertTogether, type Store, type Tables } from '../store/store.ts'
 
-/** A receipt with what the ledger keeps beside it. */
+/** A receipt with the facts that the ledger keeps beside it. */
 export interface NewReceipt {
   receipt: Receipt
   /** Method and address of the operation. */
   call: string
   /** Hash of payee and payer. */
   payment: string | null
-  /** Hash of both and of the signed nonce. */
+  /** Hash of payee, payer and the signed nonce. */
   authorization: string | null
   /** Whether the seller's answer names the transaction. */
   isNamed: boolean
@@ -35,12 +35,12 @@ export interface NewReceipt {
 /**
  * Receipts of paid calls in the ledger, one row each.
  *
- * Security model: a call whose answer names a transaction becomes a receipt at once. Any other waits
- * in memory until the meter finds what its payer had signed, so that leaving out the settlement
- * header does not avoid a verdict; payments that nobody made leave nothing behind.
+ * Security model: a call whose answer names a transaction becomes a receipt at once. Any other call waits
+ * in memory until the meter finds the payment that its payer signed, so that omitting the settlement
+ * header does not avoid a verdict; invented payments leave no receipt.
  *
- * Known limitations: what a killed server had not written is lost, and so is what waited; nobody could
- * read it before.
+ * Known limitations: receipts that a killed server had not written are lost, and so are waiting calls;
+ * nobody could read either before.
  */
 export function openReceipts(parts: { store: Store; clock: Clock; log: Log }) {
   const { store, clock } = parts
@@ -49,12 +49,12 @@ export function openReceipts(parts: { store: Store; clock: Clock; log: Log }) {
   return {
     /** Keeps a receipt. Returns at once. */
     add: writer.add,
-    /** Keeps it once its payment is found. @param client the network that called */
+    /** Keeps a receipt once its payment is found. @param client the network that called */
     wait: waiting.add,
     hasWaitedSince: waiting.hasWaitedSince,
     /**
-     * Looks for the payments of those that wait. Of calls that carried the same one, the earliest gets
-     * a receipt: anybody who copies it from the chain comes later.
+     * Looks for the payments of waiting calls. If several calls carried the same payment, the earliest
+     * gets a receipt: anybody who copies a payment from the chain comes later.
      */
     async findPayments(): Promise<void> {
       for (const { authorization, transaction, at } of await findSettled(store, waiting.list())) {
@@ -66,7 +66,7 @@ export function openReceipts(parts: { store: Store; clock: Clock; log: Log }) {
           writer.add({ ...found, receipt: { ...found.receipt, transaction } })
       }
     },
-    /** Resolves when everything added so far is written, or failed to be. */
+    /** Resolves when every receipt added so far is written or has failed. */
     written: writer.written,
     close: writer.close,
   }
@@ -75,7 +75,7 @@ export function openReceipts(parts: { store: Store; clock: Clock; log: Log }) {
 const TIME_BYTES = 6
 
 /**
- * An id that begins with the time of its call: rows are inserted in their order.
+ * An id that begins with the time of its call, so that rows are inserted in the order of ids.
  *
  * @param random 16 bytes; the time is written into them
  */
@@ -86,7 +86,7 @@ export function toReceiptId(at: number, random: Buffer): string {
 
 /** A day's file is complete this long after the day ended (milliseconds): no receipt comes later. */
 export const DAY_CLOSES_MS = 2 * 3_600_000
-/** How long after its call a receipt is written at most (milliseconds). */
+/** The longest time after its call at which a receipt is still written (milliseconds). */
 const LATEST_MS = DAY_CLOSES_MS - 15 * 60_000
 const MAX_BATCH = 1_000
 /** Receipts that wait for a store that is down; more are dropped. */
@@ -100,7 +100,7 @@ function createWriter({ store, clock, log }: { store: Store; clock: Clock; log: 
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
   const loop = createLoop(async () => {
-    // Those that arrive meanwhile are gathered again: else each transaction would hold a few.
+    // Receipts that arrive meanwhile wait for the next gathering, so that transactions stay large.
     for (let left = unwritten.length; left > 0; ) {
       const batch = unwritten.slice(0, Math.min(left, MAX_BATCH))
       await insertReceipts(store, batch, clock.now() - LATEST_MS)
@@ -139,7 +139,7 @@ function createWriter({ store, clock, log }: { store: Store; clock: Clock; log: 
   }
 }
 
-/** A batch that was stored although its answer got lost is not stored twice. @param since of calls */
+/** Retrying a stored batch stores nothing twice. @param since older calls are left out */
 export async function insertReceipts(
   { db, dialect }: Store,
   batch: readonly NewReceipt[],
@@ -174,11 +174,11 @@ interface WaitingCall {
 }
 
 /**
- * Anybody can write a payment header. So what waits is bounded, and the oldest goes first: of a
- * client with too many; else of the client that has most, of the listing that has most.
+ * Anybody can write a payment header, so the number of waiting calls is limited. A client over its limit
+ * loses its oldest call; otherwise the client or listing with most calls loses its oldest.
  */
 function createWaitingCalls(clock: Clock) {
-  // In the order in which they came.
+  // In the order of arrival.
   const all = new Set<WaitingCall>()
   const drop = (call: WaitingCall | undefined) => void (call !== undefined && all.delete(call))
   const dropExpired = () => {
@@ -219,7 +219,7 @@ function largestOf(groups: ReadonlyMap<string, readonly WaitingCall[]>): readonl
   return [...groups.values()].reduce((most, own) => (own.length > most.length ? own : most), [])
 }
 
-/** The transactions in which the meter saw what the payers of these calls had signed. */
+/** The transactions in which the meter saw the payments that the payers of these calls signed. */
 async function findSettled({ db }: Store, calls: readonly NewReceipt[]) {
   const [first] = calls
   if (first === undefined) return []
@@ -239,7 +239,7 @@ async function findSettled({ db }: Store, calls: readonly NewReceipt[]) {
   return found
 }
 
-/** @returns null if it does not exist; if its listing moved, with the new id */
+/** @returns the receipt, with its listing's new id if that moved; null if there is none */
 export async function findReceipt(
   { db }: Pick<Store, 'db'>,
   id: string,
@@ -253,7 +253,7 @@ export async function findReceipt(
   return { receipt: v.parse(ReceiptSchema, parseJson(row.receipt)), listingId: row.listing_id }
 }
 
-/** What anybody may read of receipts, to verify them without trusting us. */
+/** The public endpoints for receipts, with which anybody can verify them without trusting us. */
 export function createReceiptsFeature(parts: Parts) {
   const { config, problem, ledger } = parts
   const { store } = ledger
@@ -280,7 +280,7 @@ export function createReceiptsFeature(parts: Parts) {
       return publicJson(view, SHORT)
     }),
     receipt_keys: counted(async () => {
-      // A directory that has never signed anything still has a key.
+      // Creates the key of a directory that has never signed anything.
       await signer()
       return publicJson(await readReceiptKeys(store, config.RECEIPTS), SHORT)
     }),
@@ -291,8 +291,8 @@ export function createReceiptsFeature(parts: Parts) {
 /** A receipt never changes, but the key that signs it may. */
 const SHORT = { 'Cache-Control': 'public, max-age=30' }
 const NOT_YET =
-  'Not yet: no receipt has this id. It comes a moment after its call ended; where the answer named no transaction, once its payment is found on its chain, within the hour.'
-const NO_DAY = 'This day is not published. /api/v1/receipts/days.json lists those that are.'
+  'No receipt has this id yet. A receipt is stored a moment after its call ended; if the answer named no transaction, once the payment is found on its chain, within the hour.'
+const NO_DAY = 'This day is not published. /api/v1/receipts/days.json lists the published days.'
 
 /** The key that signs receipts and days. */
 export interface Signer {
@@ -303,7 +303,7 @@ export interface Signer {
   sign(text: Uint8Array): string
 }
 
-/** PKCS #8 of an Ed25519 key (RFC 8410) is this, and its 32 bytes. */
+/** The prefix of an Ed25519 key in PKCS #8 (RFC 8410); the key's 32 bytes follow. */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 /** How long a key rotated out in another process may still sign (milliseconds). */
 const TRUSTED_MS = 30_000
@@ -311,12 +311,12 @@ const TRUSTED_MS = 30_000
 /**
  * The current key; the first call makes one.
  *
- * @param purpose of a key that is derived from it (RFC 5869), so that none signs for two; rotated with it
+ * @param purpose of a key derived from the current key (RFC 5869), so that each key signs for one purpose; both rotate together
  */
 export function createSigner(store: Store, clock: Clock, purpose?: string): () => Promise<Signer> {
   let known: { signer: Signer; at: number } | null = null
   return async () => {
-    // Negative where the clock was set back.
+    // Negative if the clock was set back.
     const age = clock.now() - (known?.at ?? 0)
     if (known !== null && age >= 0 && age < TRUSTED_MS) return known.signer
     const signer = toSigner(await findOrMakeKey(store, clock.now()), purpose)

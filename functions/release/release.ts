@@ -44,8 +44,8 @@ export type Release = Awaited<ReturnType<typeof loadRelease>>
 /**
  * Loads and verifies a release by its name, in short steps.
  *
- * @throws OperatorError when it is damaged or of another version, or was built with another
- *   `BASE_URL`: its absolute URLs would be wrong.
+ * @throws OperatorError when the release is damaged, is of another version, or was built with another
+ * `BASE_URL`, which would make its absolute URLs wrong.
  */
 async function loadRelease(
   name: string,
@@ -55,7 +55,7 @@ async function loadRelease(
   const file = await readReleaseFile(join(folder, 'release.json'))
   if (file.base_url !== baseUrl)
     throw new OperatorError(
-      `BASE_URL is ${baseUrl}, but the release ${name} in ${outDir} was built with ${file.base_url}: build again with this BASE_URL, or start with the other`,
+      `BASE_URL is ${baseUrl}, but the release ${name} in ${outDir} was built with ${file.base_url}: build again with ${baseUrl}, or start with ${file.base_url}`,
     )
   const read = createReader(folder, file)
   const listings = await readChecked(read, 'data/listings.ndjson', LiveListingSchema)
@@ -87,7 +87,7 @@ async function loadRelease(
   }
 }
 
-/** Reads a file of rows, verified. @throws OperatorError when it is not what was built */
+/** Reads and verifies a file of rows. @throws OperatorError when the file is missing or was changed */
 function createReader(folder: string, { checksums }: ReleaseFile) {
   return async (path: string): Promise<string> => {
     const bytes = await readFile(join(folder, path)).catch((error: unknown) => {
@@ -109,7 +109,7 @@ async function openIndex(folder: string, path: string): Promise<SearchIndex> {
   }
 }
 
-/** One that passes its checksums and is not understood lacks what this version reads, or has more. */
+/** An index that passes its checksums but cannot be parsed was built by another version. */
 function damagedIndex(path: string, error: unknown): OperatorError {
   if (error instanceof TypeError || error instanceof RangeError)
     return new OperatorError(`${path} is of another version of Waypost: build again with this one.`)
@@ -129,13 +129,13 @@ async function readReleaseFile(path: string): Promise<ReleaseFile> {
   )
 }
 
-/** What renders the pages that are made for each request. */
+/** The code that renders pages made for each request. */
 export type PageCode = ReturnType<typeof toPageCode>
 
 function toPageCode(folder: string, { checksums }: ReleaseFile) {
   /** Paths from the folder and their SHA-256; `entry.mjs` is among them. */
   const files = Object.entries(checksums).filter(([path]) => path.startsWith('server/'))
-  // Named by its content: the same code in another release has the same name.
+  // The name is a hash of the files: the same code in another release has the same name.
   return { name: hash('sha256', JSON.stringify(files)), folder, files }
 }
 
@@ -153,10 +153,10 @@ export async function readBuilt<View>(
   return bytes === null ? null : JSON.parse(bytes.toString('utf8'))
 }
 
-/** Made when the first unknown id of a release is requested. */
+/** Finders of similar ids, created when the first unknown id of a release is requested. */
 const finders = new WeakMap<Release['listings'], ReturnType<typeof createNearestIds>>()
 
-/** What is said of an id that no listing has. */
+/** The message about an id that no listing has. */
 export function toUnknownText({ listings }: Pick<Release, 'listings'>, id: string): string {
   const findNear = finders.get(listings) ?? createNearestIds(listings.keys())
   finders.set(listings, findNear)
@@ -166,7 +166,7 @@ export function toUnknownText({ listings }: Pick<Release, 'listings'>, id: strin
     : `No listing has this id; did you mean ${near.join(', ')}?`
 }
 
-/** The current id of a listing; unchanged where it never moved. */
+/** The current id of a listing; unchanged if the listing never moved. */
 export function currentId({ gone }: Pick<Release, 'gone'>, id: string): string {
   return gone.get(id)?.moved_to ?? id
 }
@@ -204,7 +204,7 @@ function createProtocolData(read: (name: string) => Promise<string>) {
   }
 }
 
-/** A failure is not remembered: the next request tries again. */
+/** Loads once and keeps the value. A failure is not kept: the next request tries again. */
 function once<Value>(load: () => Promise<Value>): () => Promise<Value> {
   let loading: Promise<Value> | undefined
   return () => {
@@ -216,7 +216,7 @@ function once<Value>(load: () => Promise<Value>): () => Promise<Value> {
   }
 }
 
-/** Rows read without a pause: a server goes on answering meanwhile. */
+/** Rows read between two pauses, in which the server answers requests. */
 const ROWS_AT_A_TIME = 500
 
 async function readRows<Row>(
@@ -235,7 +235,7 @@ async function readRows<Row>(
   return rows
 }
 
-/** Rows by their ids. @throws OperatorError at the first one of another version of Waypost */
+/** Rows by their ids. @throws OperatorError at the first row of another version of Waypost */
 async function readChecked<Schema extends v.GenericSchema<unknown, { id: string }>>(
   read: (name: string) => Promise<string>,
   name: string,
@@ -256,7 +256,7 @@ async function readChecked<Schema extends v.GenericSchema<unknown, { id: string 
 
 const DEFAULT_MEMORY_BYTES = 32 * 1024 * 1024
 
-/** Closes an index's file once nothing refers to it: searches may still be using an old one. */
+/** Closes an index's file once nothing refers to the index: searches may still use an old index. */
 const abandoned = new FinalizationRegistry<number>((file) => closeSync(file))
 
 /**
@@ -264,7 +264,7 @@ const abandoned = new FinalizationRegistry<number>((file) => closeSync(file))
  * the file (the system's page cache keeps the popular ones). Everything in memory was verified; a
  * body in the file is verified each time it is read.
  * @param memoryBytes listing bodies up to this many bytes in all are kept in memory
- * @throws SearchIndexError when it is damaged, cut short, or of another version
+ * @throws SearchIndexError when the file is damaged, cut short, or of another version
  */
 export function openSearchIndex(path: string, memoryBytes = DEFAULT_MEMORY_BYTES): SearchIndex {
   const file = openSync(path, 'r')
@@ -291,7 +291,7 @@ export function openSearchIndex(path: string, memoryBytes = DEFAULT_MEMORY_BYTES
 /**
  * Reads every body that stays in the file once, so that damage is found before somebody requests
  * the damaged listing. Other work goes on meanwhile.
- * @throws SearchIndexError at the first damaged one
+ * @throws SearchIndexError at the first damaged body
  */
 export async function verifyBodiesInSteps(index: SearchIndex): Promise<void> {
   if (!index.verifyReads) return
@@ -299,8 +299,8 @@ export async function verifyBodiesInSteps(index: SearchIndex): Promise<void> {
 }
 
 /**
- * In an ArrayBuffer of its own, not a slice of Node's pool: typed arrays need it aligned. Not zeroed:
- * it is filled completely. No Buffer, whose `slice` would not copy.
+ * Reads into an ArrayBuffer of its own: typed arrays need alignment, which a slice of Node's pool lacks.
+ * The buffer is not zeroed because it is filled completely. A Buffer's `slice` would not copy.
  */
 function readAt(file: number, position: number, length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer)
@@ -318,9 +318,9 @@ const LOOK_EVERY = 1000
 
 /**
  * Holds the release being served and picks up a new one when `OUT_DIR/current` is switched. The new
- * one is completely loaded and verified before it is swapped in, in short steps, so that no request
- * sees a mixture or waits for it; one that cannot be loaded leaves the old one serving, and is
- * tried again only when the link changes.
+ * release is loaded and verified in short steps before it is swapped in, so that no request waits or sees
+ * a mixture of both. If it cannot be loaded, the old release stays, and the next try comes when the link
+ * changes again.
  *
  * @throws when the first release cannot be loaded.
  */

@@ -10,19 +10,19 @@ import { type Config, type RateLimit, USUAL_LIMITS } from '../ports/config.ts'
  * `RateLimit` and `RateLimit-Policy` fields of draft-ietf-httpapi-ratelimit-headers. The clients of one
  * IPv6 /48 share a second budget (`NETWORK_CLIENTS`).
  *
- * Known limitations: behind proxies, the client is the address that they report, `TRUST_PROXY` of them
- * believed. Somebody with many networks has many budgets. Around the end of a window a client may use
+ * Known limitations: behind proxies, the client is the address that the nearest `TRUST_PROXY` proxies
+ * report. A caller with many networks has many budgets. Around the end of a window a client may use
  * two budgets in a row. Counters of several processes are shared only where the store keeps them.
  */
 export type RateLimits = ReturnType<typeof createRateLimits>
 
 interface LimitTaken {
   allowed: boolean
-  /** `RateLimit-*` fields, and `Retry-After` when refused; empty where the limit is off. */
+  /** `RateLimit-*` fields, and `Retry-After` when refused; empty if the limit is off. */
   headers: Record<string, string>
 }
 
-/** A /48 gets the budget of this many /64s: those of a phone network are strangers. */
+/** A /48 gets the budget of this many /64s, because the /64s of a phone network are strangers. */
 const NETWORK_CLIENTS = 10
 
 export function createRateLimits(
@@ -36,7 +36,7 @@ export function createRateLimits(
     return counter
   }
   return {
-    /** Whether `key` has nothing left in its window; counts nothing. False where the limit is off. */
+    /** Whether `key` has nothing left in its window; counts nothing. False if the limit is off. */
     async isUsedUp(name: LimitName, key: string): Promise<boolean> {
       const limit = limitOf(config, name)
       return limit !== null && (await counterOf(name, limit).peek(key)) >= limit.requests
@@ -75,12 +75,12 @@ function toTaken(
   }
 }
 
-/** @returns null when the request may go on, else the 429. */
+/** @returns null if the request may go on, otherwise the 429. */
 export function refusalOf(taken: LimitTaken, problem: MakeProblem): Response | null {
   return taken.allowed ? null : problem('rate-limited', toLimited(taken))
 }
 
-/** Refuses the request where a limit is used up. */
+/** Refuses the request if a limit is used up. */
 export function refuseTaken(taken: LimitTaken): void {
   if (!taken.allowed) refuse('rate-limited', toLimited(taken))
 }
@@ -104,8 +104,8 @@ function limitOf({ RATE_LIMITS }: Pick<Config, 'RATE_LIMITS'>, name: LimitName):
 
 /**
  * `login` counts clients, `login_address` requests of one client for one address; the setting
- * `login` controls both. The others count mails to an address: five an hour, then a spare one in
- * ten minutes for a client that had none sent, so that nobody can use up an owner's address.
+ * `login` controls both. The other limits count mails to an address: five an hour, then one spare mail in
+ * ten minutes, only for a client that has not had one sent, so that nobody can use up an owner's mails.
  */
 const LIMITS = {
   ...USUAL_LIMITS,
@@ -124,13 +124,13 @@ export type CreateCounter = (options: {
 }) => Counter
 
 export interface Counter {
-  /** Counts one; returns how many the key has used in its window, and when that ends. */
+  /** Counts one request; returns how many the key has used in its window, and when the window ends. */
   count(key: string): Promise<{ used: number; msBeforeReset: number }>
-  /** How many the key has used in its window; counts nothing. */
+  /** How many requests the key has used in its window; counts nothing. */
   peek(key: string): Promise<number>
 }
 
-/** Keys with an open window before new ones share buckets: rotating addresses must not eat memory. */
+/** Open windows before new keys share buckets: rotating addresses must not fill the memory. */
 const MAX_KEYS = 50_000
 const SHARED_BUCKETS = 1024
 
@@ -151,8 +151,8 @@ export function createMemoryCounter({ seconds }: { seconds: number }, now?: () =
 }
 
 /**
- * Fixed windows in memory. All have one length, so they end in the order of the map: each count
- * drops ended ones from the front.
+ * Fixed windows in memory. All windows have the same length, so they end in the order of the map: each
+ * count drops ended windows from the front.
  */
 export function createWindows(
   { seconds }: { seconds: number },
@@ -189,14 +189,14 @@ export function createWindows(
 }
 
 /**
- * The key a limit counts by: one IPv4 address or one IPv6 /64 (a household or a machine gets a
+ * The key that a limit counts: one IPv4 address or one IPv6 /64 (a household or a machine gets a
  * whole /64, so counting single addresses would count nobody).
  *
  * `X-Forwarded-For` is believed only as far as `TRUST_PROXY` says: with n proxies in front, the
- * n-th entry from the right was written by the outermost of them; everything left of it is the
+ * n-th entry from the right was written by the outermost of them; everything left of that entry is the
  * caller's own claim.
  *
- * @param remoteAddress the socket's peer, undefined when it is already gone.
+ * @param remoteAddress the socket's peer, undefined when the peer is already gone.
  * @param forwardedFor the `X-Forwarded-For` header, several lines joined by commas.
  * @example clientKey('::ffff:198.51.100.7', null, 0) → '198.51.100.7'
  * @example clientKey('2001:db8:1:2:3::4', null, 0) → '20010db800010002::/64'
@@ -225,17 +225,17 @@ export function nodeClientOf(
   return clientKey(socket.remoteAddress, String(headers['x-forwarded-for'] ?? ''), TRUST_PROXY)
 }
 
-/** Whoever makes this service do something that takes a while. */
+/** The caller of work that takes a while. */
 export interface Caller {
   client: string
   signal: AbortSignal
-  /** The caller's connection; a run never requests the address at our end of it. */
+  /** The caller's connection; a run never sends requests to our own address on it. */
   socket: Socket | undefined
 }
 
 /**
- * The network a client's key lies in: the /48 of an IPv6 /64, since the owner of one /64 usually
- * has all 65,536 of a /48. An IPv4 address is its own network: its neighbours are strangers to it.
+ * The network a client's key lies in: the /48 of an IPv6 /64, since the owner of one /64 usually has all
+ * 65,536 /64s of its /48. An IPv4 address is its own network: its neighbours are strangers to it.
  *
  * @example networkOf('20010db800010002::/64') → '20010db80001::/48'
  * @example networkOf('198.51.100.7') → '198.51.100.7'
@@ -246,7 +246,7 @@ export function networkOf(key: string): string {
 
 function toKey(text: string | undefined): string | null {
   if (text === undefined) return null
-  // Fast path for nearly every peer: the code below gives the same result in ten times the time.
+  // Fast path for nearly every peer: the code below gives the same result but takes ten times as long.
   if (isIPv4(text)) return text
   const bare = text.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^(\d[\d.]*):\d+$/, '$1')
   const address = parseIpAddress(bare.replace(/%.*$/, ''))

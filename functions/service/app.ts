@@ -13,18 +13,18 @@ import { createFailureReport } from '../server/node-answers.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from './prometheus.ts'
 
-/** RFC 9116 §2.5.5: less than a year ahead; a cached copy must stay true while it is kept. */
+/** RFC 9116 §2.5.5: less than a year ahead, but longer than a copy is cached. */
 const VALID_MS = 90 * 86_400_000
 
 const LISTING_PREFIX = listingPath('')
 
-/** For monitoring systems; answered only where a token is set. */
+/** For monitoring systems; answered only if a token is set. */
 const METRICS_PATH = '/metrics'
 
-/** RFC 9116: whom to tell about a vulnerability. The operator's address is known only at run time. */
+/** RFC 9116: the contact for vulnerabilities. The operator's address is known only at run time. */
 const SECURITY_PATH = '/.well-known/security.txt'
 
-/** The path table of these features, with what the service itself answers. */
+/** The path table of these features, with the service's own answers. */
 export function openPaths(
   parts: Parts,
   features: readonly Feature[],
@@ -44,7 +44,7 @@ export function openPaths(
 
 /**
  * The h3 app: a plain `fetch(Request) → Response` over the path table. It turns an unexpected failure
- * into a 500 that says nothing.
+ * into a 500 without details.
  */
 export function createApp(parts: Parts, paths: PathTable): H3 {
   const report = createFailureReport(parts)
@@ -92,14 +92,14 @@ function createAnswer(parts: Parts, paths: PathTable): Handler {
 }
 
 /**
- * A protocol answers wrong methods too, in its own terms; MCP judges origins itself, whatever the
- * method. Node sends no body after HEAD; a click's HEAD is flagged by its own handler.
+ * A protocol also answers wrong methods, in its own form; MCP judges origins itself for every method.
+ * Node sends no body after HEAD; the click handler flags its HEAD requests itself.
  */
 function takes({ methods, isProtocol }: Row, method: string): boolean {
   return isProtocol || methods.includes(method === 'HEAD' ? 'GET' : method)
 }
 
-/** What no route or file answered: 405 with `Allow` where the path exists, else 404. */
+/** Answers requests without a route or file: 405 with `Allow` if the path exists, otherwise 404. */
 function createFallback(
   { problem, release }: Pick<Parts, 'problem' | 'release'>,
   paths: PathTable,
@@ -115,15 +115,15 @@ function createFallback(
       return problem('listing-not-found', { detail: toUnknownText(release(), id) })
     }
     return problem('not-found', {
-      detail: 'Nothing answers at this path. /openapi.json lists every endpoint.',
+      detail: 'There is nothing at this path. /openapi.json lists every endpoint.',
     })
   }
 }
 
 /**
- * `GET /.well-known/security.txt` (RFC 9116): whom to tell about a vulnerability. The operator's
- * own address is in the environment, so no release can hold it; without one it is RFC 2142's
- * mailbox of the host.
+ * `GET /.well-known/security.txt` (RFC 9116): the contact for vulnerabilities. The operator's address is
+ * in the environment, so no release can hold it; without an address, the contact is RFC 2142's mailbox of
+ * the host.
  */
 function createSecurityText({ config, clock }: Pick<Parts, 'config' | 'clock'>): Handler {
   const contact = config.MAIL_FROM ?? `security@${new URL(config.BASE_URL).hostname}`
@@ -145,7 +145,7 @@ function createSecurityText({ config, clock }: Pick<Parts, 'config' | 'clock'>):
   }
 }
 
-/** The specification's roadmap stubs: an honest 501. */
+/** The specification's roadmap stubs answer 501. */
 function createStub({ problem }: Pick<Parts, 'problem'>): Handler {
   return () =>
     problem('not-implemented', {
@@ -187,10 +187,10 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-/** The store must answer a read within this (milliseconds) to count as ready. */
+/** The store must take a write within this time to count as ready (milliseconds). */
 const STORE_DEADLINE_MS = 2_000
 
-/** How long a successful write is trusted before the next (milliseconds): anybody may ask. */
+/** How long a successful test write is trusted (milliseconds), because anybody may request `/readyz`. */
 const TRUSTED_MS = 1_000
 
 type HealthParts = Pick<Parts, 'ledger' | 'problem' | 'log' | 'clock' | 'release'>
@@ -203,8 +203,8 @@ function answerHealthz(): Response {
 }
 
 /**
- * `GET /readyz`: the store takes writes too, so a balancer may send requests here; and how old the
- * facts of the release are, for those who build daily.
+ * `GET /readyz`: whether the store also takes writes, so that a balancer may send requests here; and how
+ * old the facts of the release are, for operators who build daily.
  */
 export function createReadyz({ ledger, problem, log, clock, release }: HealthParts) {
   const findFault = createStoreCheck(() => ledger.store.ping(), clock)
@@ -244,7 +244,7 @@ function createStoreCheck(ping: Store['ping'], clock: Clock) {
   }
 }
 
-/** @returns why the store takes no writes; null where it does */
+/** @returns why the store takes no writes; null if it takes them */
 function findFault(ping: Store['ping']): Promise<string | null> {
   return within(STORE_DEADLINE_MS, ping()).then(
     () => null,
@@ -255,25 +255,25 @@ function findFault(ping: Store['ping']): Promise<string | null> {
 /** The driver's message may name hosts and folders: it goes only to the log. */
 function toAdvice(fault: string): string {
   return /disk is full|No space left/i.test(fault)
-    ? 'The disk of the store is full: make room.'
+    ? 'The disk of the store is full: free some space.'
     : 'The store takes no writes; the log says why.'
 }
 
-/** What answers at an address, and what is to be known of it before it does. */
+/** The handler of an address, and facts needed before it is called. */
 export interface Row {
-  /** The name that metrics count it under: its id in the domain's tables. */
+  /** The name in metrics: the route's id in the domain's tables. */
   label?: string
   methods: readonly string[]
-  /** Absent for a file, and for what only has a page or a raw path. */
+  /** Absent for a file, and for rows that only have a page or a raw path. */
   answer?: Handler
   needsStore?: boolean
   raw?: RawPath
   page?: Page
   /** Answers wrong methods and every error itself, in the terms of another protocol. */
   isProtocol?: boolean
-  /** It may hold what only its reader may know, or the words of a seller. */
+  /** The answer may hold what only its reader may see, or a seller's words. */
   isSecret?: boolean
-  /** Answered without a token where the directory is closed. */
+  /** Answered without a token even if the directory is closed. */
   isOpen?: boolean
 }
 
@@ -287,15 +287,15 @@ export type PathTable = ReturnType<typeof createPathTable>
 
 /** What the service itself answers. */
 interface OwnAnswers {
-  /** For platforms and balancers: read by GET, in no table of the interface. */
+  /** GET routes for platforms and balancers, in no table of the interface. */
   reads: Readonly<Record<string, Handler>>
-  /** For routes that are planned. */
+  /** Answers planned routes. */
   stub: Handler
 }
 
 /**
- * Every address of the service that is not a file, once: fixed ones in a map, then patterns by their
- * first segment. Routes and protocols are the domain's, pages and raw paths the features'.
+ * Every address of the service that is not a file: fixed paths in a map, patterns by their first segment.
+ * Routes and protocols come from the domain; pages and raw paths come from the features.
  */
 export function createPathTable(features: readonly Feature[], own: OwnAnswers) {
   const fixed = new Map<string, Placed[]>()
@@ -310,9 +310,9 @@ export function createPathTable(features: readonly Feature[], own: OwnAnswers) {
     (patterns.get(segmentOf(path)) ?? []).filter(({ pattern }) => pattern.test(path))
   return {
     find,
-    /** Pages, files and what does not exist have one name. */
+    /** Pages, files and unknown paths share the name `page`. */
     labelOf: (path: string) => find(path).find(({ label }) => label !== undefined)?.label ?? 'page',
-    /** What the address says in the places of the row's pattern, as written. */
+    /** Values of the parameters in the row's pattern, not decoded. */
     paramsOf(row: Row, path: string): Record<string, string> {
       const { pattern, names = [] }: Partial<Placed> = row
       const parts = pattern?.exec(path) ?? []
@@ -320,7 +320,7 @@ export function createPathTable(features: readonly Feature[], own: OwnAnswers) {
     },
     /**
      * Methods that routes accept at this path; empty when no route has it. HEAD is accepted wherever
-     * GET is, except to the relay, where a seller may take it for an unpaid GET.
+     * GET is, except to the relay, because a seller may treat HEAD as an unpaid GET.
      */
     methodsOf(path: string): string[] {
       const routes = find(path).filter((row) => row.isProtocol !== true && row.page === undefined)
@@ -353,7 +353,7 @@ function toRows(features: readonly Feature[], { reads, stub }: OwnAnswers): Path
     })),
     ...Object.entries(PROTOCOL_ENDPOINTS).map(([id, { path, methods, protocol }]) => ({
       ...{ path, methods, label: id, ...ofId(id) },
-      // A feed and a page as Markdown are our own addresses.
+      // Feeds and Markdown pages are not protocols of others: our own rules answer them.
       isProtocol: answers.has(id) && !['Feeds', 'Markdown'].includes(protocol),
       isSecret: id === 'mcp',
     })),

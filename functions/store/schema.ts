@@ -7,7 +7,7 @@ import type { ClaimMethod, ClaimState, ClickSource } from '../../src/domain/wire
 /** A column as a migration creates it, with the type of its values for the queries. */
 interface Column<Value> {
   sql: string
-  /** Never set: it only carries the type. */
+  /** Never set: the member only carries the type. */
   readonly value?: Value
 }
 
@@ -26,7 +26,7 @@ export type RowsOf<Tables> = {
 
 const text: Column<string> = { sql: 'text not null' }
 const integer: Column<number> = { sql: 'integer not null' }
-/** Milliseconds since the epoch and other numbers past 32 bits, which is what PostgreSQL's `integer` has. */
+/** Milliseconds since the epoch, and other numbers too large for PostgreSQL's 32-bit `integer`. */
 const moment: Column<number> = { sql: 'moment not null' }
 const key: Column<string> = { sql: 'text not null primary key' }
 const unique: Column<string> = { sql: 'text not null unique' }
@@ -55,12 +55,12 @@ export const USAGE_KINDS = ['impression', 'call'] as const
 const ofSeller = withRule(text, 'references seller (id) on delete cascade')
 /** A proof ends with its claim: the next owner of the listing proves its payouts again. */
 const ofClaim = withRule(text, 'references claim (id) on delete cascade')
-/** `''` where a click or search named none. */
+/** `''` if a click or search named no source. */
 const source = textOf<ClickSource | ''>()
 
 /** The position of a transfer on its chain. */
 const transfer = { network: text, transaction_id: text, log_index: integer }
-/** How something was paid; null where nobody looked. */
+/** The payment scheme; null if nobody looked. */
 const scheme = maybe(textOf<CountedScheme>())
 
 /**
@@ -91,7 +91,7 @@ export const TABLES = {
     },
     'usage_day_key primary key (listing_id, kind, day, src)',
   ),
-  /** `mails_off_at`: since when a seller wants no mails about changes of their listings. */
+  /** `mails_off_at`: the time since which a seller wants no mails about changes of their listings. */
   seller: table({
     id: key,
     email: unique,
@@ -106,7 +106,7 @@ export const TABLES = {
   attempt: table({ key, window_start: moment, tries: integer }),
   /**
    * Mails that wait to be sent. `payload` is JSON and never holds a secret: links are made when
-   * sending. A server that sends one moves `next_at`, so that no other takes it meanwhile.
+   * sending. A server that sends a mail first moves `next_at`, so that no other server sends the same mail.
    */
   mail: table({
     id: key,
@@ -131,9 +131,9 @@ export const TABLES = {
     verified_at: maybe(moment),
     last_checked_at: maybe(moment),
     failing_since: maybe(moment),
-    /** JSON of what the last check saw, for its seller; foreign text in it is cut and inert. */
+    /** JSON of what the last check saw, for the seller; foreign text is cut and made inert. */
     last_check: maybe(text),
-    /** JSON of what the owner was last told of the listing; null before the first comparison. */
+    /** JSON of the listing's state that the owner was last mailed; null before the first comparison. */
     told: maybe(text),
   }),
   /** `moved_to` is the id the owner named for the listing. */
@@ -143,7 +143,7 @@ export const TABLES = {
     { claim_id: ofClaim, payout: text, challenge: text, expires_at: moment },
     'payout_challenge_key primary key (claim_id, payout)',
   ),
-  /** For a contract wallet: when it last said yes, and to what. A key's signature never changes. */
+  /** When a contract wallet last confirmed a signature, and which. A key's signature never changes. */
   payout_proof: table(
     {
       claim_id: ofClaim,
@@ -155,7 +155,7 @@ export const TABLES = {
     },
     'payout_proof_key primary key (claim_id, payout)',
   ),
-  /** Evidence from a server's own probes, as a file would hold it, JSON. */
+  /** Evidence from a server's own probes: the same JSON as in an evidence file. */
   probe_evidence: table({
     listing_id: key,
     evidence: text,
@@ -167,25 +167,25 @@ export const TABLES = {
   report: table({
     id: key,
     kind: textOf<ReportKind>(),
-    /** Address and host of a new service; null where it is about a listing. */
+    /** Address and host of a new service; null if the report is about a listing. */
     url: maybe(text),
     host: maybe(text),
-    /** The listing it is about, or the one it became. */
+    /** The listing that the report is about, or that it led to. */
     listing_id: maybe(text),
     /** The receipt whose verdict is disputed. */
     receipt: maybe(text),
     text,
     /** JSON list. */
     links: text,
-    /** Null once it is decided. */
+    /** Null once the report is decided. */
     email: maybe(text),
     state: textOf<(typeof REPORT_STATES)[number]>(),
-    /** What the person who decided says of it. */
+    /** The reviewer's reason for the decision. */
     reason: maybe(text),
     created_at: moment,
     settled_at: maybe(moment),
   }),
-  /** Who may read a closed directory; `token_hash` is a SHA-256, so a copy of this table opens nothing. */
+  /** Readers of a closed directory; `token_hash` is a SHA-256, so a copy of this table grants no access. */
   access_token: table({
     name: key,
     token_hash: unique,
@@ -197,16 +197,16 @@ export const TABLES = {
     { queue: text, key: text, due: moment, holder: text, held_until: moment },
     'job_key primary key (queue, key)',
   ),
-  /** A relayed call's hint about its payment, in one of its listing's slots; proves nothing. */
+  /** A relayed call's hint about its payment, in one of the listing's slots. A hint proves nothing. */
   payment_hint: table(
     { listing_id: text, place: integer, transaction_id: text, noted_at: moment },
     'payment_hint_key primary key (listing_id, place)',
   ),
-  /** Each payment the meter saw, once for all sellers it may count for. */
+  /** Each payment that the meter saw: one row, even if several sellers may count it. */
   settlement: table(
     {
       ...transfer,
-      /** Which of its owner's listings was called, where the relay noted that; else ''. */
+      /** Which of the owner's listings was called, if the relay noted it; otherwise ''. */
       listing_id: text,
       payer: text,
       payee: text,
@@ -215,12 +215,12 @@ export const TABLES = {
       settled_at: moment,
       block_number: maybe(moment),
       scheme,
-      /** Hash of payee, payer and the signed nonce (EIP-3009): finds the call it was sent with. */
+      /** Hash of payee, payer and the signed nonce (EIP-3009): finds the call that carried the payment. */
       authorization_hash: maybe(text),
     },
     'settlement_once primary key (network, transaction_id, log_index)',
   ),
-  /** What payout wallets sent, and payers received before they paid: only for wash rules. */
+  /** Transfers that payout wallets sent, or that payers received before paying: only for wash rules. */
   wallet_transfer: table(
     {
       ...transfer,
@@ -229,7 +229,7 @@ export const TABLES = {
       amount: text,
       sent_at: moment,
       block_number: maybe(moment),
-      /** Whether `sender` is a contract; null where not checked. */
+      /** Whether `sender` is a contract; null if not checked. */
       from_contract: maybe(integer),
     },
     'wallet_transfer_once primary key (network, transaction_id, log_index)',
@@ -248,7 +248,7 @@ export const TABLES = {
     },
     'meter_cursor_key primary key (network, payout)',
   ),
-  /** Hashes of blocks that were read, to notice when they have left the chain. */
+  /** Hashes of blocks that were read, to notice blocks that have left the chain. */
   meter_block: table(
     { network: text, number: moment, hash: text },
     'meter_block_key primary key (network, number)',
@@ -259,9 +259,9 @@ export const TABLES = {
       payer: text,
       first_block: moment,
       first_paid_at: moment,
-      /** Whether the wallets that funded it were traced. */
+      /** Whether the wallets that funded the payer were traced. */
       is_traced: integer,
-      /** The block where it was seen to pay somebody else by the same means. */
+      /** A block in which the payer paid somebody else by the same means. */
       paid_others_block: maybe(moment),
     },
     'meter_payer_key primary key (network, payer)',
@@ -275,13 +275,13 @@ export const TABLES = {
     called_at: moment,
     /** Canonical JSON. */
     receipt: text,
-    /** Hashes of payee and payer, and of both with the signed nonce: they find the payment. */
+    /** Hash of payee and payer, and hash of both with the signed nonce: they find the payment. */
     payment_hash: maybe(text),
     authorization_hash: maybe(text),
     /** Whether the seller's answer names the transaction. */
     is_named: integer,
   }),
-  /** Keys that sign receipts; the secret of a retired one is deleted. */
+  /** Keys that sign receipts; the secret of a retired key is deleted. */
   receipt_key: table({
     id: key,
     public_key: text,
@@ -291,7 +291,7 @@ export const TABLES = {
   }),
 }
 
-/** All tables. PostgreSQL partitions daily growing ones by month. */
+/** Creates all tables. PostgreSQL partitions the tables in `BY_MONTH` by month. */
 export async function createTables(db: Kysely<unknown>): Promise<void> {
   for (const [name, table] of Object.entries(TABLES)) await createTable(db, name, table)
   if (isPostgres(db)) await addMonths(db, Date.now())
@@ -324,7 +324,7 @@ function isPostgres(db: Kysely<unknown>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter
 }
 
-/** Counters of limits are written with every request and may be lost in a crash: no log for them. */
+/** Counters of limits are written with every request and may be lost in a crash, so they need no log. */
 const UNLOGGED = new Set(['attempt'])
 
 /** The rule "one verified claim per listing" holds even when two checks race. */
@@ -353,7 +353,7 @@ const BY_MONTH = {
   usage_day: { column: 'day', unitsADay: 1 },
 } as const
 
-/** Months created in advance; rows of any other go to the partition `<table>_other`. */
+/** Months created in advance; rows of any other month go to the partition `<table>_other`. */
 const AHEAD = [1, 2]
 
 export async function addMonths(db: QueryExecutorProvider, now: number): Promise<void> {
@@ -368,7 +368,7 @@ export async function addMonths(db: QueryExecutorProvider, now: number): Promise
     }
 }
 
-/** Drops the partitions of months that lie entirely before that day (days since the epoch). */
+/** Drops the partitions of months that lie entirely before a day (days since the epoch). */
 export async function dropMonths(
   db: QueryExecutorProvider,
   table: keyof typeof BY_MONTH,

@@ -31,7 +31,7 @@ import type { Config } from '../ports/config.ts'
 import type { Answer, Query } from './sqlite-thread.ts'
 import { askStore, SqliteError, type Store, type Tables, toJsonRows, tryWriting } from './store.ts'
 
-/** Small writes still fit into the log on a full disk, but not reliably below this room (bytes). */
+/** Free bytes below which even small writes to the log may fail. */
 const LEAST_ROOM = 256 * 1024
 /** SQLITE_FULL, SQLITE_CANTOPEN */
 const [FULL, CANNOT_OPEN] = [13, 14]
@@ -46,10 +46,10 @@ export async function openSqliteStore(stateDir: string): Promise<Store> {
   const file = join(stateDir, SQLITE_FILE)
   makePrivateFolder(stateDir)
   if (!existsSync(file)) createLedgerFile(file)
-  // SQLite would take it for a new one, and delete the log that may still hold its data.
+  // SQLite would treat an empty file as new, and delete the log that may still hold the data.
   if (statSync(file).size === 0)
     throw new OperatorError(
-      `The ledger ${file} is empty: something emptied it. ${RESTORE} Without a backup, move the file away: a new ledger begins.`,
+      `The ledger ${file} is empty: something emptied it. ${RESTORE} Without a backup, move the file away, and the next start creates a new ledger.`,
     )
   makePrivateFile(file)
   for (const path of [`${file}-wal`, `${file}-shm`]) if (existsSync(path)) makePrivateFile(path)
@@ -82,7 +82,7 @@ export function toDamage(file: string, error: unknown): OperatorError | null {
   )
 }
 
-/** A new ledger gets its name with its first bytes: an empty one was emptied by something else. */
+/** A new ledger gets its name only once it has bytes: an empty file was emptied by something else. */
 function createLedgerFile(file: string): void {
   const born = `${file}.${randomUUID()}.new`
   makePrivateFile(born)
@@ -92,7 +92,7 @@ function createLedgerFile(file: string): void {
     database.close()
     linkSync(born, file)
   } catch (error) {
-    // Another process was faster: its ledger is the one.
+    // Another process was faster: its ledger is used.
     if (!existsSync(file)) throw new SqliteError(String(error), readErrcode(error) || CANNOT_OPEN)
   } finally {
     for (const suffix of ['', '-wal', '-shm']) rmSync(born + suffix, { force: true })
@@ -127,7 +127,7 @@ async function openSqliteThread(file: string) {
   let lastId = 0
   const order = (query: Query | null, patienceMs?: number) =>
     new Promise<Rows>((resolve, reject) => {
-      // A thread that is gone never answers; a message to it would wait for ever.
+      // A thread that has ended never answers: a message would wait for ever.
       if (!isOpen) return reject(new Error(CLOSED))
       lastId += 1
       waiting.set(lastId, { resolve, reject })
@@ -138,7 +138,7 @@ async function openSqliteThread(file: string) {
   return {
     query: (query: Query) => askStore((patienceMs) => order(query, patienceMs)),
     /**
-     * Waits for its turn and holds the connection until the returned function is called.
+     * Waits for a turn and holds the connection until the returned function is called.
      * Transactions span several messages; without turns a click could be acknowledged, then rolled
      * back.
      */
@@ -157,13 +157,13 @@ function settle(waiting: Map<number, Waiter>, answer: Answer): void {
   else waiter?.reject(new SqliteError(answer.message, answer.errcode))
 }
 
-/** With the names of the columns. */
+/** Rows as objects with column names. */
 function toRows({ columns, rows }: Extract<Answer, { ok: true }>): unknown[] {
   return rows.map((values) => {
     const row: Record<string, unknown> = {}
     // Typed as objects; the thread returns them as arrays.
     const own = values as unknown[]
-    // By index: an iterator for each of a million rows costs more than the rest.
+    // By index: an iterator for each of a million rows would cost more than all other steps.
     for (let place = 0; place < own.length; place += 1) row[columns[place] ?? ''] = own[place]
     return row
   })
@@ -182,7 +182,7 @@ function createWriteQueue(): (patienceMs?: number) => Promise<() => void> {
     if (patienceMs === undefined) await before
     else
       await within(patienceMs, before).catch((error: unknown) => {
-        // Later callers wait for earlier ones all the same.
+        // Callers behind this one still wait for the callers before it.
         void before.then(resolve)
         throw error
       })
@@ -190,7 +190,7 @@ function createWriteQueue(): (patienceMs?: number) => Promise<() => void> {
   }
 }
 
-/** Kysely over the SQLite thread; its own driver wants a native build, which Node 24 replaces. */
+/** Kysely over the SQLite thread; Kysely's own driver needs a native module, which Node 24 makes unnecessary. */
 function createSqliteDialect(connection: SqliteConnection): Dialect {
   return {
     createAdapter: () => new TransactionalSqliteAdapter(),
@@ -201,8 +201,8 @@ function createSqliteDialect(connection: SqliteConnection): Dialect {
 }
 
 /**
- * SQLite can roll back DDL; saying so makes the migrator run inside one `BEGIN IMMEDIATE`. The
- * driver below takes turns itself: Kysely's own queue would wait without a limit.
+ * SQLite can roll back DDL; declaring this makes the migrator run inside one `BEGIN IMMEDIATE`. The
+ * driver below has its own queue, because Kysely's queue would wait without a limit.
  */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
@@ -234,12 +234,12 @@ function createDriver(connection: SqliteConnection): Driver {
 
   async function executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const { sql, parameters } = query
-    // The rows of `insertTogether`: no other parameter is a list, which SQLite could not hold.
+    // Only `insertTogether` passes a list (its rows): SQLite has no list parameters.
     const [many] = parameters
     const { rows, changes } = await connection.query(
       Array.isArray(many) ? { sql, parameters: [], rows: many } : { sql, parameters },
     )
-    // The row type is Kysely's promise about the query it compiled; SQLite cannot confirm it.
+    // Kysely derives the row type from the query it compiled; SQLite cannot confirm that type.
     return { rows: rows as R[], numAffectedRows: BigInt(changes) }
   }
 }
@@ -251,14 +251,14 @@ async function* streamQuery(): AsyncIterableIterator<never> {
 
 export const SQLITE_FILE = 'waypost.sqlite'
 
-/** False before the first server wrote anything down. Asked before what reads a ledger is loaded. */
+/** False before the first server wrote a ledger. Checked before code that reads a ledger is loaded. */
 export function hasLedger(config: Pick<Config, 'DATABASE_URL' | 'STATE_DIR'>): boolean {
   return config.DATABASE_URL !== undefined || existsSync(join(config.STATE_DIR, SQLITE_FILE))
 }
 
 /**
- * State holds addresses of sellers and their claims: only the user the server runs as may read it.
- * Modes are also set on existing files, whatever umask or person made them.
+ * State holds addresses of sellers and their claims: only the user that runs the server may read it.
+ * Modes are also set on existing files, however they were created.
  */
 const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
@@ -271,7 +271,7 @@ function makePrivateFolder(path: string): void {
 
 /**
  * SQLite gives its `-wal` and `-shm` the mode of their database. An existing file is never opened:
- * closing it again would drop every lock this process holds on it (fcntl's rule).
+ * closing a second descriptor would drop every lock that this process holds on the file (fcntl's rule).
  */
 function makePrivateFile(path: string): void {
   if (existsSync(path)) chmodSync(path, FILE_MODE)
@@ -298,19 +298,19 @@ export async function lockState(stateDir: string): Promise<FileLock> {
   }
   if (lock !== null) return lock
   throw new StateError(
-    `STATE_DIR ${stateDir} is in use by another Waypost process. Stop that one, give this one another STATE_DIR, or set DATABASE_URL to run several.`,
+    `STATE_DIR ${stateDir} is in use by another Waypost process. Stop the other process, start this one with another STATE_DIR, or set DATABASE_URL to run several.`,
   )
 }
 
-/** Read-only disks, missing rights, a file where the folder should be. */
+/** The error for read-only disks, missing rights, or a file in place of the folder. */
 export function unusable(stateDir: string, error: unknown): StateError {
   const reason = error instanceof Error ? error.message : String(error)
   return new StateError(
-    `STATE_DIR ${stateDir} cannot be used (${reason}). It must be a folder this user can write to, on a disk with room.`,
+    `STATE_DIR ${stateDir} cannot be used (${reason}). It must be a folder that this user can write to, on a disk with free space.`,
   )
 }
 
-/** SQLite's own lock on a file: the system drops it when the process dies, however it dies. */
+/** SQLite's own lock on a file: the system drops the lock whenever the process ends. */
 export interface FileLock extends Disposable {
   release(): void
 }
@@ -318,7 +318,7 @@ export interface FileLock extends Disposable {
 const SQLITE_BUSY = 5
 
 /**
- * Takes the lock, or says that another process holds it (null).
+ * Takes the lock. Returns null if another process holds it.
  *
  * @throws SQLite's error when the file cannot be opened or written
  */
@@ -362,7 +362,7 @@ export async function backupState(stateDir: string, target: string): Promise<voi
 /**
  * Replaces the SQLite state with a backup. The replaced state is kept next to it.
  *
- * @returns its path; null when there was none
+ * @returns the path of the replaced state; null if there was none
  * @throws StateError while a server runs on this `STATE_DIR`
  */
 export async function restoreState(stateDir: string, source: string, now: number) {
@@ -379,7 +379,7 @@ export async function restoreState(stateDir: string, source: string, now: number
   return kept
 }
 
-/** The write-ahead log belongs to its database: left behind, it would be replayed into the wrong one. */
+/** Moves the write-ahead log along: if left behind, it would be replayed into the wrong database. */
 async function setAside(file: string, now: number): Promise<string | null> {
   if (!existsSync(file)) return null
   const kept = `${file}.before-${new Date(now).toISOString().replaceAll(':', '')}`

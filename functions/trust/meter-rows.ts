@@ -47,13 +47,13 @@ export interface ChainWork {
   log: Log
   /** Confirmations before a payment counts (EVM). */
   confirmations: number
-  /** Read again from this moment, milliseconds; null: go on from where the last run ended. */
+  /** Read again from this moment (milliseconds); null: continue where the last run ended. */
   since: number | null
   /** Called between steps. @throws MeterStopped when the work must end here */
   onStep(): Promise<void>
   /**
-   * One transaction that holds the meter's job. A process may be suspended between its last check
-   * and this: it must not add older rows to what another one wrote meanwhile.
+   * One transaction that holds the meter's job. A process may be suspended after its last check: it must
+   * not add older rows to rows that another process wrote meanwhile.
    *
    * @throws MeterStopped when another process took the job; then nothing was written
    */
@@ -68,7 +68,7 @@ export interface ChainTally {
   read: number
 }
 
-/** The run must end, or another process took its job. What was written stays. */
+/** The run must end, or another process took its job. Rows already written stay. */
 export class MeterStopped extends Error {
   override name = 'MeterStopped'
 }
@@ -78,11 +78,11 @@ export const FIRST_READ_MS = 30 * DAY_MS
 
 /** The meter's rows. Related rows share a transaction, so that a run may end anywhere. */
 
-/** A payout on one chain that its holder proved, or that was published with a source. */
+/** A payout on one chain, proved by its holder or published with a source. */
 export interface MeteredPayout {
   /** Address, EVM in lower case. */
   payout: string
-  /** Of all its listings, like the hosts. */
+  /** All listings of the payout; `hosts` are the hosts of all of them. */
   listings: readonly string[]
   hosts: readonly string[]
 }
@@ -94,7 +94,7 @@ export interface PublishedPayout {
   host: string
 }
 
-/** How far payouts have been read; nothing for those no longer metered. */
+/** How far payouts have been read; payouts no longer metered are absent. */
 export async function readCursors(
   { db }: Store,
   network: string,
@@ -110,7 +110,7 @@ export async function readCursors(
   return rows.filter(({ payout }) => metered.has(payout))
 }
 
-/** Payments of one range; a known payment stays as it is. */
+/** Inserts the payments of one range; a known payment stays unchanged. */
 export async function insertPayments(
   trx: Transaction<Tables>,
   { payouts, store }: ChainWork,
@@ -122,8 +122,8 @@ export async function insertPayments(
 }
 
 /**
- * For payments to payouts of several listings, the listing that relayed calls named. Anybody can
- * name any listing: only the payee's own listings count, so that nobody but its owner decides.
+ * For payments to payouts of several listings, the listing that relayed calls named. Anybody can name any
+ * listing, so only the payee's own listings count.
  */
 async function findCalled(
   trx: Transaction<Tables>,
@@ -154,7 +154,7 @@ async function findCalled(
   return called
 }
 
-/** With its first known payment. */
+/** A payer with its first known payment. */
 export type Payer = Pick<MeterPayerTable, 'network' | 'payer' | 'first_block' | 'first_paid_at'>
 
 /** A payer whose first payment turns out to be earlier is traced again. */
@@ -185,12 +185,12 @@ export async function insertPayers(
 /** Rows of payments and transfers; in a fixed order, so that the same rows give the same result. */
 
 /**
- * Rows read at once: a month may hold a million payments, and no answer of a database is that long. A page of
- * 5,000 takes a tenth more memory for the same work.
+ * Rows read at once: a month may hold a million payments, too many for one answer. Pages of 5,000 rows
+ * would take a tenth more memory for the same work.
  */
 const ROWS_A_PAGE = 1_000
 
-/** Not the hash that finds calls: few of a million payments have one. */
+/** All columns but the hash that finds calls, which few payments have. */
 const SEEN_COLUMNS = [
   ...(['network', 'transaction_id', 'log_index', 'listing_id', 'payer', 'payee'] as const),
   ...(['amount', 'micro_usd', 'settled_at', 'block_number', 'scheme'] as const),
@@ -200,14 +200,14 @@ type SettlementRow = Pick<SettlementTable, (typeof SEEN_COLUMNS)[number]>
 interface KnownPayer {
   /** One string per wallet: there are far fewer wallets than payments. */
   wallet: string
-  /** Whether the meter traced where its money came from. */
+  /** Whether the meter traced where the wallet's money came from. */
   isTraced: boolean
 }
 
 /** Facts about wallets that paid. */
 interface Payers {
   find(network: string, wallet: string): KnownPayer | undefined
-  /** Whether it saw a wallet pay somebody we do not read. */
+  /** Whether the meter saw a wallet pay an account that it does not read. */
   hasPaidElsewhere(wallet: string): boolean
 }
 
@@ -256,7 +256,7 @@ export function provenPayouts(db: Kysely<Tables>) {
     .orderBy('claim.listing_id')
 }
 
-/** Payouts (CAIP-10) that the meter has read up to a moment of late. */
+/** Payouts (CAIP-10) that the meter has read at least up to `since`. */
 async function findFreshPayouts({ db }: Store, since: number) {
   const rows = await db
     .selectFrom('meter_cursor')
@@ -266,7 +266,7 @@ async function findFreshPayouts({ db }: Store, since: number) {
   return new Set(rows.map(({ network, payout }) => normalizePayout(`${network}:${payout}`)))
 }
 
-/** A known transfer gets the facts that were missing. */
+/** Inserts transfers; a known transfer only gets its missing facts. */
 export async function insertTransfers(db: Kysely<Tables>, transfers: readonly Transfer[]) {
   const rows = transfers.map(
     ({ transaction, log, from, to, at, block, from_contract, ...rest }) => ({
@@ -293,14 +293,14 @@ export async function insertTransfers(db: Kysely<Tables>, transfers: readonly Tr
       .execute()
 }
 
-/** A payout not read for this long is not metered: a provider may know more by now. */
+/** A payout not read for this long counts as not metered: a facilitator may know newer payments. */
 const FRESH_DAYS = 3
 
 /**
  * Payments the meter read in the last 30 days and before, each with its verdict. The window ends
  * with the day of `now`, UTC.
  *
- * @param payeesOf the owner of each payee; called only where the meter reads payees
+ * @param payeesOf the owner of each payee; called only if the meter reads payees
  */
 export async function readVerifiedSettlements(
   store: Store,
@@ -337,7 +337,7 @@ export interface MeteredPayment extends LedgerPayment {
   block: number | null
 }
 
-/** A payment with its listings, and whether anything but the exclusions keeps it from counting. */
+/** A payment with its listings, and whether it counts before the exclusions are applied. */
 export function createPaymentReader(
   payeeOf: ReturnType<typeof createPayeeLookup>,
   findPayer: Payers['find'],
@@ -349,7 +349,7 @@ export function createPaymentReader(
     if (known === undefined) texts.set(text, text)
     return known ?? text
   }
-  /** Names each column: copying the others for a million rows would be wasted work. */
+  /** Names each column: copying unused columns for a million rows would be wasted work. */
   return (row: SettlementRow): MeteredPayment => {
     const network = intern(row.network)
     const payee = intern(normalizeWallet(row.payee))
@@ -396,8 +396,9 @@ export interface Surroundings {
 }
 
 /**
- * The rows of the ledger: of those that would count, the exclusions leave some out. All of a
- * seller's payments are judged together: last month's refund is not what funded a returning buyer.
+ * The rows of the ledger, after the exclusions have removed some of the payments that would count. All of
+ * a seller's payments are judged together, so that last month's refund does not look like a buyer's
+ * funding.
  */
 export function judgePayments(
   payments: readonly MeteredPayment[],
@@ -408,7 +409,7 @@ export function judgePayments(
   const known = indexTransfers(transfers)
   const inWindow = (at: number) => windowOf(at, asOf)
   const counted = payments.filter(({ verdict }) => verdict === 'counted')
-  // Only needed where there is a crowd within minutes.
+  // Only needed if many wallets pay within minutes.
   let soleOwners: Map<string, string | null> | undefined
   const soleOwnerOf = (wallet: string) => {
     soleOwners ??= findSoleOwners(counted, ownerOf)
@@ -430,7 +431,7 @@ export function judgePayments(
   })
 }
 
-/** The owner that a wallet paid; null for more than one. */
+/** The only owner that a wallet paid; null if it paid several. */
 function findSoleOwners(
   payments: readonly LedgerPayment[],
   ownerOf: (payment: LedgerPayment) => string,

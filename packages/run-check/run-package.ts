@@ -40,10 +40,10 @@ type PackageLimits = typeof PACKAGE_LIMITS
 
 const LAST_WORDS_MS = 2000
 
-/** How often a program is restarted with the settings that it named on exit. */
+/** Most starts of a program, each with the settings that the last run named on exit. */
 const MAX_STARTS = 4
 
-/** A program that asks the system for its user must get an answer. */
+/** Files for programs that look up their user or `localhost`. */
 const ETC = {
   passwd: 'nobody:x:65534:65534:nobody:/tmp:/bin/sh\n',
   group: 'nogroup:x:65534:\n',
@@ -53,7 +53,7 @@ const ETC = {
 /**
  * Fetches a package, then runs it without a network in a sandbox of its own.
  *
- * @returns its result, and the names of the settings that were placeholders
+ * @returns the result, and the names of settings that got placeholders
  */
 export async function runPackage(
   sandbox: Sandbox,
@@ -78,14 +78,14 @@ export async function runPackage(
   }
 }
 
-/** The user `nobody`, who runs the program, must be able to read it. */
+/** Makes the folder readable for the user `nobody`, who runs the program. */
 async function prepare(root: string): Promise<void> {
   await chmod(root, 0o755)
   await Promise.all(['package', 'etc'].map((name) => mkdir(join(root, name))))
   for (const [name, text] of Object.entries(ETC)) await writeFile(join(root, 'etc', name), text)
 }
 
-/** A program that exits over a missing setting names it: it gets a placeholder and is restarted. */
+/** A program that exits because of a missing setting names it, and is restarted with a placeholder. */
 async function runWithSettings(
   plan: PackagePlan,
   run: (plan: PackagePlan) => Promise<{ result: RunResult; end: ReturnType<StdioSession['end']> }>,
@@ -117,7 +117,7 @@ async function runProgram(
   }
 }
 
-/** Watches a sandbox, and ends it by its first process: the kernel kills the others with it. */
+/** Watches a sandbox, and ends it by killing its first process: the kernel then kills the others. */
 function keepSandbox(child: ChildProcess, session: StdioSession) {
   let init: number | null = null
   let stopWatch = () => {}
@@ -149,7 +149,7 @@ function keepSandbox(child: ChildProcess, session: StdioSession) {
   }
 }
 
-/** @returns true where it ended by itself, now or before */
+/** @returns true if the program ended by itself, now or before */
 async function end(client: ChildProcess, graceMs: number, kill: () => void = () => {}) {
   if (client.pid === undefined || client.exitCode !== null || client.signalCode !== null)
     return true
@@ -161,13 +161,13 @@ async function end(client: ChildProcess, graceMs: number, kill: () => void = () 
   return false
 }
 
-/** What a run showed. Nothing in it tells the machine that it ran on. */
+/** What a run showed, without anything that identifies the machine. */
 export interface RunResult {
   outcome: PackageRun['outcome']
-  /** One printable line, where it is not as declared. */
+  /** One printable line, if the outcome is not as declared. */
   why?: string
   server?: { name: string; version: string; protocol: string }
-  /** Names, parameters and types, without a sentence of the seller's. */
+  /** Names, parameters and types, without the seller's texts. */
   tools?: Tool[]
   isCut?: boolean
 }
@@ -175,9 +175,9 @@ export interface RunResult {
 const MAX_WHY = 200
 
 /**
- * The handshake over stdio. `initialize` comes first: servers of former revisions may end at any
- * other request, while one that only speaks the current revision answers with an error and is then
- * sent `server/discover`. Then `tools/list`. Never rejects.
+ * The handshake over stdio. `initialize` comes first: servers of former revisions may exit on any other
+ * first request, while a server of only the current revision answers with an error and is then sent
+ * `server/discover`. Then `tools/list`. Never rejects.
  */
 export async function checkStdio(
   { ask, end }: StdioSession,
@@ -206,7 +206,7 @@ function toRan({ name, version, protocol }: McpServerInfo, listed: ListedTools):
   }
 }
 
-/** @param why the paths of its sandbox are replaced by those of the package and of its home */
+/** @param why paths inside the sandbox are replaced by paths relative to the package or its home */
 export function toResult(outcome: 'fails' | 'unknown', why: string): RunResult {
   const named = why.replace(/(?<![\w.~-])\/(package|tmp)\//g, (_, root) =>
     root === 'tmp' ? '~/' : '',
@@ -217,8 +217,8 @@ export function toResult(outcome: 'fails' | 'unknown', why: string): RunResult {
 /** How a program ended before it answered. */
 interface StdioEnd {
   /**
-   * `size`: too much on stdout; `log_size`: on stderr; `excess`: of memory or processes, named in
-   * `log`; `start`: no sandbox was ever started.
+   * `size`: too much on stdout; `log_size`: too much on stderr; `excess`: a limit (memory, processes,
+   * files) was exceeded, named in `log`; `start`: no sandbox was started.
    */
   why: 'exit' | 'time' | 'size' | 'log_size' | 'excess' | 'start'
   code: number | null
@@ -230,7 +230,7 @@ interface StdioEnd {
 /** Exit codes of a program that could not be started, and of one that was killed. */
 const CODES_OF_SANDBOX: ReadonlySet<number | null> = new Set([126, 137])
 
-/** Output of a program that hit a limit of ours, or lacks a network or a build by its scripts. */
+/** Output of a program that hit a limit of ours, has no network, or needs its install scripts. */
 const OUR_LIMITS =
   /heap limit|virtual memory|native addon|bindings file|\.node\b|EMFILE|EFBIG|EROFS|read-only file system|ENOSPC|no space left|ENOMEM|out of memory|ENOSYS|function not implemented|bad system call|EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|ETIMEDOUT|network is unreachable|name resolution|dns error|failed to lookup|fetch failed|EHOSTUNREACH|ENOENT|connection (?:error|refused|failed)/i
 
@@ -243,8 +243,7 @@ export function judgeEnd(end: StdioEnd, method: string, plan: PackagePlan): RunR
   const { why, code, noise } = end
   const after = method === 'initialize' ? '' : `, ${method} unanswered`
   if (why === 'start') return toResult('unknown', 'the sandbox could not be started')
-  if (why === 'log_size')
-    return toResult('unknown', `more on stderr than is read, no answer to ${method}`)
+  if (why === 'log_size') return toResult('unknown', `too much on stderr, no answer to ${method}`)
   if (why === 'excess') return toResult('unknown', `ended by us: ${end.log}${after}`)
   if (why === 'size') return toResult('fails', `too much on stdout, no answer to ${method}`)
   const words = `${noise}\n${end.log}`
@@ -252,14 +251,14 @@ export function judgeEnd(end: StdioEnd, method: string, plan: PackagePlan): RunR
     why === 'exit' && (code === null || CODES_OF_SANDBOX.has(code) || OUR_LIMITS.test(words))
   if (noise !== '' && !isOurs && !(why === 'exit' && WANTS.test(words)))
     return toResult('fails', `stdout holds no JSON-RPC: ${noise}${after}`)
-  // It may be waiting for the network, which it does not have here.
+  // The program may be waiting for the network, which the sandbox does not have.
   if (why === 'time') return toResult('unknown', `no answer to ${method} in time: ${reasonOf(end)}`)
   const ended = `ended with ${code ?? 'a signal'} before it answered ${method}: ${reasonOf(end)}`
   if (isOurs || WANTS.test(words) || words.trim() === '') return toResult('unknown', ended)
   return judgeRefusal(plan, ended)
 }
 
-/** An error, or a result of another kind than this request's. */
+/** Judges an error, or a result that does not fit the request. */
 function judgeReply(reply: RpcReply, method: string, plan: PackagePlan): RunResult {
   if (reply.kind === 'result')
     return toResult('fails', `the result of ${method} has the wrong shape`)
@@ -269,7 +268,7 @@ function judgeReply(reply: RpcReply, method: string, plan: PackagePlan): RunResu
   )
 }
 
-/** A program that needs real settings may refuse placeholders: that is our limit, not its fault. */
+/** A program that needs real settings may refuse placeholders: this is our limit, not the program's fault. */
 function judgeRefusal(plan: PackagePlan, why: string): RunResult {
   const names = placeholdersOf(plan)
   if (names.length === 0) return toResult('fails', why)
@@ -278,7 +277,7 @@ function judgeRefusal(plan: PackagePlan, why: string): RunResult {
   return toResult('unknown', `with placeholders for ${shown} it ${why}`)
 }
 
-/** The most informative line: a limit that was hit, a named error, any error, else the last one. */
+/** The most informative line: an exceeded limit, a missing setting, any error, or the last line. */
 function reasonOf({ noise, log }: StdioEnd): string {
   const lines = `${noise}\n${log}`.split('\n').filter((line) => line.trim() !== '')
   const [telling] = [OUR_LIMITS, WANTS, /\w*error:/i, /error/i].flatMap(
@@ -316,7 +315,7 @@ const TAIL = 4096
 /**
  * MCP over stdin and stdout of a program: a JSON-RPC message per line. The caller ends the program.
  *
- * @param bounds milliseconds from the start until everything must be answered; bytes of each output
+ * @param bounds milliseconds from the start until everything must be answered; bytes of each of stdout and stderr
  */
 export function openStdio(child: ChildProcess, { ms, bytes }: { ms: number; bytes: number }) {
   const { stdin, stdout, stderr } = child
@@ -342,14 +341,14 @@ export function openStdio(child: ChildProcess, { ms, bytes }: { ms: number; byte
     seen.log = `${seen.log}${piece}`.slice(-TAIL)
   }
   listen(stderr, bytes, keepTail, () => finish('log_size'))
-  // A write fails where the program has ended, which `close` reports.
+  // A write fails if the program has ended, which `close` reports.
   stdin.on('error', () => {})
   child.on('error', () => finish('start'))
   child.on('close', (code) => {
     if (why === null) seen.code = code
     finish('exit')
   })
-  /** Null also where the session ended before the answer. */
+  /** Also null if the session ended before the answer. */
   const ask: AskMcp = async ({ id, body }) => {
     if (why !== null) return null
     stdin.write(`${body}\n`)
@@ -360,9 +359,9 @@ export function openStdio(child: ChildProcess, { ms, bytes }: { ms: number; byte
   }
   return {
     ask,
-    /** How it ended; `time` while it has not, as nobody reads it earlier. */
+    /** How the session ended; `time` while it is open, because nobody reads this earlier. */
     end: (): StdioEnd => ({ why: why ?? 'time', ...seen }),
-    /** @param excess which limit it exceeded */
+    /** @param excess the limit that the program exceeded */
     close(excess?: string) {
       if (excess !== undefined) seen.log = `it took ${excess}`
       finish(excess === undefined ? 'time' : 'excess')
@@ -399,20 +398,20 @@ function createLineReader(onLine: (line: string) => void): (piece: string) => vo
   }
 }
 
-/** A JSON-RPC message, or an empty line; anything else does not belong on stdout. */
+/** True for a JSON-RPC message or an empty line: no other line belongs on stdout. */
 function isMessage(line: string): boolean {
   const value = parseJson(line)
   return line.trim() === '' || (isJsonObject(value) && value.jsonrpc === '2.0')
 }
 
-/** What was filled in instead of real values. */
+/** Names of settings and arguments that got placeholders. */
 function placeholdersOf({ env, args }: PackagePlan): string[] {
   return [...Object.keys(env), ...args.filter((text) => /<[\w-]+>/.test(text))]
 }
 
-/** A package on this machine's disk, none of which has run yet. */
+/** A package on this machine's disk; none of its code has run yet. */
 interface FetchedPackage {
-  /** Seen as /package by the program. */
+  /** The program sees this folder as /package. */
   folder: string
   command: string[]
   env: Record<string, string>

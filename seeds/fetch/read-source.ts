@@ -14,30 +14,30 @@ import type { SellerReader } from './read-sellers.ts'
 export interface SeedSource {
   id: string
   title: string
-  /** Null where only a file is read; empty where the listings themselves are. */
+  /** Null if only a file can be read; empty if the listings themselves are the source. */
   liveUrl: string | null
-  /** A whole run shows everything there is, so that what is missing is gone. */
+  /** Set if a whole run returns every row, so that a missing row is gone. */
   promisesAll?: true
-  /** Its rows only add to listings that are there. */
+  /** Set if the rows only add to existing listings. */
   addsOnly?: true
-  /** Parameter of its address that asks for rows changed since an instant. */
+  /** Query parameter that requests only rows changed since an instant. */
   sinceParameter?: string
-  /** Names under which a page holds its rows, as a list or by their names. */
+  /** Members under which a page holds its rows, as a list or as an object keyed by name. */
   lists: readonly string[]
-  /** What a page or a line should be, for the message. */
+  /** What a page or a line should be, for error messages. */
   expected: string
   /** Whether a whole text is one row. */
   isRow(value: Record<string, unknown>): boolean
   takesYaml?: true
   /** The rows of a text of another form; null for any other text. @throws Error for a broken one */
   readText?(text: string): unknown[] | null
-  /** Member of a saved page that says when it was saved: each of its rows carries it. */
+  /** Member of a saved page with the day it was saved, copied into each row. */
   savedAt?: string
-  /** A row with the folder of its file, where files of one folder describe one service. */
+  /** Adds the file's folder to a row, for sources whose folders describe one service each. */
   place?(row: unknown, folder: string | null): unknown
   /** Rows made from existing listings, for a source that reads the listings' sellers. */
   fromContent?(listings: readonly ListedFacts[]): unknown[]
-  /** Reads documents where rows are addresses: cards, sellers' files. Never throws for one. */
+  /** Reads the documents (cards, sellers' files) that the rows point to. A broken document never throws. */
   follow?(values: readonly unknown[], reader: SellerReader): Promise<ReadRows>
   choose(values: readonly unknown[], rules: MapRules): ChosenSeeds
 }
@@ -53,18 +53,18 @@ export interface ReadRows {
 }
 
 interface SourcePage extends ReadRows {
-  /** Address of the next page, from the one just read; null at the end. */
+  /** Address of the next page; null at the end. */
   next: URL | null
 }
 
 const MAX_PAGES = 5000
-/** Pages in a row without rows: such a source only claims that there is more. */
+/** Most successive pages without rows: a source that exceeds it only claims to have more rows. */
 const MAX_EMPTY_PAGES = 20
 const MAX_ROWS = 300_000
 const MAX_FILE_BYTES = 64 * 1024 * 1024
 /**
- * All pages together, in UTF-16 units: parsed, a source takes three to five times as much, and an
- * importer must stay within 512 MiB whatever a source's cursors do.
+ * All pages together, in UTF-16 units: a parsed source takes three to five times as much memory, and an
+ * importer must stay within 512 MiB even if a source never ends.
  */
 const MAX_SOURCE_LENGTH = 64 * 1024 * 1024
 
@@ -84,8 +84,8 @@ interface ReadOptions {
 }
 
 /**
- * All rows of a source. Nothing is kept when it ends in an error: a half-read source would look
- * like a source that lost the other half.
+ * All rows of a source. An error discards all rows: a half-read source would look as if the other half
+ * were gone.
  */
 export async function readSource(options: ReadOptions): Promise<ReadRows> {
   const { from, limit } = options
@@ -128,7 +128,9 @@ async function* readPages({
     const page = named(url.href, () => readPage(source, text, { address }))
     empty = page.values.length + page.refused.length === 0 ? empty + 1 : 0
     if (empty >= MAX_EMPTY_PAGES && page.next !== null)
-      throw new Error(`${from}: expected rows, got ${empty} pages without one and another to come`)
+      throw new Error(
+        `${from}: expected rows, got ${empty} pages without rows and a link to another page`,
+      )
     yield page
     url = page.next
   }
@@ -152,7 +154,7 @@ function named(from: string, read: () => SourcePage): SourcePage {
   }
 }
 
-/** Links are not followed: a folder of strangers' files may point anywhere. */
+/** Symbolic links are not followed: a folder of strangers' files may point anywhere. */
 async function* readSaved(source: RowForm, from: string, maxPages: number) {
   const info = await stat(from).catch(() => null)
   if (info?.isFile() !== true && info?.isDirectory() !== true)
@@ -174,7 +176,7 @@ async function* readSaved(source: RowForm, from: string, maxPages: number) {
   }
 }
 
-/** One unreadable file of many is refused by name. */
+/** In a folder, an unreadable file is refused by its name; the other files are still read. */
 function readFileOf(source: RowForm, text: string, file: string): SourcePage {
   try {
     return readPage(source, text, { folder: dirname(file) })
@@ -190,7 +192,7 @@ async function readBoundedFile(path: string, maxBytes: number): Promise<string> 
   throw new Error(`--from ${path}: expected at most ${maxBytes} bytes, got ${size}`)
 }
 
-/** Answers worth a second try: too many requests, and a server's own trouble. */
+/** Statuses worth a retry: too many requests, timeouts and server errors. */
 const RETRIED = [408, 429, 500, 502, 503, 504]
 const MAX_TRIES = 4
 const MAX_WAIT_MS = 30_000
@@ -198,15 +200,15 @@ const MAX_WAIT_MS = 30_000
 interface FetchOptions {
   /** First pause; doubles with each try. Injected so that tests don't wait. */
   retryMs: number
-  /** Overrides an importer's, in tests. */
+  /** Replaces an importer's limits in tests. */
   limits?: HttpLimits
 }
 
 /**
- * GET of a text, bounded in bytes, time, tries and redirects; a redirect to another origin is
- * refused, since the answer would be somebody else's.
+ * GET of a text, bounded in bytes, time, tries and redirects; a redirect to another origin is refused,
+ * since that answer would not be the source's.
  *
- * @throws Error that names the address, what came, and what was expected.
+ * @throws Error that names the address, what was received, and what was expected.
  */
 export async function fetchText(
   url: URL,
@@ -220,10 +222,10 @@ export async function fetchText(
     if (!result.isPassing || attempt === MAX_TRIES)
       throw new Error(`${url.href}: ${result.fault}${attempt > 1 ? ` (${attempt} tries)` : ''}`)
     const pause = result.retryAfterMs ?? retryMs * 2 ** (attempt - 1)
-    // Retrying earlier than asked gets an importer banned for good.
+    // Retrying earlier than `Retry-After` would get an importer banned.
     if (pause > MAX_WAIT_MS)
       throw new Error(
-        `${url.href}: ${result.fault}, and to be asked again in ${Math.ceil(pause / 1000)} s; try later`,
+        `${url.href}: ${result.fault}; the source allows the next request in ${Math.ceil(pause / 1000)} s: try again then`,
       )
     await new Promise((resolve) => setTimeout(resolve, pause))
   }
@@ -248,7 +250,7 @@ async function tryFetch(url: URL, client: Fetcher, limits: HttpLimits): Promise<
     return { fault: `expected at most ${limits.bodyBytes} bytes, got more`, isPassing: false }
   return cut === null
     ? { text: body }
-    : { fault: 'the connection was lost within the answer', isPassing: true }
+    : { fault: 'the connection was lost before the answer ended', isPassing: true }
 }
 
 function toFault(answer: ProbeAnswer, url: URL): Try {
@@ -271,12 +273,11 @@ function toFault(answer: ProbeAnswer, url: URL): Try {
 const MAX_ROW_LENGTH = 256 * 1024
 
 interface ParsedRows extends ReadRows {
-  /** The page around the rows: where the next one is. */
+  /** The page around the rows, which may link to the next page. */
   page: Record<string, unknown> | null
 }
 
-/**
- * Rows of one answer or saved file, and where the next ones are.
+/** Rows of one answer or saved file, and the address of the next page.
  *
  * @throws Error when the text is not a page of this shape, such as an error page
  */
@@ -288,7 +289,7 @@ export function parsePage(text: string, address: URL | null, source: RowForm): S
   return { values: withDay(values, page, source), refused, next }
 }
 
-/** Counts in a saved page are of the day it was saved, not of the import. */
+/** Counts in a saved page are as of the day it was saved, not the day of the import. */
 function withDay(values: unknown[], page: ParsedRows['page'], { savedAt }: RowForm): unknown[] {
   const day = savedAt === undefined ? undefined : page?.[savedAt]
   if (savedAt === undefined || typeof day !== 'string') return values
@@ -302,9 +303,9 @@ export function parseAddresses(text: string): string[] | null {
 }
 
 /**
- * One page of a source, one row, a list of rows, or one per line (ndjson): whatever parses.
+ * Reads a page of a source, a single row, a list of rows, or one row per line (ndjson).
  *
- * @throws Error for anything else: an error page must not look like a source without rows.
+ * @throws Error for any other text: an error page must not look like a source without rows.
  */
 function parseRows(text: string, source: RowForm): ParsedRows {
   const json = /^\s*[[{]/.test(text) ? parseJson(text) : undefined
@@ -354,9 +355,9 @@ function judgeRows(
 }
 
 /**
- * The address of the next page: by a cursor, by its own number and the last one's, or by an offset
- * that ends with the first empty page; at the top or in a member about the page. It is always the
- * address just read with one parameter changed: a source can't send an importer anywhere else.
+ * The address of the next page: from a cursor, from the page's number and the last page's, or from an
+ * offset, which ends at the first empty page. These stand at the top or in a member about the page. Only
+ * one parameter of the address just read changes: a source can't send an importer elsewhere.
  */
 function findNext(address: URL | null, page: ParsedRows['page'], rows: number): URL | null {
   if (address === null || page === null) return null
@@ -384,7 +385,7 @@ function isCount(value: unknown): value is number {
 }
 
 /**
- * YAML from outside, without aliases: otherwise a few lines could fill the memory.
+ * Parses YAML from outside without aliases: with aliases, a few lines could fill the memory.
  *
  * @returns undefined for a text that is not YAML
  */

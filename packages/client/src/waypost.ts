@@ -41,11 +41,11 @@ import { WaypostError } from './waypost-error.ts'
 export interface WaypostOptions {
   /** The directory's address, `https://directory.example`; a path below it is kept. */
   baseUrl: string
-  /** Instead of the platform's own, such as one that goes through a proxy. */
+  /** Replaces the platform's `fetch`, for example to use a proxy. */
   fetch?: typeof fetch
   /** Retries of repeatable requests: 3 by default. */
   retries?: number
-  /** Milliseconds one try may take until its answer is read: 30,000 by default. */
+  /** Milliseconds for one try, including reading the answer: 30,000 by default. */
   timeoutMs?: number
   /** Header fields of every request, such as a User-Agent. */
   headers?: Record<string, string>
@@ -53,7 +53,7 @@ export interface WaypostOptions {
 
 export interface RelayInfo extends Record<string, unknown> {
   relayable: boolean
-  /** Why not; null where it is. */
+  /** Why the relay cannot call it; null if it can. */
   reason: string | null
 }
 
@@ -86,7 +86,7 @@ export type Waypost = ReturnType<typeof createWaypost>
 
 /** Rows per page of an iterator, the service's maximum. */
 const PAGE = 50
-/** Milliseconds a check of a slow service may take. */
+/** Milliseconds for a check, which may wait for a slow service. */
 const LOOK_TIMEOUT = 120_000
 /** Sellers settle after they answer: a paid call that is aborted early may have been paid. */
 const PAID_TIMEOUT = 330_000
@@ -112,10 +112,10 @@ export function createWaypost(given: WaypostOptions) {
       requested: Requested,
       options?: Signalled,
     ) => eachResult(search, requested, options),
-    /** Operations for a task, each with everything the first call takes. */
+    /** Operations for a task, each with everything needed for a first call. */
     operations: (requested: OperationsParameters, options?: Signalled) =>
       read<OperationsAnswer>(`/api/v1/operations${toQuery(requested)}`, options),
-    /** What buyers want done, each task with its contract. */
+    /** The tasks that buyers want done, each with its contract. */
     tasks: (options?: Signalled) => read<Tasks>('/api/v1/tasks', options),
     task: (id: string, options?: Signalled) => read<Task>(at(id, 'tasks'), options),
     /** Interchangeable sellers of a task, each with its filled request. */
@@ -128,7 +128,7 @@ export function createWaypost(given: WaypostOptions) {
     categories: (options?: Signalled) => read<Categories>('/api/v1/categories', options),
     sources: (options?: Signalled) => read<Sources>('/api/v1/sources', options),
     stats: (options?: Signalled) => read<Stats>('/api/v1/stats', options),
-    /** One page of what changed in the directory since a cursor or a time. */
+    /** One page of changes in the directory since a cursor or a time. */
     changes: (requested: ChangesParameters = {}, options?: Signalled) =>
       read<Changes>(`/api/v1/changes${toQuery(requested)}`, options),
     /** A service's answers, as a client would see them; takes at most a minute. */
@@ -142,7 +142,7 @@ export function createWaypost(given: WaypostOptions) {
       const requested = { ...sent, signal: signal ?? null, mayRepeat: false }
       return askJson<ReportTaken>(requested, options)
     },
-    /** Whether and how the relay would call a listing; the seller is not contacted. */
+    /** Whether and how the relay would call a listing, without contacting the seller. */
     callInfo: (id: string, endpoint?: string, options?: Signalled) => {
       const query = toQuery({ relay_info: 1, endpoint })
       return read<RelayInfo>(`/api/v1/call/${encodeURIComponent(id)}${query}`, options)
@@ -162,7 +162,7 @@ async function* eachResult<const Requested extends SearchParameters>(
   for (let offset = requested.offset ?? 0; ; ) {
     const page = await search({ limit: PAGE, ...requested, offset }, options)
     for (const row of page.results) {
-      // A release may be swapped between two pages: rows that moved down are not returned twice.
+      // A release may be swapped between two pages: rows that moved down must not be returned twice.
       if (seen.has(row.id)) continue
       seen.add(row.id)
       // `view` chose the form of the rows, as the signature says.
@@ -198,44 +198,44 @@ function toQuery(parameters: object): string {
 }
 
 interface CallRequest {
-  /** A path, or an https URL on the seller's host; the listing's own URL without it. */
+  /** A path, or an https URL on the seller's host; the listing's own URL by default. */
   endpoint?: string | undefined
-  /** GET without it, POST where there is a body. */
+  /** By default POST with a body, otherwise GET. */
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | undefined
   headers?: Record<string, string> | undefined
-  /** Text and bytes are sent as they are, anything else as JSON. */
+  /** Text and bytes are sent unchanged, any other value as JSON. */
   body?: unknown
-  /** Pays where the seller asks for it; without it a 402 is returned with its terms. */
+  /** Pays if the seller requests payment; without `pay`, a 402 is returned with its terms. */
   pay?: PayWith | undefined
-  /** The lock of `waypost pin`: if listing, payee or price differ from it, nothing is paid. */
+  /** The lock of `waypost pin`: nothing is paid if listing, payee or price differ from the lock. */
   lock?: Lock | undefined
   signal?: AbortSignal | undefined
-  /** Milliseconds each of the two requests may take until its answer is read. */
+  /** Milliseconds for each of the two requests, including reading the answer. */
   timeoutMs?: number | undefined
-  /** The longest answer that is read, unpacked; 64 MiB without it. */
+  /** The longest answer that is read, decompressed; 64 MiB by default. */
   maxBytes?: number | undefined
 }
 
 export interface CallReply {
   /**
-   * The seller's answer, or the relay's refusal (`application/problem+json`), unread. Its body fails
-   * with a WaypostError where it is too long, too slow or breaks off.
+   * The seller's answer, or the relay's refusal (`application/problem+json`), unread. Reading its body
+   * fails with a WaypostError if the body is too long, too slow or breaks off.
    */
   response: Response
-  /** The seller's x402 terms, where it requested payment by them. */
+  /** The seller's x402 terms, if the seller requested payment. */
   terms?: PaymentTerms
-  /** The payment that was sent along; the receipt says whether it settled. */
+  /** The payment that was sent with the call; the receipt shows whether it settled. */
   paid?: Pick<Quote, 'rail' | 'usd' | 'payee'>
   /** The seller's report on the settlement. */
   receipt?: unknown
 }
 
 /**
- * One call through the relay. It is sent once, and once more with a payment where `pay` allows it:
- * nothing that may cost money or change something is ever repeated.
+ * One call through the relay, sent once, and once more with a payment if `pay` allows it: a request that
+ * may cost money or change something is never repeated.
  *
- * @throws WaypostError `changed` where a lock is not kept, `over-budget` and `wallet-refused` before
- *   anything is paid, `too-large`, `unreachable`, `timeout`, or `payment-unsure` when an answer to a
+ * @throws WaypostError `changed` if the call differs from the lock, `over-budget` and `wallet-refused`
+ * before anything is paid, `too-large`, `unreachable`, `timeout`, or `payment-unsure` when an answer to a
  *   paid request never came
  */
 async function callThroughRelay(
@@ -270,7 +270,7 @@ interface Call {
   options: AskOptions
 }
 
-/** The call without payment; where the listing moved or is pinned, the one that the relay takes. */
+/** The call without payment. If the listing moved or is pinned, the call that the relay accepts. */
 async function callUnpaid(call: Call, entry: LockEntry | undefined) {
   const { baseUrl, id, request, options } = call
   const { endpoint, timeoutMs = options.timeoutMs } = request
@@ -286,7 +286,7 @@ async function callUnpaid(call: Call, entry: LockEntry | undefined) {
   }
   const refusal = entry && (await findRefusal(response))
   if (entry !== undefined && refusal) {
-    // Another of its calls may have changed, but not this one.
+    // Another call of the listing may have changed, but not this call.
     expected = await toExpectHeader(call, entry, null, refusal)
     response = await sendCall(call, url, { ...expected }, timeoutMs)
     await refuseChanged(response)
@@ -295,10 +295,10 @@ async function callUnpaid(call: Call, entry: LockEntry | undefined) {
 }
 
 /**
- * What the relay must hold the call to: the listing as it was pinned, or, without a digest, its
- * current state if the call itself is as pinned.
+ * The state that the relay must enforce: the listing as pinned, or, without a digest, its current state
+ * if the call itself is as pinned.
  *
- * @throws WaypostError `changed` where it is not
+ * @throws WaypostError `changed` if the call is not as pinned
  */
 async function toExpectHeader(
   call: Call,
@@ -312,7 +312,7 @@ async function toExpectHeader(
   const kit = name && (await readKit(call, name))
   const isMoot = refusal !== undefined && kit && kit.digest === entry.digest
   if (!kit || isMoot || kit.operation.digest !== entry.calls[name]) {
-    const detail = `${method} ${endpoint ?? call.id} is not as pinned. Nothing was sent.`
+    const detail = `${method} ${endpoint ?? call.id} differs from the pinned call. Nothing was sent.`
     throw refusal ?? new WaypostError('changed', detail)
   }
   return { [EXPECT_HEADER]: toExpected(entry, kit.digest) }
@@ -331,7 +331,7 @@ async function readKit({ baseUrl, id, request, options }: Call, name: string) {
   }
 }
 
-/** Whether the relay reports that something is not as pinned; a seller's 409 is its answer. */
+/** The relay's report that the call differs from the lock; a seller's own 409 is a normal answer. */
 async function findRefusal(response: Response): Promise<WaypostError | undefined> {
   if (response.status !== 409 || !response.headers.has('proxy-status')) return undefined
   const { detail = '' }: { detail?: string } = await response.json()
