@@ -65,7 +65,7 @@ function createChanges(parts: Pick<Parts, 'problem' | 'limits' | 'config' | 'rel
     if ('problems' in query) return query
     const view = await readChanges(log, query, release().name)
     if (view !== null) return { view }
-    const detail = `this log does not reach back to it; take every listing from ${dump} and go on from a new cursor`
+    const detail = `this log does not reach back that far; read all listings from ${dump} and continue with a new cursor`
     return { problems: [toQueryError('since', detail)], extra: { dump } }
   }
   return createCountedGet(parts, read, CACHING)
@@ -98,7 +98,7 @@ async function readChanges(
   return { changes, next: toCursorText({ log: head.log, seq }), has_more: seq < last }
 }
 
-/** Rows of a release that is published but not served yet would name what nobody can read. */
+/** The last row to show: a release that is published but not served yet has rows nobody can open. */
 function lastShown(head: LogHead, serving: string): number {
   const isServing = (folder: string) => folder.split('.')[0] === serving
   return head.before !== null && isServing(head.before.release) && !isServing(head.release)
@@ -170,7 +170,7 @@ export function createChangeLog(outDir: string) {
   const dir = join(outDir, 'changes')
   let known: { stamp: string; head: LogHead | null } | undefined
   return {
-    /** Null where no build kept one, as in a folder that holds only a release. */
+    /** Null if no build wrote a log, as in a folder that holds only a release. */
     async head(): Promise<LogHead | null> {
       const path = join(dir, 'head.json')
       const info = await stat(path).catch(() => null)
@@ -200,7 +200,7 @@ export function createChangeLog(outDir: string) {
 /**
  * Resumes reading a log where the last read ended: each publication's rows are read once.
  *
- * @param keep is called with each row; `forget` when another log begins or none is kept any more
+ * @param keep is called with each row; `forget` when another log begins or the log is gone
  * @param lastOf the row to stop at
  */
 export function followLog(
@@ -234,7 +234,7 @@ export function followLog(
 /** Changes kept of one listing, and entries of a feed. */
 const KEPT = 20
 const FEED_LENGTH = 50
-/** The feed of a search follows it as far down as people read. */
+/** The feed of a search follows its first results, as far down as people read. */
 const FOLLOWED_RESULTS = 50
 
 /** `/listing/<id>.atom` and `.json`, `/search.atom?…` and `.json`: what changed, newest first. */

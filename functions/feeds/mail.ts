@@ -19,22 +19,22 @@ type MailTable = Tables['mail']
 const KEPT_MS = RETENTION.mail_hours * HOUR_MS
 /** Mails sent at once. */
 const AT_ONCE = 20
-/** Longer than the mail server may take: a server that died while it sent holds its mails so long. */
+/** How long a server that dies while sending blocks its mails: longer than the mail server may take. */
 const LEASE_MS = 5 * 60_000
 const FIRST_RETRY_MS = 5_000
 const LAST_RETRY_MS = 10 * 60_000
-/** Anybody can have a sign-in mail sent: more than this are not sent in the time their reader waits. */
+/** Most waiting sign-in mails: anybody can trigger them, and more could not be sent while readers wait. */
 const MAX_WAITING_SIGN_INS = 5_000
 const CLOSE_PATIENCE_MS = 3_000
 
 type SendMail = (address: string, task: MailTask) => Promise<boolean>
 
 /**
- * Mails wait in the ledger until the mail server accepts them: a request never waits for it, and a
- * crash or a mail server that is down for hours loses none. Each is tried again for a day.
+ * Mails wait in the ledger until the mail server accepts them: no request waits for the mail server, and
+ * no mail is lost by a crash or hours without mail server. Each mail is retried for a day.
  *
- * Known limit: a mail whose acceptance was not recorded is sent again. Of two sign-in mails only the
- * newer link works.
+ * Known limit: a mail whose acceptance was not recorded is sent again. If two sign-in mails are sent,
+ * only the newer link works.
  *
  * @param send resolves true once the mail is accepted, false where this version does not know the
  * task: a newer one on another server queued it, and may take it. @throws MailRefused
@@ -60,7 +60,7 @@ export function createMailQueue(
     loop.run().catch((error) => log.error('mail.queue_unreadable', { reason: String(error) }))
   }
   return {
-    /** An address for which a sign-in mail waits gets no second one: that one is tried at once. */
+    /** If a sign-in mail to an address is waiting, no second mail is added: the waiting mail is tried at once. */
     async add(trx: Kysely<Tables>, address: string, task: MailTask): Promise<void> {
       const { kind, ...payload } = task
       const now = clock.now()
@@ -86,7 +86,7 @@ export function createMailQueue(
     send: loop.run,
     sendSoon,
     async close(): Promise<void> {
-      // A mail server that hangs must not delay a stop: its mails are held, and sent later.
+      // A mail server that hangs must not delay a stop: the mails are kept, and sent later.
       await Promise.race([
         Promise.allSettled([freed, loop.idle()]),
         sleep(CLOSE_PATIENCE_MS, null, { ref: false }),
@@ -122,7 +122,7 @@ async function sendMail(
   send: SendMail,
   { id, kind, address, payload, created_at, tries }: MailTable,
 ): Promise<void> {
-  // Asked for again while it is sent, it is another mail, and waits for its own turn.
+  // A mail requested again while it is being sent counts as another mail and waits for its own turn.
   const same = { id, created_at }
   const tryAgain = async () => {
     const wait = Math.min(FIRST_RETRY_MS * 3 ** tries, LAST_RETRY_MS)
@@ -157,7 +157,7 @@ export interface Mail {
   sender: string
   subject: string
   text: string
-  /** The link of a sign-in mail: shown on the terminal where no SMTP server is configured. */
+  /** The link of a sign-in mail: shown on the terminal if no SMTP server is configured. */
   link?: string
 }
 
@@ -244,8 +244,8 @@ function createSmtpMailer(url: string, from: string): Mailer {
 }
 
 /**
- * Addresses are passed as objects with an explicit envelope, so that no address parser can find a
- * second recipient in one; a message may not read files or URLs.
+ * Addresses are passed as objects with an explicit envelope, so that no address parser can find a second
+ * recipient in an address; a message may not read files or URLs.
  */
 function toMessage(from: string, { to, sender, subject, text }: Mail) {
   return {
@@ -254,7 +254,7 @@ function toMessage(from: string, { to, sender, subject, text }: Mail) {
     envelope: { from, to: [to] },
     subject,
     text,
-    // RFC 3834: no out-of-office answers, please.
+    // RFC 3834: prevents out-of-office answers.
     headers: { 'Auto-Submitted': 'auto-generated' },
     disableFileAccess: true,
     disableUrlAccess: true,

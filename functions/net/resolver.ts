@@ -66,10 +66,9 @@ const LOOKUP_LIMITS = {
 const DNS_OPTIONS = { timeout: 2000, tries: 2 }
 
 /**
- * Look-ups by c-ares: sockets, no threads, so that names whose servers are silent delay nobody
- * else. (The system's `getaddrinfo` runs in at most half of libuv's pool: a handful of such names
- * stops all others.) A name is looked up once at a time; all waiting callers get the one answer,
- * and each judges it.
+ * Look-ups by c-ares, which uses sockets and no threads, so that names whose servers are silent delay no
+ * other look-up. (The system's `getaddrinfo` runs in at most half of libuv's pool: a handful of such
+ * names stops all others.) Concurrent look-ups of a name share one answer, which each caller judges.
  *
  * @param servers `ip:port` each, or undefined for those of the system (resolv.conf)
  */
@@ -142,7 +141,7 @@ async function ask(
   throw failure?.status === 'rejected' ? failure.reason : new Error(`${host} has no address`)
 }
 
-/** How many name servers must agree on a record, where so many are configured. */
+/** How many name servers must agree on a record, if at least that many are configured. */
 const QUORUM = 2
 
 /** TXT records on which two servers agree: one spoofed answer must not be enough. */
@@ -194,7 +193,7 @@ const LOOK_EVERY = 1000
 /** A name's addresses in the system's hosts file; none where it has no entry. */
 type HostsFile = (host: string) => Promise<readonly ResolvedAddress[]>
 
-/** Read by us: the system's look-up runs in threads that silent name servers can exhaust. */
+/** We read the file ourselves: the system's look-up runs in threads that silent name servers can exhaust. */
 export function createHostsFile(path: string = PATH, now: () => number = Date.now): HostsFile {
   let names = new Map<string, ResolvedAddress[]>()
   let version = ''

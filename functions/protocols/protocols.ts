@@ -48,8 +48,8 @@ const loadMcp = () => import('./mcp.ts')
 const loadA2a = () => import('./a2a.ts')
 
 /**
- * Loads the protocols' packages, a large part of a start, so a server does it once it answers. Left
- * to the first message, everybody would wait half a second at that moment.
+ * Loads the protocols' packages, a large part of a start, so a server does it once it answers. If the
+ * first message loaded them, all callers would wait half a second.
  */
 export async function loadProtocols(): Promise<void> {
   await loadMcp()
@@ -74,7 +74,7 @@ export function createProtocolsFeature(own: Parts, relay: Relay) {
   return { routes }
 }
 
-/** Requests that come while it opens wait for the same endpoint; one that failed to open is tried again. */
+/** Requests that arrive while the endpoint opens wait for it; after a failure the next request tries again. */
 function opensOnce(open: () => Promise<Handler>): Handler {
   let endpoint: Promise<Handler> | undefined
   return async (event) => {
@@ -118,7 +118,9 @@ function createMarkdownEndpoint(parts: DirectoryParts & Pick<Parts, 'problem'>) 
     const [, folder = '', name = ''] = url.pathname.split('/')
     const text = (await writers[folder]?.(name.replace(/\.md$/, ''))) ?? null
     return text === null
-      ? parts.problem('not-found', { detail: 'Without a page here, it has no Markdown variant.' })
+      ? parts.problem('not-found', {
+          detail: 'There is no page at this path, so there is no Markdown variant.',
+        })
       : toAnswer(text, req)
   }
 }
@@ -330,7 +332,7 @@ function toDocument(blocks: readonly string[]): string {
 
 const SERVERS_A_PAGE = 30
 const MOST_PAGE = 100
-const BAD_CURSOR = 'cursor: expected the nextCursor of a page before, for the same search.'
+const BAD_CURSOR = 'cursor: expected the nextCursor of an earlier page of the same search.'
 
 type RegistryParts = ProtocolLimits & Pick<Parts, 'release' | 'config'>
 type Answer = (servers: readonly RegistryRow[], url: URL) => Answered | Promise<Answered>
@@ -482,7 +484,7 @@ function createDiscoveryEndpoints(parts: DiscoveryParts) {
   }
 }
 
-const BAD_PLACE = 'cursor: expected the cursor of a page before, for the same search.'
+const BAD_PLACE = 'cursor: expected the cursor of an earlier page of the same search.'
 const FILTERS = ['type', 'payTo', 'scheme', 'network', 'extensions', 'maxUsdPrice']
 
 /** `GET /discovery/resources`. */

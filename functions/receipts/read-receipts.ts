@@ -19,19 +19,19 @@ import { inPages, type ReportTable, type Store, type Tables } from '../store/sto
 import { createSigner, DAY_CLOSES_MS } from './receipts.ts'
 
 const ROWS_A_PAGE = 5_000
-/** Receipts of one listing that its seller is shown. */
+/** Most receipts of a listing shown to its seller. */
 const MAX_SHOWN = 50
-/** Calls kept for each payment that they surely belong to. */
+/** Most calls kept for each payment to which they surely belong. */
 const MAX_OF_PAYMENT = 10
-/** And for each buyer of a listing, of calls whose answer names a payment unknown to the meter. */
+/** Most calls kept for each buyer of a listing if the meter does not know their payment. */
 const MAX_OF_BUYER = 1_000
 
 /**
  * Calls since a time (milliseconds) that may belong to payments the meter read, by listing, oldest
  * first; without those whose verdict a reviewer withdrew.
  *
- * Security model: how much is kept of a listing depends only on its own receipts and payments, so
- * that no flood hides another's calls.
+ * Security model: the calls kept for a listing depend only on its own receipts and payments, so that no
+ * flood hides another listing's calls.
  *
  * Known limitations: of a payment's calls only the first ten count, and of a buyer's calls whose
  * payment the meter has not found only the newest thousand.
@@ -62,7 +62,7 @@ export async function readJudgedCalls(
 
 /**
  * The complete days of receipts, oldest first, each with the sorted hashes of its receipts and a
- * signature: a receipt that is taken back later is missed by anybody who has the file.
+ * signature: anybody who has the file notices if a receipt is removed later.
  *
  * Known limit: a server whose clock is more than an hour behind writes receipts of days that are
  * complete here.
@@ -212,7 +212,7 @@ async function readTakenBack({ db }: Store): Promise<Set<string>> {
   return new Set(rows.map(({ receipt }) => receipt ?? ''))
 }
 
-/** Transactions by what their payers had signed. */
+/** Transactions by the hash of the authorisation that the payer signed. */
 async function readAuthorizations({ db }: Store, since: number): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('settlement')
@@ -225,7 +225,7 @@ async function readAuthorizations({ db }: Store, since: number): Promise<Map<str
 
 export interface SeenReceipt extends Receipt {
   call: string
-  /** Where somebody disputed its verdict: the latest. */
+  /** State of the latest dispute of the verdict, if there is one. */
   dispute?: ReportTable['state']
 }
 

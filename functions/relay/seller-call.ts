@@ -7,7 +7,7 @@ import { dialGuarded, type GuardOptions, requestOver } from '../net/guard.ts'
 import { CallAborted, type RelayLimits } from './call-plan.ts'
 
 interface SellerRequest {
-  /** Scheme, host and port are taken from it. */
+  /** Gives scheme, host and port. */
   target: URL
   method: string
   path: string
@@ -31,19 +31,19 @@ export interface SellerListener {
   onFail(error: Error): void
 }
 
-/** No limit on lines: Node would silently drop those past 2,000. */
+/** No limit on header lines: Node would silently drop lines past 2,000. */
 const ANY_NUMBER = 0
 
 /**
  * Sends one request on a connection of its own and reports the answer. One connection serves one
- * request: whatever a seller writes after its answer reaches nobody, and no request can hit a
- * connection that is being closed and have to be sent twice.
+ * request: bytes that a seller writes after its answer reach nobody, and no request has to be sent twice
+ * because its connection was closing.
  *
  * This is Node's own client without an agent, on a socket that the guard dialled: its parser is
  * strict, and costs half of undici's for a client that serves one request.
  *
- * Known limit: an answer that ends with the connection (no length, not chunked) and is cut by a FIN
- * looks complete to anyone; cut by a reset it is reported as a failure.
+ * Known limit: an answer that ends with the connection (no length, not chunked) and is cut by a FIN looks
+ * complete; if cut by a reset, it is reported as a failure.
  */
 export class SellerCall {
   #requested: SellerRequest
@@ -118,7 +118,7 @@ export class SellerCall {
 
   #listen(request: ClientRequest): void {
     request.maxHeadersCount = ANY_NUMBER
-    // Interim answers are for one connection, and the clock for the final one goes on; but a 101 or
+    // Interim answers concern one connection, and the timeout for the final answer goes on; but a 100 or
     // an upgrade would answer a request that was never made.
     request.on('continue', () => this.#fail(new CallAborted('invalid')))
     request.on('upgrade', (_answer, socket) => {
@@ -127,7 +127,7 @@ export class SellerCall {
     })
     request.on('response', (answer) => this.#receive(answer))
     request.on('error', (error) => {
-      // What comes after a whole answer is not part of it.
+      // An error after a complete answer does not matter.
       if (this.#answer?.complete !== true) this.#fail(error)
     })
   }
@@ -174,7 +174,7 @@ export class SellerCall {
   #take(answer: IncomingMessage, chunk: Buffer): void {
     if (this.#isOver) return
     const wantsMore = this.#listener.onData(chunk)
-    // Known to be the last chunk: a short answer leaves the process in one write with its head.
+    // This is the last chunk, so a short answer is written together with its head.
     if (answer.complete && answer.readableLength === 0) this.#end()
     else if (wantsMore) this.#clock.streaming()
     else {
@@ -208,7 +208,7 @@ export class SellerCall {
 const SAYS_LENGTH = new Set(['POST', 'PUT', 'PATCH'])
 
 interface WireRequest {
-  /** Host, and port where it is not the scheme's own. */
+  /** Host, with the port unless it is the scheme's default. */
   host: string
   method: string
   /** Raw pairs that cross the relay: neither `Host` nor anything about the connection is among them. */
@@ -236,7 +236,7 @@ function toWireHeaders({ host, method, headers, hasBody }: WireRequest): string[
   return wire
 }
 
-/** A body in a transfer coding other than chunked would be passed on as something it is not. */
+/** A body in a transfer coding other than chunked would be passed on without that coding's header. */
 function isFinalAnswer(status: number, headers: string[]): boolean {
   if (status < 200 || status > 599) return false
   const codings = valuesOf(headers, 'transfer-encoding')
@@ -252,8 +252,8 @@ export type AnswerClock = ReturnType<typeof createAnswerClock>
 type Phase = 'request' | 'headers' | 'body' | 'caller'
 
 /**
- * One clock for a call, separate from the connection's: that one restarts with every byte, so a
- * stream of 103s would hold a call for ever.
+ * One clock for a call, separate from the connection's, which restarts with every byte: a stream of 103s
+ * would hold a call for ever.
  *
  * @param headersMs for the headers of the final answer (milliseconds)
  */
@@ -282,7 +282,7 @@ export function createAnswerClock(
     },
     /** The answer's body moves; called again with each chunk. */
     streaming: () => start('body', idleBodyMs),
-    /** The caller reads no more for now: this time is not the seller's, until data flows again. */
+    /** The caller reads no more for now: this time does not count against the seller, until data flows again. */
     waitingForCaller(): void {
       phase = 'caller'
       clearTimeout(timer)
@@ -303,7 +303,7 @@ export interface CallObserver {
 export interface ObservedCall {
   /** Added to the answer: raw pairs. */
   readonly headers: readonly string[]
-  /** Named by the answer's head; null before it came. */
+  /** The transaction that the answer's head names; null before the head came. */
   readonly transaction: string | null
   onRequestBody(chunk: Buffer): void
   onHead(head: SellerHead): void
@@ -313,7 +313,7 @@ export interface ObservedCall {
   onFail(error: Error, isSent: boolean): void
 }
 
-/** @returns a listener that tells the observer first, where there is one */
+/** @returns a listener that also notifies the observer, if there is one */
 export function observed(
   call: ObservedCall | null,
   inner: SellerListener,

@@ -20,12 +20,12 @@ import { createSignedInRoute, type SellerRoute } from './sign-in.ts'
 
 type ClaimParts = Pick<Parts, 'config' | 'clock' | 'log' | 'ledger' | 'resolver' | 'release'>
 
-/** What a seller can provide for a check: an address of theirs, or the token of a workflow. */
+/** What a seller provides for a check: the mail address, or a workflow's token. */
 type Shown = Partial<Pick<Parameters<Prove>[0], 'email' | 'idToken'>>
 
 /**
  * `POST /api/v1/sellers/claim/<claim_id>/check`. A failed proof is a 200 that says what was seen. A
- * workflow has no cookie: it sends its identity token, and gets 400 where that proves nothing.
+ * workflow has no cookie: it sends its identity token, and gets 400 if the token proves nothing.
  */
 export function createClaimCheck(parts: Parts): SellerRoute<ClaimChecked> {
   const { ledger, clock, config } = parts
@@ -81,7 +81,7 @@ async function checkClaim(parts: ClaimParts, prove: Prove, claim: ClaimTable, sh
   if (!proof.verified && 'idToken' in shown) return { claim, proof, checkedAt: now }
   const after = await recordProof(parts.ledger, claim, proof, now)
   if (!proof.verified || after.state === 'verified') return { claim: after, proof, checkedAt: now }
-  // Proved, but meanwhile another seller proved it later, or time ran out.
+  // Proved, but meanwhile another seller proved the same listing, or the claim expired.
   return { claim: after, proof: closed(after.state), checkedAt: now }
 }
 
@@ -184,8 +184,8 @@ async function recordSuccess(step: Step): Promise<void> {
     .execute()
   if (still.length > 0 || claim.state !== 'pending') return
   await supersedeOthers(step)
-  // If another seller commits first, the unique index refuses this and the transaction runs again.
-  // By the method that was proved: the seller may have chosen another one meanwhile.
+  // If another seller commits first, the unique index refuses this update, and the transaction runs again.
+  // Stores the method that was proved: the seller may have chosen another method meanwhile.
   const proved = { state: 'verified' as const, method: claim.method }
   const verified = await trx
     .updateTable('claim')
@@ -249,14 +249,15 @@ async function runWithRetry({ db }: Store, work: (trx: Kysely<Tables>) => Promis
 
 /** Every verified claim is checked again once a day. */
 const RECHECK_AFTER_MS = 20 * 3_600_000
-/** A workflow sends its proof itself: only one silent for this long is checked. */
+/** A workflow sends its proof itself, so its claim is checked only after this long without a proof. */
 const WORKFLOW_SILENT_MS = 30 * 86_400_000
 const BATCH = 50
 const AT_ONCE = 4
 
 /**
- * Checks the verified claims that are due: also those of listings that were opted out or removed;
- * the latter lapse as if the proof were gone. Instances may run this at the same time: a claim is
+ * Checks the verified claims that are due: also claims on listings that were opted out or removed; claims
+ * on removed listings lapse as if the proof were gone. Instances may run this at the same time: a claim
+ * is
  * taken by moving its `last_checked_at`, so each is checked once.
  */
 export async function reverifyClaims(parts: ClaimParts) {

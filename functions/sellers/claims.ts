@@ -36,7 +36,7 @@ import { type ClaimTable, countRows, HOURS_A_DAY, type Tables, toDay } from '../
 import { writeInstructions } from './proofs.ts'
 import { createSecret, createSignedInRoute, takeBody, toSellerView } from './sign-in.ts'
 
-/** Claims on listings, what an owner decides of one, and what sellers see of themselves. */
+/** Endpoints for claims on listings, an owner's decisions about a listing, and a seller's own data. */
 export function createClaimRoutes(parts: Parts) {
   return {
     claims: createClaims(parts),
@@ -92,8 +92,8 @@ const MAX_OPEN_CLAIMS = 20
 
 /**
  * The seller's open claim on this listing, with this method from now on, or a new one with a token of
- * its own; refused with too many open claims. A verified claim keeps its method: until another one
- * is proved it is what makes the listing theirs. Runs in a transaction.
+ * its own; refused with too many open claims. A verified claim keeps its method, because it proves
+ * ownership until another method is proved. Runs in a transaction.
  */
 async function openClaim(
   trx: Kysely<Tables>,
@@ -161,8 +161,8 @@ function refuseFull(waitMs: number): never {
 
 /**
  * `POST /api/v1/sellers/opt-out {listing_id, removed?, moved_to?}`: the owner removes a listing
- * from the directory at the next build, names their listing that replaces it, or brings it back. It
- * stays removed when the claim later lapses, as long as it stays on the proved host.
+ * from the directory at the next build, names their listing that replaces it, or brings it back. The
+ * listing stays removed if the claim later lapses, as long as the listing stays on the proved host.
  */
 function createOptOut(parts: Parts) {
   const { db } = parts.ledger.store
@@ -171,7 +171,7 @@ function createOptOut(parts: Parts) {
     if (moved_to !== undefined) {
       const fault = removed
         ? await findMoveFault(parts, seller_id, listing_id, moved_to)
-        : 'expected none where the listing comes back'
+        : 'expected no moved_to when the listing is brought back'
       if (fault !== null)
         refuse('invalid-parameter', {
           detail: `moved_to: ${fault}.`,
@@ -193,7 +193,7 @@ async function findMoveFault(parts: Parts, sellerId: string, from: string, to: s
     return 'expected a listing that you own; claim it first'
   const out = parts.ledger.store.db.selectFrom('opt_out').where('listing_id', '=', to)
   if ((await countRows(out)) === 0) return null
-  return 'expected a listing that is listed; bring it back first'
+  return 'expected a listing that is not removed; bring it back first'
 }
 
 /** Shared by routes about an owned listing: a limit, a body, and the caller's claim to it. */
@@ -250,7 +250,7 @@ export async function expireClaims(db: Kysely<Tables>, sellerId: string, now: nu
 
 export function toClaimView(claim: ClaimTable): ClaimView {
   const { id, listing_id, method, state, verified_at, last_checked_at } = claim
-  // An unchecked claim has none, and another version may have stored something else.
+  // An unchecked claim has no result, and another version may have stored another shape.
   const kept = v.safeParse(ClaimCheckResultSchema, parseJson(claim.last_check ?? ''))
   return {
     id,
@@ -271,7 +271,7 @@ function toIso(moment: number): string {
 
 type Listings = Pick<Release, 'listings' | 'optedOut'>
 
-/** A claimable listing, removed ones included: otherwise no seller could bring theirs back. */
+/** A listing that can be claimed. Opted-out listings are included, so that their sellers can bring them back. */
 export function findClaimable(release: Listings, id: string): OptedOutListing | undefined {
   return release.listings.get(id) ?? release.optedOut.get(id)
 }
@@ -416,7 +416,7 @@ function toDate(day: number): string {
   return new Date(day * HOURS_A_DAY * HOUR_MS).toISOString().slice(0, 10)
 }
 
-/** Hashes are for the caller to check; the seller knows what it answered. */
+/** A receipt without the hashes, which only the caller checks. */
 function toDelivery({
   listing_id: _,
   request: __,

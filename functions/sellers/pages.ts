@@ -38,7 +38,7 @@ import {
   type SellerRoute,
 } from './sign-in.ts'
 
-/** Everything of sellers: their endpoints, the mails to them, and the pages over the endpoints. */
+/** All features for sellers: endpoints, mails, and pages that use the endpoints. */
 export function createSellersFeature(parts: Parts) {
   const routes = createRoutes(parts)
   return {
@@ -89,7 +89,7 @@ type Act = (ask: Ask, read: Read) => Promise<Outcome>
 
 /** Actions of the page's forms, by their field `do`. */
 const ACTS = {
-  // The same for an open claim: its steps are shown again.
+  // For a claim that is already open, the steps are shown again.
   async claim(ask, read) {
     const sent = { listing_id: read('listing_id'), method: read('method') }
     const started = await ask((to) => to.claim_start, sent)
@@ -99,7 +99,7 @@ const ACTS = {
     return { at: id, started }
   },
   check: (ask, read) => checkClaim(ask, read('claim_id')),
-  // What these two came to is in the answer of `me`, and shown from there.
+  // The page shows the results of these two from the answer of `me`.
   async opt_out(ask, read) {
     const removed = read('removed') === 'yes'
     await ask((to) => to.opt_out, { listing_id: read('listing_id'), removed })
@@ -130,7 +130,7 @@ const ACTS = {
 
 const toTarget = (read: Read) => ({ listing_id: read('listing_id'), payout: read('payout') })
 
-/** What was seen is in the answer of `me`. */
+/** The page shows the check's result from the answer of `me`. */
 async function checkClaim(ask: Ask, claim_id: string): Promise<Outcome> {
   const { result } = await ask((to) => to.claim_check, {}, { claim_id })
   const line = 'It is yours, and shows as claimed from the next build on.'
@@ -157,8 +157,8 @@ async function showDashboardPage(
 }
 
 /**
- * Calls a seller endpoint for the page that `req` wants: session and limits are checked where they
- * always are, and `readSent` has refused the forms of other sites.
+ * Calls a seller endpoint for the page that `req` wants: the endpoint checks session and limits as usual,
+ * and `readSent` has refused the forms of other sites.
  * `res` carries the cookies of all answers to the browser.
  */
 function createAsk(
@@ -203,7 +203,7 @@ async function showDashboard(
   const cards = await toCards(parts, ask, me, wantedId)
   const listing = release().listings.get(wantedId) ?? release().optedOut.get(wantedId)
   const ways = toWays(parts, wantedId, me.seller.email)
-  // A message about none of their claims is shown at the form for a new one.
+  // A message about no known claim is shown at the form for a new claim.
   const isKnown = outcome?.at === 'mails' || me.claims.some(({ id }) => id === outcome?.at)
   return {
     kind: 'signed_in',
@@ -228,7 +228,7 @@ async function act(parts: Parts, ask: Ask, read: Read): Promise<Outcome> {
   return { at: read('claim_id') || 'new', refused: outcome, ...about }
 }
 
-/** The text that the form shows to be signed, for another try. */
+/** The text to sign, which the form shows again for another try. */
 function textToSign(read: Read): Pick<Outcome, 'challenge'> {
   // A form ends its lines as mail does.
   const challenge = read('challenge').replaceAll('\r\n', '\n')
@@ -260,7 +260,7 @@ async function toCards(
   }))
   const isFirst = ({ claim }: SignedInPage['pending'][number]) => Number(claim.listing_id === first)
   return {
-    // Then the busiest.
+    // The requested listing comes first, then the busiest.
     owned: owned.sort((a, b) => isFirst(b) - isFirst(a) || trafficOf(b) - trafficOf(a)),
     pending: cards
       .filter(({ claim }) => claim.state === 'pending')
@@ -274,7 +274,7 @@ function trafficOf({ numbers }: SignedInPage['owned'][number]): number {
   return clicks + calls
 }
 
-/** The proofs that the server takes for a listing; the nearest first: an address that the seller has. */
+/** The proof methods that a listing allows; a proof by the seller's own address comes first. */
 function toWays(parts: Parts, id: string, email: string): ClaimWay[] {
   const url = findClaimable(parts.release(), id)?.url
   if (url === undefined) return []
@@ -292,9 +292,8 @@ function toWays(parts: Parts, id: string, email: string): ClaimWay[] {
 const MOST_FOUND = 30
 
 /**
- * The listings on a host and below it: of the domain that was typed, which may be a whole address or a
- * listing's id; else of the mail's domain, where it has any. On a host that many publish on, those of
- * the repository.
+ * The listings on a host and its subdomains: the typed domain (or address, or listing id), otherwise the
+ * domain of the mail address, if it has listings. On a shared host, the repository's listings.
  */
 function findOnDomain(
   { listings, sharedHosts }: Release,
@@ -333,8 +332,8 @@ async function readListed(release: Release, id: string): Promise<ListingView | n
 const WANTED = 'wanted'
 
 /**
- * `/sellers/sign-in`: requests a link, and redeems the mailed one. It takes a click: a mail scanner
- * that follows links submits no form.
+ * `/sellers/sign-in`: requests a link, and redeems the mailed link. Redeeming takes a click, because a
+ * mail scanner that follows links submits no form.
  */
 async function showSignInPage(
   parts: Parts,

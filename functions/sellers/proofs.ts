@@ -18,15 +18,16 @@ import { type Resolver, ResolversDisagreeError } from '../net/resolver.ts'
 import { within } from '../ports/clock.ts'
 
 /**
- * Proofs that a seller has a listing's domain, mailbox or repository.
+ * Proofs that a seller controls a listing's domain, mailbox or repository.
  *
  * Security model: what proves is a secret of this claim at a place that only the domain's owner can
  * write: a file, a TXT record on which our resolvers agree, a mailbox, or a token that a code host
  * signed for exactly this claim. Requests go through the guard, follow redirects only within the
- * owner's domain, and read a few KiB. What is shown of an answer is cut, its control characters visible.
+ * owner's domain, and read a few KiB. Answers are shown truncated, with control characters made visible.
  *
- * Known limitations: who takes over a domain, its DNS or a repository can prove it too; claims are
- * checked again regularly, so an old one ends. Which hosts strangers share is known from the Public Suffix
+ * Known limitations: an attacker who takes over a domain, its DNS or a repository can prove control too;
+ * claims are checked again regularly, so an old claim ends. Which hosts strangers share is known from the
+ * Public Suffix
  * List and a table of ours: a host in neither counts as its domain owner's.
  */
 
@@ -110,7 +111,7 @@ export type Proof = Omit<ClaimCheckResult, 'method' | 'checked_at'>
 /** What was seen, before it is compared with what was expected. */
 type ProofCheck = Pick<Proof, 'observed' | 'reason' | 'next'>
 
-/** Not proved: what was seen, and what to do about it. */
+/** A failed check, with what was seen and what to do next. */
 export function missed(reason: string, observed: string | null, next: string): ProofCheck {
   return { observed, reason, next }
 }
@@ -119,7 +120,7 @@ export function toProof(expected: string, sight: ProofCheck): Proof {
   return { verified: sight.reason === null, expected, ...sight }
 }
 
-/** A proof method. It never throws for the seller's side: a failure says what was seen. */
+/** A proof method. It never throws for a fault on the seller's side, but reports what was seen. */
 export type Prove = (request: ProofRequest) => Promise<Proof>
 
 interface ProofRequest {
@@ -253,7 +254,7 @@ function broken(url: string, code: string): ProofCheck {
 }
 
 const KEYS_KEPT_MS = 3_600_000
-/** How often at most an unknown key or a failing issuer makes us read the keys again. */
+/** Least time between two reads of the keys after an unknown key or a failing issuer (milliseconds). */
 const KEYS_READ_AGAIN_MS = 60_000
 const CLOCKS_APART_SECONDS = 60
 const OLDEST_TOKEN_SECONDS = 15 * 60
@@ -336,7 +337,7 @@ class IssuerError extends Error {
   override name = 'IssuerError'
 }
 
-/** The issuer's keys, cached for an hour; read again where a token names a new one. */
+/** The issuer's keys, cached for an hour; read again if a token names an unknown key. */
 function createKeys({ config, resolver, clock }: WorkflowParts): JWTVerifyGetKey {
   let read = {
     at: Number.NEGATIVE_INFINITY,
@@ -379,12 +380,12 @@ async function readKeys(config: WorkflowParts['config'], resolver: WorkflowParts
   const discovery = await read(`${issuer}/.well-known/openid-configuration`, DiscoverySchema)
   const isOwn = URL.parse(discovery.jwks_uri)?.origin === new URL(issuer).origin
   if (discovery.issuer !== issuer || !isOwn)
-    throw new IssuerError(`${issuer} names another issuer, or keys elsewhere`)
+    throw new IssuerError(`${issuer} names another issuer, or keys on another host`)
   return createLocalJWKSet(await read(discovery.jwks_uri, KeysSchema))
 }
 
 const WELL_KNOWN_PATH = '/.well-known/listing-claim.txt'
-/** The record's content is this and the token. */
+/** The content of the record is this prefix followed by the token. */
 const TXT_PREFIX = 'listing-claim='
 
 function wellKnownUrl({ origin }: ClaimHost): string {

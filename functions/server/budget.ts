@@ -2,15 +2,15 @@ import { networkOf } from './rate-limits.ts'
 
 /**
  * How much of a scarce resource clients may hold at once: calls under way, runs, bytes of bodies.
- * In addition to a client's own share, its IPv6 /48 has one (an IPv4 address is its own network),
- * so that a hundred /64s of one party are not a hundred clients.
+ * Besides each client, each IPv6 /48 has a share (an IPv4 address is its own network), so that a hundred
+ * /64s of one party do not count as a hundred clients.
  *
  * @example one run a client, released whatever happens:
  *   const runs = createBudget({ perClient: 1, perNetwork: 4, inAll: 8 })
  *   const held = runs.take(clientKey(…))
  *   if (typeof held === 'string') return busy(held) // 'client', 'network' or 'process'
  *   try { await run() } finally { held.release() }
- * @example bytes, counted as they come; where all are taken the largest holder's oldest gives way:
+ * @example bytes, counted on arrival; if all are taken, the largest holder's oldest holding is evicted:
  *   const held = bytes.take(client, { size: 0, evict: () => req.destroy() })
  *   if (typeof held === 'string' || held.grow(chunk.length) !== null) return refuse()
  */
@@ -29,8 +29,8 @@ interface HoldOptions {
   /** Default: 1. */
   size?: number
   /**
-   * Ends a holding that has been evicted. Where everything is taken, the network that holds most
-   * loses its oldest such holding to a newcomer whose network holds less.
+   * Ends a holding that has been evicted. If everything is taken, the network that holds most loses its
+   * oldest holding with `evict` to a newcomer whose network holds less.
    */
   evict?: () => void
 }
@@ -43,8 +43,8 @@ interface Held {
 }
 
 /**
- * @param whenFull `replace`: a newcomer always finds room and evicts the oldest: its client's own
- *   where that share is used up, else the largest holder's; default `refuse`
+ * @param whenFull `replace`: a newcomer always gets room by evicting the oldest holding: its client's own
+ * if that share is used up, otherwise the largest holder's; default `refuse`
  */
 export function createBudget(limits: BudgetLimits, whenFull: 'refuse' | 'replace' = 'refuse') {
   const tally = createTally()
@@ -82,7 +82,7 @@ export function createBudget(limits: BudgetLimits, whenFull: 'refuse' | 'replace
       if (reached !== null) return reached
       tally.add(held)
       return {
-        /** Holds more. @returns null, or the exhausted share: nothing was added then. */
+        /** Holds more. @returns null, or the exhausted share if nothing was added. */
         grow(by: number): Reached | null {
           const full = makeRoom(held, by)
           if (full === null) tally.grow(held, by)
@@ -116,7 +116,7 @@ function createTally() {
       count(held, held.size)
     },
     grow(held: Held, by: number) {
-      // It may have been evicted, and then it holds nothing.
+      // An evicted holding holds nothing.
       if (!all.has(held)) return
       held.size += by
       count(held, by)
@@ -124,10 +124,10 @@ function createTally() {
     drop(held: Held) {
       if (!all.delete(held)) return
       count(held, -held.size)
-      // A set keeps former members alive until the next full collection, and this holds a call.
+      // A set keeps deleted members alive until the next full collection, and `evict` refers to a call.
       held.evict = undefined
     },
-    /** The network that holds most, where that is more than `size`. */
+    /** The network that holds most, if it holds more than `size`. */
     largestAbove(size: number): string | null {
       let [largest, most]: [string | null, number] = [null, size]
       for (const [network, held] of networks) if (held > most) [largest, most] = [network, held]

@@ -4,18 +4,18 @@ import { OperatorError } from '../../src/domain/wire/problems.ts'
 
 export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>
 
-/** A connection's requests that may wait for the one before them; past it the connection is closed. */
+/** Most requests of a connection that may wait for earlier ones; with more, the connection is closed. */
 export const MAX_WAITING = 32
 
 /** Longest time a connection may be idle during a request or an answer (milliseconds). */
 const IDLE_TIMEOUT_MS = 60_000
 
-/** Emitted on a request whose body turns out not to be HTTP: nothing more of it will come. */
+/** Emitted on a request whose body turns out not to be HTTP: no more of the body will come. */
 export const MALFORMED_BODY = 'malformedBody'
 
 const malformed = new WeakSet<IncomingMessage>()
 
-/** Whether `MALFORMED_BODY` was emitted: its refusal is being sent, nothing else may answer. */
+/** Whether `MALFORMED_BODY` was emitted: a refusal is being sent, and no handler may answer. */
 export function isMalformed(req: IncomingMessage): boolean {
   return malformed.has(req)
 }
@@ -31,13 +31,13 @@ interface Queue {
 
 /**
  * Answers the requests of a connection one at a time. Node emits every pipelined request as soon as
- * it is read, and holds the answers until their turn: 60 KB of requests would become hundreds of
- * pages being rendered at once and held in memory for somebody who reads none of them. Work begins
+ * it is read, and holds the answers until their turn: 60 KB of requests would become hundreds of pages
+ * rendered at once and held in memory for a client that reads none of them. Work begins
  * when the previous answer has been sent, and never for a closed connection.
  *
- * Security model: a connection holds one request under way and a few that wait; one that reads too
- * slowly, is idle or sends what is not HTTP is closed. Known limitation: how many connections there
- * may be is left to the operating system.
+ * Security model: a connection has one request under way and a few that wait; a connection that reads too
+ * slowly, is idle or sends invalid HTTP is closed. Known limitation: only the operating system limits the
+ * number of connections.
  *
  * @throws OperatorError on a Node whose parser cannot be stopped
  */
@@ -57,7 +57,7 @@ export function serializeRequests(
   }
   const start = (queue: Queue, req: IncomingMessage, res: ServerResponse) => {
     queue.current = res
-    // A request that is destroyed early lets go of its socket.
+    // Kept here because a request that is destroyed early loses its socket.
     const { socket } = req
     socket.setTimeout(stillMs)
     const stopWatching = readers.watch(socket)
@@ -96,7 +96,7 @@ export function serializeRequests(
       }
       const isAnswered = broken?.headersSent === true
       const end = async () => endSoon(socket, isAnswered ? '' : await answer(broken?.req ?? null))
-      // It waits for its turn, which the refusal takes.
+      // The broken request waits for its turn, and the refusal takes that turn.
       if (broken !== null && broken !== current && !isAnswered) queue.waiting.pop()
       if (current === null || (broken === current && !isAnswered)) void end()
       else queue.waiting.push(end)
@@ -104,7 +104,7 @@ export function serializeRequests(
   }
 }
 
-/** How long a client may take to read that its request was not HTTP, and leave (milliseconds). */
+/** Time for a client to read that its request was not HTTP, and to disconnect (milliseconds). */
 const LINGER_MS = 1000
 
 /** If reset at once, a connection whose client is still sending would lose the answer in flight. */
@@ -127,9 +127,9 @@ function closeAtOnce(socket: Socket): void {
 export interface ReadLimits {
   /** Grace period for a reader that takes nothing, or too little (milliseconds). */
   graceMs: number
-  /** Average rate a reader must keep after that. */
+  /** Average rate that a reader must keep after the grace period. */
   bytesPerSecond: number
-  /** How often it is checked (milliseconds). */
+  /** How often readers are checked (milliseconds). */
   everyMs: number
 }
 
@@ -146,7 +146,7 @@ interface Reader {
   /** Bytes the system had taken from us when the answer began, and now. */
   before: number
   taken: number
-  /** Time we waited for the reader: in this answer, and since it last took something. */
+  /** Time we waited for the reader: during this answer, and since the reader last took bytes. */
   waitedMs: number
   stillMs: number
 }
@@ -201,13 +201,13 @@ function takenFrom(socket: Socket): number {
   return socket.bytesWritten - socket.writableLength
 }
 
-/** Node's parser takes it for "another protocol follows" and leaves the rest of its bytes alone. */
+/** Node's parser reads this value as "another protocol follows" and stops parsing. */
 const STOP_PARSING = 2
 
 /**
- * The parser would go on to the end of its 64 KiB buffer, and make objects and errors for a
- * thousand requests while everybody waits. Node has no public way to stop it: `assertParserStops`
- * checks at startup that this one works.
+ * The parser would go on to the end of its 64 KiB buffer, and make objects and errors for a thousand
+ * requests while other clients wait. Node has no public way to stop its parser: `assertParserStops`
+ * checks at startup that this way works.
  */
 function stopParsing(socket: Socket): void {
   const parser: unknown = Reflect.get(socket, 'parser')
@@ -218,7 +218,7 @@ function stopParsing(socket: Socket): void {
 /**
  * Sends this Node three requests at once on an in-memory connection, and stops at the first.
  *
- * @throws OperatorError where the others are still parsed
+ * @throws OperatorError if the other requests are still parsed
  */
 export function assertParserStops(stop: (socket: Socket) => void = stopParsing): void {
   let requests = 0
@@ -232,6 +232,6 @@ export function assertParserStops(stop: (socket: Socket) => void = stopParsing):
   socket.emit('data', Buffer.from('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(3)))
   if (requests === 1) return
   throw new OperatorError(
-    `Node ${process.version} does not stop reading a connection when it is told to: of three requests sent at once it parsed ${requests} instead of 1. Somebody who sends thousands at once could then hold up everybody else. Run the Node that npm ci installs.`,
+    `Node ${process.version} does not stop parsing a connection on demand: it parsed ${requests} of three requests sent at once instead of 1. A client that sends thousands at once could then block all others. Run the Node that npm ci installs.`,
   )
 }

@@ -12,7 +12,7 @@ import { acceptsEncoding } from '../server/compress-answers.ts'
 import { type ReportFailure, sendResponse } from '../server/node-answers.ts'
 
 const PLAIN = /^(?:\/(?:\.well-known(?=\/)|[\w~@:+=-][\w.~@:+=-]*))*\/?$/
-/** Names that are not addresses: what a folder's own address answers with, and compressed copies. */
+/** File names that are not addresses: index files of folders, and compressed copies. */
 const HIDDEN = /\/index\.(?:html|json)$|\.br$|(?<!\.ndjson)\.gz$/
 
 /** Bytes kept in memory; the oldest go first. */
@@ -25,23 +25,23 @@ const CODINGS = [
   ['gzip', '.gz'],
 ] as const
 
-/** A file as it is sent: in one coding, with its headers. */
+/** A file in one coding, with its headers. */
 interface Sent {
   place: string
-  /** Null where it is streamed. */
+  /** Null if the file is streamed. */
   bytes: Buffer | null
   etag: string
-  /** Of an answer without a body. */
+  /** Headers of an answer without a body. */
   bare: Record<string, string>
   full: Record<string, string>
 }
 
-/** The file of an address, and how it is sent by the codings that a client takes. */
+/** The file of an address, with its answers by the codings that a client accepts. */
 interface Found {
-  /** From the folder. */
+  /** Path from the folder. */
   file: string
   bytes: number
-  /** Of its ETag: what a build makes anew has another time, and what it links keeps it. */
+  /** The ETag's base, from the file's time: a rebuilt file gets a new time, and a linked file keeps its time. */
   tag: string
   sent: Map<string, Sent>
 }
@@ -51,9 +51,9 @@ const FOUND_BYTES = 1024
 
 /**
  * The files of a release, as they lie in its `public` folder with compressed copies beside them.
- * Security model: an address becomes a path only where every part of it is plain; a part that begins
- * with a dot is `.well-known` alone, so none leads out of the folder. Known limitation: bytes that a
- * disk changed are sent as they are; data and code that a server loads have checksums.
+ * Security model: an address becomes a path only if every part of it is plain; only the part
+ * `.well-known` may begin with a dot, so no address leads out of the folder. Known limitation: bytes that
+ * a disk corrupted are sent; only data and code that a server loads have checksums.
  *
  * @param root the release's `public` folder
  */
@@ -118,7 +118,7 @@ export function createStaticFiles(root: string, report: ReportFailure) {
   }
 }
 
-/** Clients send few different ones, and each of them with every request. */
+/** Codings by `Accept-Encoding`: clients send few different values, but one with every request. */
 const accepted = new Map<string, string>()
 const MAX_ACCEPTED = 64
 
@@ -133,7 +133,7 @@ function toCodings(header: string | undefined): string {
   return codings.join('')
 }
 
-/** The file below `root` that an address answers with; most have the first of these names. */
+/** The file below `root` for an address; most files have the first of these names. */
 function findFile(root: string, path: string): Found | null {
   if (!path.startsWith('/') || !PLAIN.test(path) || HIDDEN.test(path)) return null
   if (path.length > 1 && path.endsWith('/')) return null
@@ -156,7 +156,7 @@ function statFile(place: string): Stats | null {
   return found?.isFile() === true ? found : null
 }
 
-/** An address may be longer than any name of a file: then it is nobody's. */
+/** Null if reading fails, for example because an address is longer than file names may be. */
 function ifThere<Read>(read: () => Read): Read | null {
   try {
     return read()
@@ -172,14 +172,14 @@ function load(root: string, found: Found, wanted: string): Sent {
   const hasCopies = isCopied(findContentType(file.slice(1)), length) || isDumpCopy(`${file}.gz`)
   for (const [coding, ending] of CODINGS) {
     if (!hasCopies || !wanted.includes(coding.charAt(0))) continue
-    // The dump has one alone, and a development server's release none.
+    // The dump has only one copy, and a development server's release has none.
     const copy = ifThere(() => readShort(`${root}${file}${ending}`, length))
     if (copy !== null) return toSent(found, { ...copy, hasCopies, coding })
   }
   return toSent(found, { ...readShort(`${root}${file}`, length), hasCopies })
 }
 
-/** @param whole length of the file itself: where that is too long for memory, nothing is read */
+/** @param whole length of the uncompressed file: if it is too long for memory, nothing is read */
 function readShort(place: string, whole: number) {
   if (whole > MAX_READ_BYTES) return { place, bytes: null, length: statSync(place).size }
   const bytes = readFileSync(place)
@@ -210,11 +210,11 @@ function send(req: IncomingMessage, res: ServerResponse, sent: Sent, status: num
   const { bytes, bare, full } = sent
   if (status === 200 && matchesEtag(req.headers['if-none-match'], sent.etag))
     return void res.writeHead(304, bare).end()
-  // What fails now may work in a moment.
+  // An error answer must not be cached: the request may succeed later.
   res.writeHead(status, status === 200 ? full : { ...full, 'cache-control': 'no-store' })
   if (req.method === 'HEAD') res.end()
   else if (bytes !== null) res.end(bytes)
-  // A client that leaves ends it, and so does a failing disk: the length shows it to the client.
+  // A client that leaves ends the stream, and so does a failing disk: the client notices by the length.
   else void pipeline(createReadStream(sent.place), res).catch(() => res.destroy())
 }
 

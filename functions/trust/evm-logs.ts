@@ -36,7 +36,7 @@ type Payment = ShownPayment<TimedLog>
 interface PaidLogs {
   /** In chain order. */
   paid: Payment[]
-  /** By wallet, the first block where it paid somebody who is not read, by the same means. */
+  /** For each wallet, the first block in which it paid an unmetered account by the same means. */
   paidOthers: ReadonlyMap<string, number>
 }
 
@@ -58,7 +58,7 @@ function isTempo(network: string): boolean {
   return network === 'eip155:4217' || network === 'eip155:42431'
 }
 
-/** Where wallets paid anybody by a scheme that counts; a deposit is not a payment yet. */
+/** Blocks in which wallets paid anybody by a scheme that counts; a deposit is not a payment yet. */
 export async function readConsents(
   { work, ranges }: Reading,
   wallets: readonly string[],
@@ -139,8 +139,8 @@ async function withoutDeposits(ranges: LogRanges, uses: readonly TimedLog[], ran
 }
 
 /**
- * Transactions looked up in one range for each payout, the largest first: a flood of small ones hides
- * nothing, and one of large ones to a payout of the flooder's own hides nobody else's.
+ * Transactions looked up in one range for each payout, the largest first: a flood of small payments hides
+ * nothing, and a flood of large payments to the flooder's own payout hides no other payout's.
  */
 const MOST_CALLS = 500
 /** Calls after which this process reports that it is still alive. */
@@ -174,7 +174,7 @@ function firstTransactions(logs: readonly TimedLog[]): string[] {
   return [...hashes].slice(0, MOST_CALLS)
 }
 
-/** By wallet, the first block in which it did one of these things. */
+/** For each wallet, the block of its first log. */
 function firstBlocks(logs: readonly TimedLog[]): Map<string, number> {
   const first = new Map<string, number>()
   for (const { topics, blockNumber } of logs) {
@@ -184,7 +184,7 @@ function firstBlocks(logs: readonly TimedLog[]): Map<string, number> {
   return first
 }
 
-/** No buyer's Permit2 payment: new coins come from nobody, and deposits are paid out by their contract. */
+/** True for logs that are no buyer's Permit2 payment: minted coins, and deposits paid out by their contract. */
 function isOutOfContract({ topics }: TimedLog): boolean {
   const from = toAddress(topics[1])
   return /^0x0*$/.test(from) || DEPOSIT_PLACES.includes(from)
@@ -203,9 +203,9 @@ export interface SeenRange {
   /** Its last block. */
   edge: Block
   payments: SettlementTable[]
-  /** What the payouts sent on. */
+  /** Transfers from the payouts. */
   sent: Transfer[]
-  /** By wallet, the first block where it paid somebody else by the same means. */
+  /** For each wallet, the first block in which it paid somebody else by the same means. */
   paidOthers: ReadonlyMap<string, number>
 }
 
@@ -223,7 +223,7 @@ export class Reorganised extends Error {
 /**
  * Reads one range between two checks of its last block: nothing where the chain changed.
  *
- * @throws RpcError when the node cannot answer or contradicts itself; Reorganised as it says
+ * @throws RpcError when the node cannot answer or contradicts itself; Reorganised when a remembered block has left the chain
  */
 export async function readRange(
   { work, chain, ranges }: Reading,
@@ -294,7 +294,7 @@ function toSettlement(
   }
 }
 
-/** Most blocks requested at once; a range that a node refuses is requested in smaller ones. */
+/** Most blocks requested at once; a range that a node refuses is requested in smaller ranges. */
 const MOST_BLOCKS = 10_000
 /** Wallets in one list of topics: at first as many as a request may carry, then what most nodes take. */
 const MOST_WALLETS = 10_000
@@ -307,7 +307,7 @@ const CLOSE_ENOUGH = 0.1
 
 /**
  * How much one node answers at once. Each node has its own limits on blocks, topics and logs and
- * its own error texts: so a refusal means "less", until nothing less can be requested.
+ * its own error texts, so every refusal makes the next request smaller, down to a minimum.
  */
 type LogRanges = ReturnType<typeof createLogRanges>
 
@@ -339,14 +339,14 @@ export function createLogRanges(chain: EvmChain) {
       span.refuse(blocks)
       return true
     }
-    // Not even one block is accepted: then it is the list.
+    // Not even one block is accepted, so the list is too long.
     if (longest <= FEWEST_WALLETS) return false
     most = Math.min(USUAL_WALLETS, Math.ceil(longest / 2))
     span = createSpan()
     return true
   }
   return {
-    /** Runs `read` over the blocks, in ranges the node answers; refused ones are read in parts. */
+    /** Runs `read` over the blocks, in ranges that the node answers; a refused range is read in parts. */
     async each(from: number, to: number, read: (from: number, to: number) => Promise<void>) {
       for (let at = from; at <= to; ) {
         const end = Math.min(to, at + span.blocks - 1)
@@ -395,7 +395,7 @@ function createSpan() {
     accept(blocks: number) {
       inARow += 1
       if (inARow % FORGET_AFTER === 0) refused = Number.POSITIVE_INFINITY
-      // The remainder at the end of a chain says nothing about how wide a range may be.
+      // The short range at the end of a chain does not show how wide a range may be.
       if (blocks < span.blocks) return
       good = blocks
       if (refused === Number.POSITIVE_INFINITY) span.blocks = Math.min(MOST_BLOCKS, blocks * 2)

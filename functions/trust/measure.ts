@@ -28,16 +28,16 @@ import { measureSolana } from './solana-meter.ts'
 /** Milliseconds between two requests to one node: ten a second, what free plans allow. */
 const GAP_MS = 100
 
-/** Pauses after a busy answer of a node; then the run ends, and the next one continues. */
+/** Pauses after a node answers that it is busy; then the run ends, and the next run continues. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000]
 
-/** How often the meter looks where relayed calls named payments, and for how long after them. */
+/** How often, and for how long after a relayed call named a payment, the meter looks for it. */
 const LOOK_EVERY_MS = 120_000
 const LOOK_FOR_MS = 600_000
 
 /**
- * `MEASURE=on`: the meter reads each hour, and at once after a relayed call named a payment, or
- * named none and carried what its payer signed, until that is surely confirmed.
+ * `MEASURE=on`: the meter reads each hour, and at once after a relayed call whose payment was named by
+ * the answer or signed by the payer, until the payment is surely confirmed.
  *
  * @param hasWaitedSince whether a call waits for its payment since a time (milliseconds)
  */
@@ -94,18 +94,18 @@ export interface ChainReport extends ChainTally {
   network: string
   payouts: number
   requests: number
-  /** Why it ended early; null when it finished. What was written until then stays. */
+  /** Why the run ended early; null if it finished. Rows already written stay. */
   stopped: string | null
 }
 
 const METER = 'meter'
 
 /**
- * Reads what was paid to proven and published payouts on chains with a node in `RPC_URLS`, each
- * since the last run, and where their payers' money came from. One process at a time does it; the
- * next run continues a chain whose node failed.
+ * Reads payments to proven and published payouts on chains with a node in `RPC_URLS`, each since the last
+ * run, and where the payers' money came from. One process at a time measures; the next run continues a
+ * chain whose node failed.
  *
- * @returns null when another process is doing it
+ * @returns null if another process is measuring
  */
 export async function measure(
   parts: MeterParts,
@@ -257,12 +257,12 @@ async function readMeteredPayouts({ db }: Store, published: readonly PublishedPa
 }
 
 /**
- * Hints from relayed calls: that the meter should read now, and which listing was called. A hint
- * proves nothing and makes nothing count, and losing one loses no payment.
+ * Hints from relayed calls: that the meter should read now, and which listing was called. A hint proves
+ * nothing and makes no payment count, and a lost hint loses no payment.
  *
- * Security model: sellers and callers write hints as they like. So each listing has a fixed number
- * of slots, a client can use only a few of them, and the oldest goes first: writing one costs the
- * same however many there are. The meter reads only blocks, so invented ones cost it nothing.
+ * Security model: sellers and callers write hints as they like. So each listing has a fixed number of
+ * slots, a client can use only a few of them, and new hints replace the oldest: the cost of writing does
+ * not grow with their number. The meter reads only blocks, so invented hints cost it nothing.
  *
  * Known limitations: many clients together can drive a true hint out of its listing's slots; then its
  * payment is found at the meter's regular time.
@@ -271,7 +271,7 @@ async function readMeteredPayouts({ db }: Store, published: readonly PublishedPa
 /** Slots of a listing: this many lanes, each shared by several clients. */
 const LANES = 16
 const PLACES_A_LANE = 16
-/** Hints being written at once; more are dropped. */
+/** Most hints written at once; further hints are dropped. */
 const MOST_WRITING = 64
 
 export function createHints({ store, clock, log }: { store: Store; clock: Clock; log: Log }) {

@@ -21,16 +21,16 @@ const TOGETHER = 100
 
 /**
  * Reads payments to the payouts of one Solana cluster since the last run: the signatures that
- * touched the account of each payout, then each transaction. Only what is final is seen, so nothing
+ * touched the account of each payout, then each transaction. Only final transactions are read, so nothing
  * is rolled back.
  *
- * Known limits: requests grow with payouts and payments, as Solana has no index of transfers to
- * many accounts; money that came to a payer through another wallet is not traced.
+ * Known limits: requests grow with payouts and payments, because Solana has no index of transfers to many
+ * accounts; money that reached a payer through another wallet is not traced.
  */
 export async function measureSolana(work: ChainWork): Promise<ChainTally> {
   const { rpc, network, asset, store, payouts, clock } = work
   if ((await readCluster(rpc)) !== network)
-    throw new RpcError(`RPC_URLS: the node under ${network} is of another cluster`)
+    throw new RpcError(`RPC_URLS: the node given for ${network} belongs to another cluster`)
   const row = { network, first_block: 0, next_block: 0, read_until: 0, mark: null }
   const rows = payouts.map(({ payout }) => ({ ...row, payout }))
   const { dialect } = store
@@ -87,7 +87,7 @@ interface SeenTransactions {
   payments: SettlementTable[]
   sent: Transfer[]
   found: readonly ParsedTransaction[]
-  /** The last signature of them. */
+  /** The last of these signatures. */
   mark: string | null
 }
 
@@ -124,8 +124,8 @@ async function writeTransactions(
 /**
  * A Solana transaction's payment to a payout. In the x402 scheme `exact` the buyer signs one
  * checked transfer and somebody else pays the fee and signs last: only a transaction of exactly
- * that form counts. It is Solana's counterpart of an authorisation: the buyer consented to it and
- * did not send it.
+ * that form counts. Such a transaction is Solana's counterpart of an authorisation: the buyer signed the
+ * transfer but did not send it.
  */
 const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'
 
@@ -285,7 +285,7 @@ async function readCluster(node: JsonRpc): Promise<string> {
   return `solana:${genesis.slice(0, REFERENCE_LENGTH)}`
 }
 
-/** A final transaction with parsed instructions. @throws RpcError where the node has none, or another */
+/** A final transaction with parsed instructions. @throws RpcError if the node returns none, or another transaction */
 async function readTransaction(node: JsonRpc, signature: string): Promise<ParsedTransaction> {
   const options = {
     encoding: 'jsonParsed',

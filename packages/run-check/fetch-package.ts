@@ -66,7 +66,7 @@ async function fetchFromNpm({ plan, folder, env, limits }: Fetch): Promise<strin
   const { code, output } = await runCommand(npm, ['config', 'get', 'allow-remote'], limits.ms)
   if (code === null) return 'npm took too long to answer'
   if (!/^(?:all|none|root)$/m.test(output))
-    return 'this npm would follow addresses in a package: update it'
+    return 'this version of npm would follow URLs in a package: update npm'
   const cache = join(folder, '.cache')
   const words = [
     ...['install', '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund'],
@@ -109,19 +109,19 @@ async function askWithin(
   const { code, output } = await runCommand(manager, words, ms, stop.signal)
   clearInterval(timer)
   await weigh()
-  if (stop.signal.aborted) return `it is larger than ${Math.round(bytes / 1024 ** 2)} MB`
+  if (stop.signal.aborted) return `the package is larger than ${Math.round(bytes / 1024 ** 2)} MB`
   if (code === 0) return null
   return code === null ? 'its download took too long' : toFault(output)
 }
 
-/** npm's code and first words, else the last line; the operator's registry address is removed. */
+/** npm's error code and message, or the last line; the operator's registry address is removed. */
 function toFault(output: string): string {
   const stated = /npm error code (\w+)\s+npm error (.*)/.exec(output)
   const line = stated === null ? output : `${stated[1]} ${stated[2]}`
   return lastLineOf(line.replace(/\bhttps?:\/\/\S+/g, 'the registry'))
 }
 
-/** npx's choice: the program named like the package, else any if all names lead to the same one. */
+/** The program that npx would choose: named like the package, or the only one if all names lead to it. */
 async function toNodeProgram({ identifier, env, args }: PackagePlan, folder: string) {
   const bin = await readBin(join(folder, 'node_modules', identifier, 'package.json'))
   const own = identifier.split('/').at(-1) ?? ''
@@ -177,12 +177,12 @@ export interface PackagePlan {
   identifier: string
   /** Null for the registry's newest. */
   version: string | null
-  /** Placeholders for what is required: nobody here has an account with the seller. */
+  /** Placeholders for required settings: we have no account with the seller. */
   env: Record<string, string>
   args: string[]
 }
 
-/** What a listing says of its packages; its other members are of no interest here. */
+/** A listing's facts about its packages; its other members are not read here. */
 const PackagedSchema = v.object({
   probe: v.optional(v.boolean(), true),
   version: v.optional(VersionSchema),
@@ -223,7 +223,7 @@ export function planListing(frontMatter: unknown): PackagePlan | string {
 
 /**
  * @param text npm where no registry is named
- * @returns one sentence for anything other than a package: it is never passed to a manager
+ * @returns one sentence if the text names no package; such a text is never passed to a package manager
  * @example planPackage('pypi:mcp-server-fetch@2.1.0') → { registry: 'pypi', identifier: 'mcp-server-fetch', version: '2.1.0', … }
  */
 export function planPackage(text: string): PackagePlan | string {

@@ -36,10 +36,10 @@ import { SOURCE_IDS, SOURCES } from '../sources/sources.ts'
 /** A source that lost more than this share of its listings at once is broken, not shrinking. */
 const LEAST_SHARE = 0.5
 
-/** A page that only names removed or old rows is not a sign of an error. */
+/** Reasons that are no sign of an error: a page may consist only of removed or old rows. */
 const HONEST: readonly RefusalReason[] = ['deleted', 'inactive', 'not_latest', 'opted_out']
 
-/** As in the help of `npm run seed`; null where one is left out. */
+/** Options as in the help of `npm run seed`; null if left out. */
 export interface RunOptions {
   importer: string
   from: string | null
@@ -70,7 +70,7 @@ export async function runSeeding(options: RunOptions) {
   const { contentDir, importer, allowPrivate = false } = options
   const source = SOURCES.find(({ id }) => id === importer)
   if (source === undefined) throw new Error(`expected one of ${SOURCE_IDS.join(', ')}`)
-  // Taken before anything is read: two runs at once would each undo what the other wrote.
+  // The lock is taken before anything is read: concurrent runs would undo each other's writes.
   const writer = options.dryRun ? null : await openContent(contentDir)
   try {
     const listed = readListed(contentDir, { allowPrivate })
@@ -111,7 +111,7 @@ function toFacts(listed: Listed) {
   return [...listings, ...broken].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** Addresses in rows are read through the guard, whatever the operator may name himself. */
+/** Addresses in rows are read through the guard, because the operator did not choose them. */
 async function followRows(
   { follow }: SeedSource,
   rows: ReadRows,
@@ -179,7 +179,7 @@ function placeAll(listed: Listed, importer: string, file: SourceFile): Map<strin
   )
 }
 
-/** Why a run should not be believed. @param takenBefore 0 for a partial run, or the first */
+/** Why a run looks wrong. @param takenBefore 0 for a partial run or the first run */
 function findSuspicion(
   read: number,
   refused: readonly Refusal[],
@@ -187,9 +187,9 @@ function findSuspicion(
   takenBefore: number,
 ): string | null {
   if (taken === 0 && read > 0 && refused.some(({ reason }) => !HONEST.includes(reason)))
-    return `every one of ${read} rows was refused`
+    return `all ${read} rows were refused`
   if (taken < takenBefore * LEAST_SHARE)
-    return `${taken} listings where the last whole run took ${takenBefore}`
+    return `this run took ${taken} listings, but the last whole run took ${takenBefore}`
   return null
 }
 
@@ -209,9 +209,9 @@ interface RowsInput {
   known: SourceFile
   listed: Listed
   options: RunOptions
-  /** False for a partial run: it can't know what is missing. */
+  /** False for a partial run, which can't know the missing rows. */
   isComplete: boolean
-  /** True where a run only takes rows of listings that are there. */
+  /** True if a run only takes rows of existing listings. */
   isListedOnly: boolean
 }
 
@@ -251,7 +251,7 @@ function planRows(input: RowsInput): RowsPlan {
     const [before, taken] = [known.rows[key], placed.get(key)]
     if (isListedOnly && before === undefined && taken === undefined) {
       rows.delete(key)
-      const detail = 'expected a listing that is there'
+      const detail = 'expected an existing listing'
       plan.refused.push({ reason: 'not_listed', name: key, detail, rows: count })
     } else {
       const outcome = toOutcome(before, rows.get(key), taken)

@@ -31,9 +31,9 @@ interface ReviewFile {
   text: string
 }
 
-/** A question for people; nothing in it is live. */
+/** A question for reviewers; its content is not published. */
 export interface Question {
-  /** Lower-case letters, digits and dashes. The same question has the same one, so that it is asked once. */
+  /** Lower-case letters, digits and dashes. The same question always has the same id, so that it comes up once. */
   id: string
   at: string
   why: string
@@ -41,11 +41,11 @@ export interface Question {
   from: string
   listing: string
   note: string
-  /** The file that goes into the content when it is accepted: its draft, where there is one. */
+  /** The file that goes into the content if the question is accepted: the draft, if there is one. */
   file?: ReviewFile
 }
 
-/** What a person decided, and why; a refusal without a reason helps nobody who asks again. */
+/** A reviewer's decision and its reason, which a refused person needs before trying again. */
 export interface Decision {
   decision: 'accepted' | 'refused'
   reason: string
@@ -62,14 +62,14 @@ export interface ReviewSource {
   list(): Promise<Question[]>
   /**
    * Lines for the reviewer in addition to the question, such as whom to ask, and the text that a
-   * person may edit before it is accepted. Absent where a question says everything.
+   * person may edit before it is accepted. Absent if the question itself is complete.
    */
   show?(question: Question): Promise<{ lines: string[]; draft?: ReviewFile | undefined }>
-  /** Whether it may be accepted with a whole list, unread. Absent where each needs a look. */
+  /** Whether a question may be accepted unread with a list. Absent if each one must be read. */
   isPlain?(question: Question): boolean
   /**
-   * Carries out a decision about each, its effect first and its record last: if killed in between,
-   * repeating the command gives the same end. What can't be done keeps waiting.
+   * Carries out a decision for each question, its effect first and its record last: if the process is
+   * killed in between, repeating the command gives the same result. A failed question keeps waiting.
    */
   settle(questions: readonly Question[], decision: Decision): Promise<Settled[]>
   close?(): Promise<void>
@@ -85,7 +85,7 @@ export function questionId(parts: readonly unknown[]): string {
   return hash('sha256', JSON.stringify(parts), 'hex').slice(0, 12)
 }
 
-/** Each by itself: one that can't be done must not stop the others. */
+/** Settles each question by itself: a failure must not stop the others. */
 export async function settleEach(
   questions: readonly Question[],
   settle: (question: Question) => Promise<string[]>,
@@ -103,7 +103,7 @@ export async function settleEach(
 
 const FOLDER = 'review'
 
-/** @throws OperatorError where a question has several. */
+/** @throws OperatorError if a question has several drafts. */
 export async function readDraft(
   contentDir: string,
   id: string,
@@ -119,8 +119,8 @@ export async function readDraft(
 }
 
 /**
- * The text of a question's file, for a person to edit. `review/<question>.<listing>.md` becomes
- * that listing, so another name of the file is another listing.
+ * The text of a question's file, for a person to edit. `review/<question>.<listing>.md` becomes that
+ * listing, so renaming the file changes the listing.
  */
 export async function writeDraft(
   writer: ContentWriter,
@@ -169,8 +169,8 @@ export async function readSettled(
 }
 
 /**
- * Settles questions whose answers are the content's, and records them by id: two branches that
- * settle different questions merge. Drafts go with it.
+ * Settles questions whose answers change the content, and records them by id: two branches that settle
+ * different questions merge. Drafts are deleted.
  */
 export function settleInContent(
   place: ReviewPlace,
@@ -208,7 +208,7 @@ export async function acceptFile(
   const there = await readIfThere(join(place.contentDir, file.path))
   if (there !== null && there !== file.text)
     throw new OperatorError(
-      `${file.path} is in the content already, with other words; give the draft another name, or refuse`,
+      `${file.path} is in the content already, with another text; rename the draft, or refuse the question`,
     )
   if (there === null) await writer.write(file.path, file.text)
   return [`${file.path} is in the content; the next build lists it`, ...warnings]
@@ -263,7 +263,7 @@ function checkText(
   const { listing, partial, faults } = parse({ id, file }, text, rows ?? taken.get(id) ?? [])
   const read = listing ?? partial
   if (read === null) return faults
-  // Anything a source's row shares with a listing would have matched it before.
+  // A source's row that shares anything with a listing would have been matched before.
   const others = rows === undefined ? listings.filter((other) => other.file !== file) : []
   const duplicates = findDuplicates([...others, read]).filter((each) => each.file === file)
   return [...faults, ...checkListing(read, tables), ...duplicates]

@@ -162,7 +162,7 @@ describe.skipIf(sandbox === null)('a package in a sandbox', () => {
     ['hangs', 'unknown', 'no answer to initialize in time'],
     ['deaf', 'unknown', 'no answer to initialize in time'],
     ['floods', 'fails', 'too much on stdout'],
-    ['complains', 'unknown', 'more on stderr'],
+    ['complains', 'unknown', 'too much on stderr'],
     ['forks', 'unknown', ''],
     ['eats', 'unknown', ''],
     ['fills', 'unknown', 'no space left'],

@@ -21,16 +21,16 @@ import { WaypostError } from './waypost-error.ts'
 /**
  * Gets a task done by any of its sellers.
  *
- * Security model: sellers may lie about price, payee and answer, and one may stand behind many
- * listings. So nothing is paid above what the plan quoted, no payee and no operator of a host is
- * paid twice in one run, and what was sent counts as spent whatever the seller says of it. The
- * directory is believed about who operates a host, and about its own refusals.
+ * Security model: sellers may lie about price, payee and answer, and one seller may own many listings. So
+ * no payment exceeds the plan's quote, no payee and no operator of a host is paid twice in one run, and a
+ * sent payment counts as spent whatever the seller reports. The directory is trusted to name the operator
+ * of a host, and to mark its own refusals.
  *
- * Known limitations: one seller with several wallets and domains is several sellers. Where a paid
- * answer never comes, only the wallet knows whether it was paid.
+ * Known limitations: one seller with several wallets and domains counts as several sellers. If the answer
+ * to a paid call never comes, only the wallet shows whether the payment settled.
  */
 export interface DoOptions {
-  /** Without it only free sellers are called; `maxUsd` is for the run, all attempts together. */
+  /** Without `pay` only free sellers are called; `maxUsd` limits the whole run, all attempts together. */
   pay?: PayWith | undefined
   /** Money, and knowledge of sellers, that runs of one process share. */
   budget?: Budget | undefined
@@ -38,11 +38,11 @@ export interface DoOptions {
   network?: string | undefined
   /** Called with each attempt as it ends. */
   onAttempt?: (attempt: Attempt) => void
-  /** Milliseconds a seller may take to name its price, or to answer without one. */
+  /** Milliseconds for a seller to name its price, or to answer for free. */
   timeoutMs?: number
-  /** Milliseconds a paid seller may take. */
+  /** Milliseconds for a seller to answer a paid call. */
   paidTimeoutMs?: number
-  /** The longest answer that is read, unpacked; 64 MiB without it. */
+  /** The longest answer that is read, decompressed; 64 MiB by default. */
   maxBytes?: number | undefined
   signal?: AbortSignal
   fetch?: typeof fetch
@@ -52,7 +52,7 @@ export interface Budget {
   readonly maxUsd: number
   /** What was sent to sellers. */
   spentUsd: number
-  /** `<task> <seller>` of those that failed last: they come last. */
+  /** `<task> <seller>` of sellers whose last attempt failed: they are tried last. */
   readonly failed: Set<string>
 }
 
@@ -82,7 +82,7 @@ export interface Attempt {
   end: AttemptEnd
   /** The amount sent to this seller in US dollars. */
   usd: number
-  /** Whether it took the money: `no` where none was sent, `unsure` where only the wallet knows. */
+  /** Whether the seller was paid: `no` if nothing was sent, `unsure` if only the wallet shows it. */
   paid: 'no' | 'paid' | 'unsure'
   detail?: string
   /** The seller's report on the settlement. */
@@ -92,11 +92,11 @@ export interface Attempt {
 }
 
 export interface DoneTask {
-  /** Null where no seller delivered. */
+  /** Null if no seller delivered. */
   output: Record<string, unknown> | null
   seller: string | null
   attempts: Attempt[]
-  /** What was paid or may have been, over all attempts. */
+  /** US dollars paid or possibly paid, over all attempts. */
   spent_usd: number
 }
 
@@ -122,10 +122,10 @@ const PAID_TIMEOUT = 120_000
 
 /**
  * The first seller of the plan gets a request without payment, is paid within the budget, and
- * its answer checked against the task's contract; where it fails or asks more than the plan says,
- * the next one has its turn. A refusal of the directory's own relay ends the run.
+ * its answer checked against the task's contract; if it fails or demands more than the plan quoted, the
+ * next seller is tried. A refusal by the directory's own relay ends the run.
  *
- * @throws WaypostError where the directory does not know the task or refuses the input
+ * @throws WaypostError if the directory does not know the task or refuses the input
  */
 export async function doTask(
   waypost: Waypost,
@@ -158,7 +158,7 @@ export async function doTask(
   return { output: null, seller: null, attempts, spent_usd: run.spentUsd }
 }
 
-/** Ends that say something about the seller; the others are the caller's, or a mere price. */
+/** Ends that are the seller's failure; the others come from the caller, or are only about price. */
 const FAILED: ReadonlySet<AttemptEnd> = new Set([
   'unreachable',
   'timeout',
@@ -188,14 +188,14 @@ function createOutcomes(row: PlanRow, usd: number, paid: Attempt['paid']): ToOut
   return (end, detail) => ({ seller: row.seller.id, end, usd, paid, ...present({ detail }) })
 }
 
-/** Pays what a seller asks, or says why not. */
+/** Pays the seller's price, or returns the reason for not paying. */
 async function considerTerms(
   run: Run,
   row: PlanRow,
   { response, pay }: { response: Response; pay: PayWith },
   toOutcome: ToOutcome,
 ): Promise<Outcome> {
-  // Terms longer than a 402 may be are none.
+  // Terms longer than a 402 may be count as no terms.
   const terms = await readTerms(response).catch(() => null)
   discard(response)
   const quotes = readQuotes(response, terms, pay)
@@ -213,7 +213,7 @@ async function considerTerms(
   const most = Math.min(quoteOf(row), leftUsd)
   const signed = await signCheapest(open, most).catch((error: unknown) => error)
   if (!isSigned(signed)) return toOutcome('wallet_refused', Object(signed).message)
-  // Another run may have spent it while the wallet signed.
+  // Another run may have spent the budget while the wallet signed.
   if (signed.quote.usd > leftOf(run, pay)) return toOutcome('over_budget', 'nothing was sent')
   return paySeller(run, row, signed)
 }
@@ -224,7 +224,7 @@ function namesOf({ seller, request: { url } }: PlanRow, { payee }: Quote): strin
   return [hostname, seller.operator ?? hostname, normalizePayout(payee).split(':').at(-1) ?? '']
 }
 
-/** Coins count in millionths of a dollar: a quote with more digits is rounded up to one. */
+/** Coins count in millionths of a dollar, so a quote with more digits is rounded up. */
 function quoteOf({ usd }: PlanRow): number {
   return usd === null ? 0 : Math.ceil(usd * 1e6 - 1e-3) / 1e6
 }
@@ -280,7 +280,7 @@ async function judgePaid(
   return toOutcome('payment_asked_again', 'it asked for money again after it was paid')
 }
 
-/** One request to a seller, through the relay where that takes it. */
+/** One request to a seller, through the relay if the relay accepts it. */
 async function request(
   { options, baseUrl }: Run,
   { request, relay_url }: PlanRow,
@@ -308,7 +308,7 @@ async function request(
   )
 }
 
-/** A directory may name any address: only one on this machine may name others without TLS. */
+/** A directory may name any address, but only a directory without TLS itself may name addresses without TLS. */
 function mayAsk(url: string, baseUrl: string): boolean {
   return url.startsWith('https://') || new URL(baseUrl).protocol === 'http:'
 }
@@ -319,7 +319,7 @@ function toBody(headers: Record<string, string> | undefined, body: unknown): str
   return String(new URLSearchParams(Object.entries(Object(body)).map(([k, v]) => [k, String(v)])))
 }
 
-/** What no answer says: of the seller, or of the relay that should have asked it. */
+/** The outcome without an answer: a failure of the seller, or of the relay in between. */
 function toFailed(
   { options: { signal } }: Run,
   { relay_url }: PlanRow,
@@ -332,7 +332,7 @@ function toFailed(
   return toOutcome(relay_url === undefined ? 'unreachable' : 'relay_refused', error.message)
 }
 
-/** Refusals of the relay about this seller alone; any other would meet the next one too. */
+/** Refusals of the relay about this seller alone; any other refusal would repeat for the next seller. */
 const ABOUT_SELLER = /^(?:seller-|listing-|not-relayable$|changed$)/
 
 async function judge(
@@ -341,7 +341,7 @@ async function judge(
   response: Response,
   toOutcome: ToOutcome,
 ): Promise<Outcome> {
-  // No seller's answer can name the relay there: it drops such a line.
+  // No seller's answer can name the relay in `Proxy-Status`: the relay drops such a line.
   const isOwn =
     relay_url !== undefined && response.headers.get('proxy-status')?.includes(PROXY_NAME)
   if (isOwn === true) {

@@ -25,7 +25,7 @@ export interface Wallet {
 
 export interface PayWith {
   wallet: Wallet
-  /** The most it may cost, in US dollars; offers above it, or in no dollar we know, are never signed. */
+  /** Most US dollars; offers above this, or in a coin that is no known dollar, are never signed. */
   maxUsd: number
   /** Coins of test networks count as dollars too. */
   allowTestCoins?: boolean
@@ -45,22 +45,22 @@ export interface Quote {
   usd: number
   /** CAIP-10. */
   payee: string
-  /** Asks the wallet; nothing was signed before. @throws WaypostError `wallet-refused` */
+  /** Has the wallet sign. @throws WaypostError `wallet-refused` */
   sign(): Promise<Payment>
 }
 
-/** The x402 terms of a 402; null where it uses another rail or none. */
+/** The x402 terms of a 402; null if it uses another rail or none. */
 export async function readTerms(response: Response): Promise<PaymentTerms | null> {
   const headers = toRecord(response.headers)
-  // Their place since version 2: then the body is not read.
+  // Since version 2 the terms are in this header, and the body is not read.
   const isInHeader = headers['payment-required'] !== undefined
   const terms = readPaymentRequired(headers, isInHeader ? '' : await response.clone().text())
   return terms !== null && hasAccepts(terms) ? terms : null
 }
 
 /**
- * What a seller asks, the cheapest first: offers that the wallet can sign, of both rails, in known
- * dollars, to a payee that can be read.
+ * A seller's offers, the cheapest first, that the wallet can sign: on both rails, in known dollars, to a
+ * readable payee.
  *
  * @param terms of x402, as `readTerms` gives them
  */
@@ -156,7 +156,7 @@ async function signMpp(wallet: Wallet, parameters: ReadonlyMap<string, string>):
   return toMppHeader(credential) ?? refuseOther('an MPP credential')
 }
 
-/** A wallet throws where it does not know the protocol's version or the network. */
+/** A wallet throws if it does not know the protocol's version or the network. */
 async function signed<Signed>(sign: () => Promise<Signed> | undefined, advice = '') {
   try {
     return await sign()

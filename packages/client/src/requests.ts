@@ -7,15 +7,15 @@ import { WaypostError } from './waypost-error.ts'
 /**
  * Every request of this client, and every body that it reads.
  *
- * Security model: sellers and directories are strangers. A body is counted as it is unpacked, chunk
- * by chunk, and given up at its bound, since four megabytes of gzip may unpack to four gigabytes.
- * The time limit holds until the body is read: else an answer that never ends would never time out.
+ * Security model: sellers and directories are strangers. A body is counted while it is decompressed,
+ * chunk by chunk, and cancelled at its limit, since four megabytes of gzip may decompress to four
+ * gigabytes. The time limit includes reading the body, so an answer that never ends times out.
  *
- * Known limitations: which hosts are reached is not judged here, as a client of one's own may want any.
+ * Known limitations: the client may reach any host, because its user may want any.
  */
 const KIB = 1024
 export const MAX_DIRECTORY_BYTES = 16 * KIB * KIB
-/** Of a seller's answer, unless the caller says otherwise. */
+/** Bytes of a seller's answer, unless the caller sets `maxBytes`. */
 export const MAX_ANSWER_BYTES = 64 * KIB * KIB
 
 /** The first wait before a retry, doubled each time (milliseconds). */
@@ -38,10 +38,10 @@ interface Limits {
 }
 
 /**
- * Sends a request once. The body of its answer fails with a WaypostError where it is too long, too
+ * Sends a request once. Reading the answer's body fails with a WaypostError if the body is too long, too
  * slow, or breaks off.
  *
- * @throws WaypostError `unreachable` or `timeout` where no answer began
+ * @throws WaypostError `unreachable` or `timeout` if no answer began
  */
 export async function send({ url, signal, ...init }: Request, limits: Limits): Promise<Response> {
   const patience = AbortSignal.timeout(limits.timeoutMs)
@@ -69,7 +69,7 @@ export async function send({ url, signal, ...init }: Request, limits: Limits): P
   return new Response(body, { status, statusText, headers })
 }
 
-/** The same bytes, up to a number of them; the source is let go with the first one too many. */
+/** The same bytes, up to `most`; the first byte beyond that cancels the source. */
 function bound(
   body: ReadableStream<Uint8Array>,
   most: number,
@@ -90,14 +90,14 @@ function bound(
       controller.error(toFailure(cause))
     }
   }
-  // Nothing is read ahead of who asks for it.
+  // Nothing is read before the reader requests it.
   return new ReadableStream(
     { pull, cancel: (reason) => reader.cancel(reason) },
     { highWaterMark: 0 },
   )
 }
 
-/** Leaves a body unread; one that failed has nothing to leave. */
+/** Cancels an unread body; an error in the body is ignored. */
 export function discard({ body }: Response): void {
   void body?.cancel().catch(() => undefined)
 }
@@ -109,7 +109,7 @@ export interface AskOptions extends Pick<Limits, 'fetch' | 'timeoutMs'> {
 }
 
 export interface Requested extends Request {
-  /** Statuses, and failures without an answer, that are retried; for reads all transient ones. */
+  /** Whether all transient failures are retried, as for reads. */
   mayRepeat: boolean
 }
 
@@ -132,7 +132,7 @@ export async function askJson<Answer>(requested: Requested, options: AskOptions)
 
 function mayPass(error: unknown, mayRepeat: boolean): error is WaypostError {
   if (!(error instanceof WaypostError)) return false
-  // A rate-limited request had no effect, whatever it was.
+  // A rate-limited request had no effect, so any request may be repeated.
   if (!mayRepeat && error.status !== 429) return false
   return error.status === 0
     ? error.code === 'unreachable' || error.code === 'timeout'
@@ -150,7 +150,7 @@ async function askOnce<Answer>(
   const { ok, status } = response
   if (!ok) throw toProblemError(request.url, response, text)
   try {
-    // What the service publishes is its contract; nothing of it is executed.
+    // The service's published types are trusted; nothing in the answer is executed.
     return JSON.parse(text)
   } catch (cause) {
     const message = `${request.url} answered ${status} without JSON; is this a Waypost?`
@@ -158,7 +158,7 @@ async function askOnce<Answer>(
   }
 }
 
-/** Of two fields of one name the later one is sent, however their names are written. */
+/** If two fields have the same name in any case, the later field is sent. */
 export function toHeaders(...groups: (HeadersInit | undefined)[]): Headers {
   const headers = new Headers()
   for (const group of groups)
@@ -208,8 +208,8 @@ function isProblem(value: unknown): value is Problem {
 }
 
 /**
- * Milliseconds before the next try: what the service requested, else exponential with full jitter,
- * so that clients that failed together don't come back together.
+ * Milliseconds before the next try: the time that the service requested, otherwise exponential with full
+ * jitter, so that clients that failed together don't retry together.
  *
  * @param tries made so far
  * @param chance from 0 to 1
