@@ -191,7 +191,7 @@ test('stopped anywhere, it ends where an unbroken run does', async () => {
 describe('a node that', () => {
   test.each<[string, (method: string) => unknown]>([
     [
-      'is of another cluster',
+      'belongs to another cluster',
       (method) => (method === 'getGenesisHash' ? key('another') : undefined),
     ],
     [

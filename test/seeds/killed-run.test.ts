@@ -91,7 +91,7 @@ describe('a run that looks wrong writes nothing', () => {
     const before = content.snapshot()
     const from = content.save([server('a.b/c', { description: '' }), { odd: true }])
     const result = await content.seed({ from })
-    expect(result.suspicion).toBe('every one of 2 rows was refused')
+    expect(result.suspicion).toBe('all 2 rows were refused')
     expect(Object.keys(content.snapshot()).filter((file) => !file.endsWith('.ndjson'))).toEqual(
       Object.keys(before),
     )
@@ -102,7 +102,7 @@ describe('a run that looks wrong writes nothing', () => {
     const before = content.read(ROWS_FILE)
     const from = content.save(ROWS.slice(0, 1))
     const result = await content.seed({ from })
-    expect(result.suspicion).toBe('1 listings where the last whole run took 4')
+    expect(result.suspicion).toBe('this run took 1 listings, but the last whole run took 4')
     expect(content.read(ROWS_FILE)).toBe(before)
     expect((await content.seed({ from, limit: 1 })).suspicion).toBeNull()
     expect((await content.seed({ from, force: true })).suspicion).toBeNull()
