@@ -102,7 +102,8 @@ longTest.each(STATES)(
 const REQUESTED: readonly [path: string, ...texts: string[]][] = [
   [
     IS_LONG ? '/listing/x402.brightwell-search' : '/listing/x402.weather',
-    ...['Price from', 'Last answered', 'Pays with', 'You get', 'Trust'].map(
+    // What it gives is not known: it says what it does.
+    ...['Price from', 'Last answered', 'Pays with', 'It does', 'Trust'].map(
       (label) => `.strip dt:text-is("${label}")`,
     ),
     ...['.listing-meta a[href^="/go/"]', '.listing-head [data-try]', '.listing-head [data-copy]'],
