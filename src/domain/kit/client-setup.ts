@@ -9,7 +9,7 @@ import { parseJson } from '../wire/json.ts'
 import type { KitInvoke } from './kit-entries.ts'
 
 /**
- * Ready configuration, in each client's format. The best entry is used for all: a remote over HTTP,
+ * Ready configuration, in each client's format. The best entry is used for all clients: a remote over HTTP,
  * then over SSE, then a package over stdio. Claude Desktop only starts programs and Codex has no
  * SSE: those reach a remote through `mcp-remote`. Optional settings are listed in `invoke`.
  */

@@ -29,7 +29,7 @@ export interface FilledCall extends RequestedCall {
 const PLACEHOLDER = /<[A-Z0-9_]+>/g
 
 /**
- * Filled in from the operation that the endpoint names, else the one a buyer on `rail` most likely
+ * Fills the call from the operation that the endpoint names, or from the one a buyer on `rail` most likely
  * wants. The caller's values win; a placeholder is never sent.
  * @returns a sentence about what the caller must provide before the call can be sent
  */
@@ -108,7 +108,7 @@ function toBody({ headers, body }: CalledOperation['example']): string | undefin
   return body === undefined ? undefined : encodeBody(headers['Content-Type'] ?? '', body)
 }
 
-/** What documents show as the way from a question to a call: all of it is about one listing. */
+/** The steps from a question to a call that documents show, all for one listing. */
 export type FirstCall = NonNullable<ReturnType<typeof toFirstCall>>
 
 /**
@@ -144,7 +144,7 @@ function findPlainCall(listing: DerivedListing, baseUrl: string): string | null 
   return method === 'GET' && relay_url !== undefined && !/[<{']/.test(relay_url) ? relay_url : null
 }
 
-/** The search that has it first. */
+/** The search that lists it first. */
 export function toFirstSearch(
   { words, call }: FirstCall,
   more: Readonly<Record<string, string>>,

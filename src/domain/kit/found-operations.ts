@@ -52,11 +52,11 @@ export const FoundOperationSchema = v.object({
     page: v.string(),
   }),
   operation: v.object({
-    /** Of a tool or skill. */
+    /** Name of a tool or skill. */
     name: v.optional(v.string()),
     method: v.optional(v.picklist(HTTP_METHODS)),
     /**
-     * Where it is called; for a tool the address of its server, for a skill where messages go.
+     * Address of the call: for a tool its server's, for a skill the address for messages.
      * Omitted from a full answer, after its first row, where the example's address begins with it.
      */
     url: v.optional(v.string()),
@@ -69,7 +69,7 @@ export const FoundOperationSchema = v.object({
     /** The package of such a server, where no command starts it: `mcpb:https://…`. */
     package: v.optional(v.string()),
     description: v.optional(v.string()),
-    /** What a call changes; absent where nobody says it, and for a whole server or agent. */
+    /** What a call changes; absent where unknown, and for a whole server or agent. */
     effect: v.optional(v.picklist(EFFECTS)),
     price: v.optional(OperationPriceSchema),
     /** Without prices where `price` says them. */
@@ -204,7 +204,7 @@ function toPlace({ invoke }: Reached) {
 }
 
 /**
- * An empty object says nothing: as the whole of what is sent it is left out, inside it stands as a
+ * An empty object says nothing: it is left out where it is all that is sent, and inside other values it is a
  * placeholder.
  */
 function withoutEmpty(value: unknown): unknown {
@@ -233,7 +233,7 @@ function toInput(pairs: readonly (readonly [string, string])[]): {
   return pairs.length === 0 ? {} : { input: Object.fromEntries(pairs.slice(0, MAX_INPUTS)) }
 }
 
-/** Outer fields of an answer with their types; for anything but JSON its media type. */
+/** Outer fields of an answer with their types; for an answer that is not JSON, its media type. */
 export function toOutput(operation: Answering): Pick<Found, 'output'> {
   const { response } = operation
   if (response === undefined) return {}
@@ -294,7 +294,7 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string) {
     description,
     /** Slots of its example that a query can fill. */
     slots,
-    /** What a call of it changes; null where nobody says it. */
+    /** What a call of it changes; null where unknown. */
     effect: operation.effect ?? null,
     ...toTerms(sold),
   })
@@ -385,7 +385,7 @@ interface CompactChoice {
   rail?: Rail | undefined
 }
 
-/** @returns null for an operation it does not have */
+/** @returns null for an operation that the kit does not have */
 export function toCompactKit(kit: KitView, choice: CompactChoice): CompactKit | null {
   const rows = toRows(kit)
   const names = rows.map(({ name }) => name)

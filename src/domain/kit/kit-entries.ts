@@ -116,14 +116,14 @@ function encodeVisibly(text: string): string {
 
 export type OperationOffers = Partial<Pick<Operation, 'price' | 'offers'>>
 
-/** Lowest price by its own terms, in US dollars; null where it has none. */
+/** Lowest price by the operation's own terms, in US dollars; null without such terms. */
 export function lowestOf({ price, offers = [] }: OperationOffers): number | null {
   const all = price === undefined ? offers : [...offers, price]
   const least = smallestOf(all.map(({ min_usd }) => min_usd))
   return Number.isFinite(least) ? least : null
 }
 
-/** Whether an operation is sold on a rail: by its offers or, where none has any, the listing's. */
+/** Whether an operation is sold on a rail: by its own offers or, where no operation has any, by the listing's. */
 export function sellsOn(
   rail: Rail,
   operations: readonly OperationOffers[],
@@ -168,7 +168,7 @@ type OfferedCall = OperationOffers & Partial<Pick<KitOperation, 'task' | 'result
 const KitSettingSchema = v.object({
   ...VariableViewSchema.entries,
   example: v.optional(v.string()),
-  /** What to put there; a `<PLACEHOLDER>` where only the caller can know. */
+  /** The value to use; a `<PLACEHOLDER>` where only the caller knows it. */
   value: v.string(),
 })
 export type KitSetting = v.InferOutput<typeof KitSettingSchema>
@@ -246,7 +246,7 @@ function toKitSetting(setting: Setting): KitSetting {
   }
 }
 
-/** What a seller says of a setting, and what may stand there. */
+/** What a seller says about a setting, and its possible values. */
 export function toSettingWords(
   setting: Pick<KitSetting, 'description' | 'choices' | 'default'>,
 ): string[] {
@@ -295,6 +295,6 @@ export function toAgentRequest(
   }
 }
 
-/** For pages and kits: the relay and `call_listing` pass HTTP calls alone. */
+/** For pages and kits, since the relay and `call_listing` only pass HTTP calls. */
 export const PAID_TOOLS =
   'A paid tool answers an unpaid call with its terms, as JSON-RPC error -32042 or as a result with isError. Your own MCP client pays them and repeats the call with the payment in _meta. The relay and call_listing call no tools.'

@@ -69,7 +69,7 @@ const HttpInvokeSchema = v.object({
 export const KitViewSchema = v.object({
   kit_version: v.literal(KIT_VERSION),
   id: v.string(),
-  /** Digest of what a caller relies on; changes exactly when any of it does. */
+  /** Digest of what a caller relies on; changes exactly when one of those facts changes. */
   digest: v.string(),
   name: v.string(),
   kind: v.picklist(KINDS),
@@ -172,7 +172,7 @@ function toSnippets(
   }
 }
 
-/** @param rail the only one to pay on; by default all of the operation's */
+/** @param rail the only rail to pay on; by default all rails of the operation */
 export function toOperationSnippets(
   pricing: Pricing,
   operation: KitOperation,
@@ -214,7 +214,7 @@ function toHttpSnippets(
 }
 
 interface Call extends ExampleRequest {
-  /** As sent; absent where none is sent. */
+  /** The body as sent; absent where no body is sent. */
   body?: string
 }
 
@@ -225,7 +225,7 @@ function toCurl(request: ExampleRequest, rails: readonly Rail[]): string {
     ? ['what your wallet signed for these terms', 'PAYMENT-SIGNATURE: $PAYMENT']
     : ['the credential your wallet made of this challenge', 'Authorization: Payment $PAYMENT']
   return [
-    "# 1. Ask: the answer is a 402 with the seller's terms, and costs nothing.",
+    "# 1. Call: the answer is a 402 with the seller's terms, and costs nothing.",
     `curl -sS -i ${options}`,
     `# 2. Pay: set PAYMENT to ${comment}; this sends it.`,
     `[ -z "\${PAYMENT:-}" ] || curl -sS -i -H "${header}" ${options}`,

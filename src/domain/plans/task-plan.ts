@@ -26,7 +26,7 @@ import {
 export const MAX_PLAN_ROWS = 5
 export const PLAN_ROWS = 3
 
-/** Sellers of one task for one input, in the order to ask them. */
+/** Sellers of one task for one input, in the order to call them. */
 export const TaskPlanSchema = v.object({
   task: v.string(),
   /** The number of sellers that fit; the rows are the first of them. */
@@ -37,7 +37,7 @@ export const TaskPlanSchema = v.object({
         id: v.string(),
         /** Omitted from an answer that is full. */
         name: v.optional(v.string()),
-        /** The registrable domain of the address, where that is not its whole host. */
+        /** The registrable domain of the address, where it differs from the host. */
         operator: v.optional(v.string()),
         trust: v.optional(v.number()),
       }),
@@ -52,7 +52,7 @@ export const TaskPlanSchema = v.object({
       relay_url: v.optional(v.string()),
       /** Lowest price of a call in US dollars; 0 is free, null: only the seller's 402 knows. */
       usd: v.nullable(v.number()),
-      /** The unit of the price, where that is not one call. */
+      /** The unit of the price, where the unit is not one call. */
       per: v.optional(v.string()),
       /** Omitted from an answer that is full. */
       offers: v.optional(v.array(v.partial(OfferSchema, ['min_usd', 'max_usd']))),
@@ -78,7 +78,7 @@ export interface PlanQuestion {
 }
 
 /**
- * Up to `limit` interchangeable sellers of a task, each once and one of each operator first: those
+ * Up to `limit` interchangeable sellers of a task, each once and one of each operator first: first those
  * that take all of the input, then the cheapest of those known to deliver.
  */
 export function planTask(
@@ -112,7 +112,7 @@ export function planTask(
   }
 }
 
-/** Listings of one operator are one choice: a second one does not help after the first has failed. */
+/** Listings of one operator are one choice: a second listing does not help after the first has failed. */
 function oneOfEachFirst(candidates: readonly Candidate[]): Candidate[] {
   const groups = Map.groupBy(candidates, ({ seller }) => seller.seller.operator)
   const firsts = new Set([...groups.values()].map(([first]) => first))
@@ -134,7 +134,7 @@ function withoutJsonHeader(row: PlanRow): PlanRow {
   return isJson ? { ...row, request } : row
 }
 
-/** The seller's own 402 names them. */
+/** Leaves out offers, which the seller's own 402 names. */
 function withoutOffers({ offers: _, ...row }: PlanRow): PlanRow {
   return row
 }
@@ -166,7 +166,7 @@ function toCandidate(seller: TaskSeller, requested: PlanQuestion): Candidate | n
   return { seller, usd, offers, ignores: Object.keys(input).filter((name) => !taken.has(name)) }
 }
 
-/** The order of a plan, key by key: the first that distinguishes two sellers decides. */
+/** The order of a plan: the first key that distinguishes two sellers decides. */
 const compareCandidates = inOrder<Candidate>([
   (a, b) => leftOut(a) - leftOut(b),
   (a, b) => knownToDeliver(b) - knownToDeliver(a),
@@ -176,12 +176,12 @@ const compareCandidates = inOrder<Candidate>([
     `${a.seller.seller.id} ${a.seller.url}` < `${b.seller.seller.id} ${b.seller.url}` ? -1 : 1,
 ])
 
-/** Members without which it is another task. The maximum number of results is only a wish. */
+/** How many members that define the task a seller ignores. The maximum number of results is only a wish. */
 function leftOut({ ignores }: Candidate): number {
   return ignores.filter((name) => !name.startsWith('max_')).length
 }
 
-/** 1 where enough paid calls were made and nearly all delivered, -1 where fewer than half did; else 0. */
+/** 1 where enough paid calls were made and nearly all delivered, -1 where fewer than half were delivered; 0 in all other cases. */
 function knownToDeliver({ seller }: Candidate): number {
   const [good, all] = seller.delivered ?? [0, 0]
   if (isKnownToDeliver(good, all)) return 1
@@ -233,13 +233,13 @@ const TaskOfferSchema = v.object({
   auth: v.picklist(AUTH_TYPES),
   /** It runs on the caller's machine. */
   is_local: v.optional(v.literal(true)),
-  /** `GET https://…` or the name of a tool; of a whole server its address or command. */
+  /** `GET https://…` or the name of a tool; for a whole server, its address or command. */
   operation: v.string(),
   /** US dollars for one unit: 0 is free; null where no price is known. */
   usd: v.nullable(v.number()),
   /** In words; without a price of its own, what its listing says. */
   price: v.string(),
-  /** The unit, where that is not one call. */
+  /** The unit, where it is not one call. */
   per: v.optional(v.picklist(PRICE_UNITS)),
   /** Outer fields of the answer, or its media type. */
   returns: v.optional(v.string()),
@@ -247,14 +247,14 @@ const TaskOfferSchema = v.object({
   answered: v.optional(v.object({ at: v.string(), ms: v.optional(v.number()) })),
   /** The last payment that counts, and how many there were in the 30 days before `as_of`. */
   paid: v.optional(v.object({ at: v.string(), settlements_30d: v.number(), as_of: v.string() })),
-  /** With the task's example where the operation is mapped to it, else with the seller's own. */
+  /** Filled with the task's example where the operation is mapped to the task, or with the seller's own. */
   request: v.optional(
     v.object({
       method: v.optional(v.string()),
       url: v.optional(v.string()),
       headers: v.optional(v.record(v.string(), v.string())),
       body: v.optional(v.unknown()),
-      /** Of a tool. */
+      /** Arguments of a tool. */
       arguments: v.optional(v.unknown()),
       /** The command that starts a local server. */
       command: v.optional(v.string()),
@@ -262,7 +262,7 @@ const TaskOfferSchema = v.object({
   ),
   /** The request goes to this address instead, through the relay. */
   relay_url: v.optional(v.string()),
-  /** A plan of the task has it. */
+  /** A plan of the task holds this offer. */
   planned: v.optional(v.literal(true)),
   digest: v.string(),
 })
@@ -280,7 +280,7 @@ export function tasksOf({ facts, surface }: Pick<DerivedListing, 'facts' | 'surf
   return [...new Set([...(facts.tasks ?? []), ...done])]
 }
 
-/** One for each task that a listing does; our own listings offer nothing here. */
+/** One offer for each task that a listing does; our own listings make no offers. */
 export function toTaskOffers(
   listing: DerivedListing,
   entries: readonly OperationEntry[],
@@ -293,7 +293,7 @@ export function toTaskOffers(
     const row = tasks.find((each) => each.id === id)
     const doing = entries.filter(({ task }) => task === id)
     if (row === undefined) return []
-    // Of equals the one that is mapped to the task.
+    // Among equals, the operation that is mapped to the task.
     const [offer] = (doing.length > 0 ? doing : [whole ?? []].flat())
       .toSorted((a, b) => Number(b.isMapped) - Number(a.isMapped))
       .map((entry) => toTaskOffer(listing, entry, row, baseUrl))
@@ -493,7 +493,7 @@ export function toTaskSellers(
     return [
       {
         task: task.id,
-        // The registrable domain that is called.
+        // `operator` is the registrable domain that is called.
         seller: { id, name: facts.name, operator, trust: trustScoreOf(trust) },
         ...{ method, url, map, result: known.result ?? {}, digest: listing.digest },
         // The lowest price of one call in US dollars: 0 for free; null where unknown.
@@ -511,14 +511,14 @@ export function toTaskSellers(
           price: known.price,
           offers: known.offers,
         }),
-        // The answer is not JSON: its text is the whole.
+        // The answer is not JSON, so `@` stands for its text.
         ...(response !== undefined && !isJsonPayload(response) && { is_text: true as const }),
       },
     ]
   })
 }
 
-/** What a plan may call: mapped to a task, and without an account. */
+/** The operations a plan may call: mapped to a task and usable without an account. */
 function mappedOf({ facts }: Pick<DerivedListing, 'facts'>) {
   const isOpen = needsNoAccount(facts.auth) && !facts.first_party
   return isOpen ? facts.http.filter(({ map }) => map !== undefined) : []
