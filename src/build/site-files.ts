@@ -81,7 +81,7 @@ const ENDPOINTS: Readonly<
   compare: (site) => new Map(site.compare.map((page) => [page.slug, page])),
 }
 
-/** All that is one view of many listings, for the pages. */
+/** All views that span many listings, for the pages. */
 export function writeSite(folder: Folder, catalogue: Catalogue, made: OfListings): CompiledSite {
   const { ledger, trustPayees } = catalogue
   const trust = writeTrustLedger(folder, ledger, trustPayees)
@@ -110,7 +110,7 @@ export function writeSiteFiles(folder: Folder, site: CompiledSite, catalogue: Ca
       for (const [name, value] of answer) endpoint(path.replace(/:\w+/, name), value)
     else if (answer !== undefined) endpoint(path, answer)
   }
-  // A function answers it, with a query: this is what it says without one.
+  // A function answers this path with a query; this file is the answer without a query.
   endpoint(ROUTES.compare_list.path, toCompareList(site.compare))
   for (const path of ['openapi.json', 'api/v1/openapi.json']) folder.link(`public/${path}`, OPENAPI)
   folder.write('public/favicon.svg', site.mark ?? readFileSync(OWN_MARK, 'utf8'))
@@ -169,9 +169,9 @@ const DOCUMENTS: Readonly<Record<StaticProtocolId, ToDocument>> = {
   },
 }
 
-/** Draws the cards of links; one whose drawing is the same is that of the release before. */
+/** Draws the cards of links; a card with an unchanged drawing is taken from the release before. */
 export async function drawCards(folder: Folder, site: CompiledSite): Promise<void> {
-  // What draws them takes a moment to load, and a build that changes nothing draws none.
+  // The drawing code takes a moment to load, and a build that changes nothing draws no card.
   const { drawCard, toLinkCards } = await import('./cards/link-cards.ts')
   const { categories, texts } = site
   for (const { path, svg } of toLinkCards(categories.categories, texts, texts.switches))

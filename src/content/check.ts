@@ -268,7 +268,7 @@ export function findDuplicates(listings: readonly PartialListing[]): Fault[] {
   })
 }
 
-/** Fields that other marks than an address of its own come from. */
+/** Fields that provide the marks other than the listing's own address. */
 const FIELDS: Readonly<Record<string, string>> = {
   operation: 'http',
   remote: 'invoke',
@@ -289,7 +289,7 @@ export function findFuture(listings: readonly PartialListing[], today: string): 
     .map((listing) => toWarning(listing, ['added'], message))
 }
 
-/** A listing may be warned of thousands of times: its text is read once. */
+/** Reads a listing's text once, since it may get thousands of warnings. */
 function createWarner() {
   const finders = new Map<string, LineFinder>()
   return ({ file, yaml }: PartialListing, path: Path, message: string): Fault => {
@@ -303,7 +303,7 @@ function createWarner() {
   }
 }
 
-/** Listings of different owners that publish one payout: it counts for none until one proves it. */
+/** Listings of different owners that publish one payout: it counts for no listing until one listing proves it. */
 function checkPayouts(listings: readonly PartialListing[], shared: SharedHosts): Fault[] {
   const toWarning = createWarner()
   const published = listings.flatMap((listing) =>

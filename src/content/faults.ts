@@ -25,7 +25,7 @@ export function toSchemaFaults(
   })
 }
 
-/** The schema's own issue only names the first key: every other one is reported in the same run. */
+/** The schema's own issue only names the first unknown key: here the others are reported in the same run. */
 function unknownKeysAt(
   schema: unknown,
   path: readonly (string | number)[],

@@ -43,7 +43,7 @@ interface ContentParts extends Pick<WrittenFiles, 'written' | 'broken'> {
   /** Measurements of probes and others, by id. */
   measured: ReadonlyMap<string, Evidence>
   tombstones: ReadonlyMap<string, Tombstone>
-  /** The build's day, such as 2026-11-26: older prices of catalogues leave; without it none does. */
+  /** The build's day, such as 2026-11-26: catalogue prices that are too old for it are dropped; without it all stay. */
   asOf?: string | undefined
 }
 
@@ -81,7 +81,7 @@ export function joinContent(parts: ContentParts) {
 function joinOne(joined: JoinedContent, file: WrittenFile, rows: readonly NamedRow[]): void {
   const { id } = file
   const live = rows.filter(({ row }) => row.withdrawn === undefined)
-  // Words without facts are not a listing: it goes when its last source does.
+  // Words without facts are not a listing: a listing goes with its last source.
   const isWords = file.facts.url === undefined || file.facts.kind === undefined
   const notice = toWithdrawnNotice(rows)
   if (notice !== null && isWords) {
@@ -224,7 +224,7 @@ function datedSignals({ signals, measured }: Evidence): Evidence['signals'] {
   return signals && { ...present({ as_of: measured?.as_of }), ...signals }
 }
 
-/** The first of the newest. */
+/** The first among the newest. */
 function newestOf<Fact extends { as_of?: string | undefined }>(
   facts: readonly (Fact | undefined)[],
 ): Fact | undefined {
@@ -246,7 +246,7 @@ function withoutReported({
 }
 
 function uniteInterfaces(read: readonly Interface[]): Interface | undefined {
-  // Neither saw the server itself answer.
+  // Neither look saw the server itself answer.
   const own = read.filter(({ from }) => from !== 'catalog' && from !== 'server_card')
   const [newest, ...older] = own.toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
   if (newest !== undefined) return withDocuments(newest, older)
@@ -254,7 +254,7 @@ function uniteInterfaces(read: readonly Interface[]): Interface | undefined {
   return first === undefined || others.length === 0 ? first : uniteCatalogs(first, read)
 }
 
-/** A 402 tells the price of the operations that a probe called, a document that of all. */
+/** A 402 tells the prices of the operations that a probe called, a document the prices of all operations. */
 function withDocuments(newest: Interface, older: readonly Interface[]): Interface {
   const looks = [newest, ...older]
   if (looks.every(({ operations = [] }) => operations.length === 0)) return newest
@@ -289,7 +289,7 @@ function uniteCatalogs(first: Interface, read: readonly Interface[]): Interface 
   return { ...first, at, tools }
 }
 
-/** Longest first, then by text: the same one wins in whatever order they come. */
+/** Longest first, then by text, so that the same text wins in any order of input. */
 function richness(tool: Tool): string {
   const schema = JSON.stringify(tool.input_schema)
   return `${String(schema.length).padStart(8, '0')} ${JSON.stringify(tool)}`

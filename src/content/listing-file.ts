@@ -28,7 +28,7 @@ export interface WrittenFile {
   description: string
   /** The front matter's text, to find a field's line in. */
   yaml: string
-  /** Of the file's text. */
+  /** Digest of the file's text. */
   digest: string
 }
 
@@ -49,7 +49,7 @@ export interface PartialListing {
   file: string
   facts: PartialFacts
   yaml: string
-  /** Of all it is made from, where it has no errors. */
+  /** Digest of everything the listing is made from, where it has no errors. */
   digest?: string
   /** Required fields that this file lacks. */
   lacks?: readonly string[]
@@ -82,7 +82,7 @@ export function readWritten(contentDir: string, rules: UrlRules) {
   return { written: written.sort(byId), broken: broken.sort(byId), faults }
 }
 
-/** A file if it is valid, else its valid fields. */
+/** The whole listing if its file is valid; if not, its valid fields. */
 interface Parsed<File> {
   listing: File | null
   partial: PartialListing | null
@@ -193,7 +193,7 @@ function findSizeFault({ length }: Uint8Array): YamlFault | null {
   return { line: 1, message: `expected at most ${MAX_FILE_BYTES} bytes, got ${length}` }
 }
 
-/** @param rows the sources' facts on it, in the order of precedence */
+/** @param rows the sources' facts about the listing, in the order of precedence */
 export function joinListing(written: WrittenFile, rows: readonly NamedRow[]): Parsed<ListingFile> {
   const { id, file, yaml } = written
   const stated = JSON.stringify([written.digest, rows.map(({ row }) => [row.facts, row.added])])

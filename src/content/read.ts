@@ -26,7 +26,7 @@ export interface Content extends Omit<JoinedContent, 'broken' | 'faults' | 'wait
 /**
  * Reads and checks a whole content folder.
  *
- * @param asOf the build's day: prices of catalogues that are too old for it leave
+ * @param asOf the build's day: prices of catalogues that are too old for it are dropped
  * @throws OperatorError when the folder has no `listings`.
  */
 export function readContent(contentDir: string, rules: UrlRules, asOf?: string) {
@@ -58,7 +58,7 @@ export function readContent(contentDir: string, rules: UrlRules, asOf?: string) 
   const isSound = tables !== null && faults.every(({ severity }) => severity === 'warning')
   const content: Content | null = isSound ? { ...joined, listings, pages, tables, mark } : null
   return {
-    /** Null when anything has an error: a build from half a catalogue would delist the rest. */
+    /** Null when any file has an error: a build from half a catalogue would delist the rest. */
     content,
     faults: faults.sort(byPlace),
     /** The valid fields of listings, errors or not. */
@@ -148,7 +148,7 @@ export function readTombstones(
   return readFolder(contentDir, 'tombstones', TombstoneSchema, ({ id, file }, value) => {
     if (value.id !== id)
       return faultOf(file, `expected ${id}, as the file is named`, { field: 'id' })
-    // A run that was killed leaves both; the listing is what counts.
+    // A killed run leaves both files; the listing is the one that counts.
     const message = 'this listing is there: remove its tombstone, or the listing'
     return listed.has(id) ? faultOf(file, message, { severity: 'warning' }) : null
   })

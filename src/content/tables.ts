@@ -14,7 +14,7 @@ const OWN_CONTENT = fileURLToPath(new URL('../../content', import.meta.url))
 const KNOWLEDGE = new Set(['roadmap', 'shared_hosts', 'marks', 'search-words', 'foreign-words'])
 
 const MAX_MARK_BYTES = 16_384
-/** It is served from our own origin: it must not run or load anything. */
+/** The drawing is served from our own origin, so it must not run or load anything. */
 const ACTIVE_SVG =
   /<script|<foreignObject|<!ENTITY|\son\w+\s*=|(?:href|src)\s*=\s*["'](?!#)|url\((?!['"]?#)/i
 
@@ -28,7 +28,7 @@ const FILES: Readonly<Record<string, string>> = {
 
 export type PartialTables = { [Name in keyof Tables]?: Tables[Name] | undefined }
 
-/** Reads `tables/*.yaml`. What editors wrote for one directory is never another's: a missing table has no rows. */
+/** Reads `tables/*.yaml`. A missing table has no rows: one directory never takes the words of another. */
 export function readTables(contentDir: string) {
   const files = Object.entries(TablesSchema.entries).map(([table, schema]) => {
     const name = toTableFile(table)
@@ -44,7 +44,7 @@ export function readTables(contentDir: string) {
   const sound = files.flatMap(({ table, value, faults }) =>
     faults.length === 0 ? [[table, value] as const] : [],
   )
-  // Each value is that of its own schema.
+  // Each value was parsed by the schema of its own table.
   const partial = Object.fromEntries(sound) as PartialTables
   const mark = readMark(contentDir, partial.site?.mark)
   const faults = [...files, mark].flatMap((file) => file.faults)
@@ -98,7 +98,7 @@ export function readChecked<Schema extends v.GenericSchema>(
   return recall(file, text, () => judge(text, file, schema))
 }
 
-/** `value` is null where it has errors. */
+/** `value` is null where the file has errors. */
 function judge<Schema extends v.GenericSchema>(text: string, file: string, schema: Schema) {
   const parsed = file.endsWith('.json') ? parseJsonText(text) : parseYaml(text)
   if (!parsed.ok) {

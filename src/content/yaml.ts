@@ -15,7 +15,7 @@ export interface YamlFault {
 
 type YamlResult = { ok: true; value: unknown } | { ok: false; fault: YamlFault }
 
-/** Numbers that readers take for another one: `012` is twelve to YAML and ten to a C programmer. */
+/** Numbers that readers may take for another number: `012` is twelve to YAML and ten to a C programmer. */
 const ODD_NUMBER = /^[-+]?0[xXoO\d]/
 
 const SCHEMA = CORE_SCHEMA.withTags(
@@ -45,7 +45,7 @@ export function parseYaml(text: string): YamlResult {
   }
 }
 
-/** What js-yaml says of a text it refuses, and what would be right. */
+/** How js-yaml refuses a text, and what would be right. */
 const EXPECTED: readonly (readonly [RegExp, string])[] = [
   [/duplicated mapping key/, 'expected each key once'],
   [/\btag\b/, 'expected no tags (!…): plain values only'],

@@ -82,7 +82,7 @@ export function createCatalogue(
       ],
       payouts: state,
     }
-    // A score fades by the day; of everything else the day changes only what crosses a limit.
+    // A score fades each day; other facts change with the day only when they cross an age limit.
     const day = evidence.measured === undefined ? null : asOf
     const read = [digest, known, stated.get(id), paid.get(id), day]
     const key = hash('sha256', JSON.stringify(read))
@@ -122,7 +122,7 @@ function readListed(content: Content, ledger: LedgerFacts, baseUrl: string) {
   return files.map((file) => ({ ...file, facts: withoutPrices(file.facts) }))
 }
 
-/** Of a directory without payments nothing says what a call costs, or who is paid. */
+/** In a directory without payments, nothing says what a call costs or who is paid. */
 function withoutPrices({
   payout: _,
   payout_source: __,
@@ -152,7 +152,7 @@ function createEvidenceReader({ evidence, tables }: Content, { moved }: LedgerFa
 /** Uses that nobody pays for. */
 const UNPAID_USES: ReadonlySet<string> = new Set(['calls', 'downloads', 'stars'])
 
-/** Of a directory without payments nobody counts what was paid. */
+/** In a directory without payments, nobody counts what was paid. */
 function withoutPayments({ reported_use, ...evidence }: Evidence): Evidence {
   const kept = reported_use?.filter(({ what }) => UNPAID_USES.has(what))
   return { ...evidence, ...(kept !== undefined && kept.length > 0 && { reported_use: kept }) }
@@ -168,7 +168,7 @@ function toOwn(score: ListingScore | undefined) {
   return score && { measured: score.measured, sharers: score.sharers }
 }
 
-/** What its seller changed, as of its last probe: a build has no time of its own. */
+/** The seller's changes as of the last probe, because a build has no time of its own. */
 function toDrifted(
   { id, facts }: ListingFile,
   { drift = [], interface: seen }: Evidence,

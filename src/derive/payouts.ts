@@ -12,7 +12,7 @@ export function hostAt(file: Pick<ListingFile, 'facts'>, baseUrl: string): strin
   return hostOf(urlAt(file, baseUrl))
 }
 
-/** A verified claim counts while the listing is where it was proved. */
+/** A verified claim counts while its listing is on the proved host. */
 export function isClaimed(
   file: Pick<ListingFile, 'id' | 'facts'>,
   { claimed }: Pick<LedgerFacts, 'claimed'>,
@@ -89,7 +89,7 @@ export interface PayoutFacts {
   published: readonly string[]
   /** Proved by a signature of the listing's claimed owner. */
   proven: readonly string[]
-  /** The operator is surely independent: a stranger who publishes the same takes nothing away. */
+  /** The operator is surely independent: a stranger who publishes the same payout takes nothing away. */
   isSeed?: boolean
 }
 
@@ -149,7 +149,7 @@ function findOwners(tied: readonly Tie[]): Set<string> {
   return new Set(tied.filter(({ owner }) => owners.has(owner)).map(({ id }) => id))
 }
 
-/** Whose each payee is, by payee: one row where several listings of its owner share it. */
+/** The owner of each payee, by payee: one row where several listings of its owner share it. */
 export function listPayees(
   listings: readonly PayoutFacts[],
   states: ReadonlyMap<string, PayoutState>,

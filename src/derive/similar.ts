@@ -34,7 +34,7 @@ export function createSimilarFinder(
     return { weight, keys, groups: groupBy(organic, keys) }
   })
   // Positions instead of listings, and one array of scores for all calls: with 15,000 listings a
-  // map for each and a sort of all related ones took a third of the build's own time.
+  // map for each and a sort of all related listings took a third of the build's own time.
   const scores = new Float64Array(organic.length)
   const best = createBest(organic)
   return (listing) => {
