@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readRequestedTerms } from '../../src/components/try/requested-terms.ts'
 import { toAnswerTexts } from '../../src/components/try/try-it.ts'
+import { readRequestedTerms } from '../../src/domain/kit/requested-terms.ts'
 
 const answered = (type: string, text: string) =>
   toAnswerTexts({ status: 502, type, text, receipt: undefined })

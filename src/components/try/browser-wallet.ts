@@ -1,8 +1,8 @@
+import type { RequestedOffer, RequestedTerms } from '../../domain/kit/requested-terms.ts'
 import { toUsd } from '../../domain/listing/pricing.ts'
 import { toPaymentHeader } from '../../domain/relay/payments.ts'
 import { usdAssetOf } from '../../domain/trust/usd-assets.ts'
 import { isJsonObject } from '../../domain/wire/json.ts'
-import type { RequestedOffer, RequestedTerms } from './requested-terms.ts'
 
 /**
  * Security model: the wallet is the person's own browser extension (EIP-1193). Only it has keys; it

@@ -1,4 +1,10 @@
 import type { KitView } from '../../domain/kit/kit-view.ts'
+import {
+  type RequestedTerms,
+  readRequestedTerms,
+  type TermRow,
+  toTermRows,
+} from '../../domain/kit/requested-terms.ts'
 import { toPayout } from '../../domain/listing/networks.ts'
 import { readReceipt } from '../../domain/relay/payments.ts'
 import { EXPECT_HEADER, toExpectText } from '../../domain/relay/pins.ts'
@@ -7,12 +13,6 @@ import { parseJson } from '../../domain/wire/json.ts'
 import { ROUTES } from '../../domain/wire/routes.ts'
 import { cutText, toOperationKey } from '../../domain/wire/text.ts'
 import { type BrowserWallet, findPayFault, signOffer, toWalletFault } from './browser-wallet.ts'
-import {
-  type RequestedTerms,
-  readRequestedTerms,
-  type TermRow,
-  toTermRows,
-} from './requested-terms.ts'
 import {
   type TryField,
   type TryRequest,

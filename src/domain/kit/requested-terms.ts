@@ -1,11 +1,11 @@
-import type { KitView } from '../../domain/kit/kit-view.ts'
-import { normalizePayout, toNetworkName } from '../../domain/listing/networks.ts'
-import { toUsd } from '../../domain/listing/pricing.ts'
-import { readPaymentRequired } from '../../domain/relay/payments.ts'
-import { readOffer } from '../../domain/relay/pins.ts'
-import { toCaip2 } from '../../domain/trust/usd-assets.ts'
-import { isJsonObject } from '../../domain/wire/json.ts'
-import type { Rail } from '../../domain/wire/vocabulary.ts'
+import { normalizePayout, toNetworkName } from '../listing/networks.ts'
+import { toUsd } from '../listing/pricing.ts'
+import { readPaymentRequired } from '../relay/payments.ts'
+import { readOffer } from '../relay/pins.ts'
+import { toCaip2 } from '../trust/usd-assets.ts'
+import { isJsonObject } from '../wire/json.ts'
+import type { Rail } from '../wire/vocabulary.ts'
+import type { KitView } from './kit-view.ts'
 
 /** One of the ways to pay in a seller's 402, with what the directory expected. */
 export interface RequestedOffer {
