@@ -48,18 +48,14 @@ const AS_DECLARED: Judgement = { verdict: 'as_declared', reason: 'It is as decla
 export function judgeDelivery(declared: DeclaredResponse, answer: DeliveredAnswer): Judgement {
   const { status, end, body } = answer
   if (status === null) return toJudgement('cut_off', 'The connection ended before an answer.')
-  if (status === 402)
-    return toJudgement('payment_asked_again', 'The paid call was answered with status 402.')
+  if (status === 402) return toJudgement('payment_asked_again', 'The paid call got status 402.')
   if (status < 200 || status > 299)
     return toJudgement('refused', `The paid call was answered with status ${status}.`)
   if (end === 'cut') return toJudgement('cut_off', 'The connection ended inside the answer.')
   if (end === 'foreign')
     return toJudgement('other_shape', 'The answer is in a content coding that was not requested.')
   if (end === 'unread')
-    return toJudgement(
-      'too_large_to_judge',
-      'The answer is too large to judge, or oddly compressed.',
-    )
+    return toJudgement('too_large_to_judge', 'The answer is too large, or oddly compressed.')
   if (body.length === 0 || isBlank(body)) return toJudgement('empty', 'The answer has no content.')
   return isJsonType(declared.content_type)
     ? judgeJson(declared, answer)
@@ -105,10 +101,7 @@ function judgeEvents(declared: DeclaredResponse, events: readonly unknown[]): Ju
   if (error !== undefined) return error
   const [first] = judged
   if (first !== undefined && judged.every(({ verdict }) => verdict === 'empty')) return first
-  return toJudgement(
-    'too_large_to_judge',
-    'The answer came in pieces, none of which is as declared.',
-  )
+  return toJudgement('too_large_to_judge', 'The answer came in pieces, none as declared.')
 }
 
 function judgeMedia(declared: DeclaredResponse, answer: DeliveredAnswer): Judgement {
