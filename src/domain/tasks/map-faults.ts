@@ -21,7 +21,9 @@ interface MapFault {
 export function findMapFaults(operation: Operation, task: Task | null): MapFault[] {
   const { map, send } = operation
   if (map === undefined)
-    return send === undefined ? [] : [{ path: ['send'], message: 'expected map too: send needs it' }]
+    return send === undefined
+      ? []
+      : [{ path: ['send'], message: 'expected map too: send needs it' }]
   if (task === null)
     return [{ path: ['map'], message: 'expected a task with input and output for this map' }]
   const faults = [...findNameFaults(operation, task), ...findPathFaults(operation, task)]
