@@ -80,7 +80,7 @@ export const NOTICE_ADVICE: Record<keyof typeof NOTICE_TITLES, string> = {
   payout_rotating: 'This notice only informs: there is nothing to do.',
   tools_changed: 'This notice only informs, and disappears after 30 days.',
   suspicious_text:
-    'Reword it so that it reads as no order to agents; a later probe reads it again.',
+    'Reword it so that no agent takes it for an order; a later probe reads it again.',
   payout_contested: 'Prove the address under Payouts: then payments to it are yours.',
   disputed: 'Fix what the dispute describes, then tell us what changed: a person looks again.',
 }
