@@ -28,7 +28,7 @@ import { createSessions, parseEmailAddress } from '../sellers/sign-in.ts'
 import { clientOf, nodeClientOf } from '../server/rate-limits.ts'
 import { countRows, type ReportTable, type Store } from '../store/store.ts'
 
-/** What anybody may report, as JSON and by a form: nothing of it is probed, opened or shown. */
+/** What anybody may report, as JSON and by a form: no part of a report is probed, opened or shown. */
 export function createReportsFeature(parts: Parts) {
   return {
     routes: { report: createReportRoute(parts) },
@@ -72,7 +72,7 @@ const LABELS = {
   email: 'Your email',
 }
 
-/** `/report`: the same for people, and the outcome of a report, by its id. */
+/** `/report`: the form for people, and the outcome of a report by its id. */
 async function showPage(parts: Parts, req: IncomingMessage): Promise<ReportPage> {
   let fields = new URLSearchParams()
   const show = async () => {
@@ -143,7 +143,7 @@ async function takeReport(
   })
 }
 
-/** Only for the dispute of a verdict: only there does an owner have reserved places. */
+/** Only checked for the dispute of a verdict, because only there an owner has reserved places. */
 async function isFromOwner(
   parts: Parts,
   { listing_id, receipt }: Subject,
@@ -168,7 +168,7 @@ function refuseWrong(parts: Parts, { kind, about, text, email }: ReportBody): vo
     refuseField('email', 'expected one plain address such as ann@shop.example.')
 }
 
-/** What it is about; a listing with the exact address of a new service settles it. */
+/** The subject of a report; a report of a new service is settled if a listing has its exact address. */
 async function findSubject(
   parts: Parts,
   { kind, about }: ReportBody,
@@ -218,7 +218,7 @@ function toPlain(url: string): string {
 const MAX_WAITING: Readonly<Record<ReportKind, number>> = { new: 500, wrong: 500, dispute: 1000 }
 /** For one host without a listing: nobody lists a whole host endpoint by endpoint. */
 const MAX_OF_HOST = 5
-/** Of one kind about one listing: a crowd says no more than a few do. */
+/** Reports of one kind about one listing: more would add nothing new. */
 const MAX_OF_LISTING = 20
 /**
  * How many disputes of one listing may wait before even its owner's are refused. The owner has

@@ -189,7 +189,7 @@ function toUrn(id: string, kind: Kind, baseUrl: string): string {
   return `${toUrnPrefix(baseUrl)}:${kind}:${id}`
 }
 
-/** The id an identifier of ours names, or null for anything else. */
+/** The listing id in an identifier of ours; null for any other identifier. */
 function parseUrn(urn: string, baseUrl: string): string | null {
   const prefix = `${toUrnPrefix(baseUrl)}:`
   if (!urn.startsWith(prefix)) return null
@@ -242,7 +242,7 @@ const ARD_TERMS = [
   ...['description', 'tags', 'version', 'updatedAt', 'metadata', 'trustManifest', 'publisher'],
 ]
 
-/** Below these, the rest of a path is literal (§5.3.1). */
+/** After one of these prefixes, the rest of a path is literal (§5.3.1). */
 const OPAQUE = /^(data|metadata|trustManifest)\./
 
 /** An IRI, and values of which an entry must have one. */

@@ -14,9 +14,9 @@ import type { PageCode, Release } from './release.ts'
 export interface Page {
   /** Whether its form posts to the page itself. */
   hasForm?: true
-  /** What it shows is for its reader alone. */
+  /** The page shows what only this reader may see. */
   isSecret?: true
-  /** Shown without a token where the directory is closed. */
+  /** Shown without a token even if the directory is closed. */
   isOpen?: true
   /** Finds its data before its turn: other services are slow, and other pages wait behind it. */
   prepare?(req: IncomingMessage, res: ServerResponse): Promise<Partial<App.Locals>>
@@ -94,7 +94,7 @@ export function createOnDemandPages(parts: PageParts) {
 /** How many pieces may wait: per client and in total. */
 const MAX_WAITING = { perClient: 32, inAll: 512 }
 
-/** Does work one piece at a time, in turns between clients: nobody waits for all of another's. */
+/** Does work one piece at a time, in turns between clients, so that one client's queue does not delay the others. */
 function createFairQueue() {
   // Clients in the order of their turns; a Map keeps insertion order.
   const waiting = new Map<string, (() => Promise<void>)[]>()
@@ -114,7 +114,7 @@ function createFairQueue() {
     isRunning = true
     for (let piece = takeNext(); piece !== undefined; piece = takeNext()) {
       await piece()
-      // Lets everything else in the process run between two pieces.
+      // Lets the process do other work between two pieces.
       await new Promise((resolve) => setImmediate(resolve))
     }
     isRunning = false
@@ -187,7 +187,7 @@ function createPageCodeLoader(): (code: PageCode) => Promise<AstroHandler> {
 async function importVerified({ folder, files }: PageCode): Promise<AstroHandler> {
   for (const [path, sha256] of files)
     if (hash('sha256', await readFile(join(folder, path))) !== sha256)
-      throw new Error(`${path} differs from what was published: build again`)
+      throw new Error(`${path} differs from the published file: build again`)
   const modules: [string, unknown][] = await Promise.all(
     files.map(async ([path]) => [path, await import(pathToFileURL(join(folder, path)).href)]),
   )

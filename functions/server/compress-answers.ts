@@ -10,11 +10,11 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
  * `isSecret`, for which the server does not call this, and all that set a cookie. The relay bypasses
  * this entirely: its bytes are the seller's.
  *
- * Known limitations: the work is done on the thread that serves, so an answer above `MAX_BYTES` is
- * sent as it is.
+ * Known limitations: the work is done on the thread that serves, so an answer above `MAX_BYTES` is sent
+ * uncompressed.
  */
 
-/** A shorter one fits into the first packet with its headers. */
+/** A shorter answer fits into the first packet with its headers. */
 const MIN_BYTES = 1024
 const MAX_BYTES = 1024 * 1024
 const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]*\+)?(?:json|xml|yaml)\b)/
