@@ -26,7 +26,7 @@ export async function answerFromStore(
   return withStore(log, async () => answer(event))
 }
 
-/** Work that waits for the store so long; where the store is down, it is refused. */
+/** Limits how long work waits for the store, and refuses it if the store is down. */
 export async function withStore<T>(log: Log, work: () => Promise<T>): Promise<T> {
   try {
     return await withPatience(work)
@@ -41,7 +41,7 @@ export async function withStore<T>(log: Log, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** Counts one; refuses the request where the limit is used up. */
+/** Counts one request, and refuses it if the limit is used up. */
 export async function countAgainst(
   { limits }: { limits: Pick<Parts['limits'], 'take'> },
   name: LimitName,
@@ -51,8 +51,8 @@ export async function countAgainst(
 }
 
 /**
- * CSRF: a browser sends its origin with every write. `Sec-Fetch-Site` decides if present, else the
- * whole `Origin`; a write with neither comes from no browser, and then no victim's cookie is on it.
+ * CSRF: a browser sends its origin with every write. `Sec-Fetch-Site` decides if present, otherwise the
+ * whole `Origin`; a write with neither comes from no browser, so it carries no victim's cookie.
  */
 function isCrossSite(read: (header: string) => string | null | undefined, baseUrl: string) {
   const site = read('sec-fetch-site')
@@ -128,7 +128,7 @@ export async function readSent(req: IncomingMessage, baseUrl: string): Promise<U
   return new URLSearchParams(bytes.toString('utf8'))
 }
 
-/** Null where it breaks off: whatever else is wrong, nothing can be said of a body that has no end. */
+/** Null if the body breaks off: an incomplete body is not judged any further. */
 async function readForm(req: IncomingMessage): Promise<Buffer | 'too long' | null> {
   const chunks: Buffer[] = []
   let size = 0

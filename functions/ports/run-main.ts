@@ -47,7 +47,7 @@ export function untilStopped(): AbortSignal {
   return stop.signal
 }
 
-/** The log of a command: what it prints on standard output is its result. */
+/** The log of a command: standard output is only for its result. */
 export function createStderrLog(): Log {
   return createLog((line) => process.stderr.write(line), Date.now)
 }
@@ -83,7 +83,7 @@ export function wrongCommand(help: string, fault: string): UsageError {
   return new UsageError(`${fault}\n\n${help}`)
 }
 
-/** What to do about a full disk; null where it is something else. */
+/** What to do about a full disk; null for any other error. */
 export function toDiskAdvice(error: unknown): string | null {
   if (!isDiskFull(error)) return null
   const reason = error instanceof Error ? error.message : String(error)
@@ -99,13 +99,13 @@ function isDiskFull(error: unknown): boolean {
 
 /** The parent process, read before any startup work. */
 const SHELL = process.ppid
-/** How often a process that npm started looks whether its shell is still there (milliseconds). */
+/** How often a process that npm started checks whether its shell still runs (milliseconds). */
 const LOOK_EVERY = 500
 
 /**
  * Shuts the process down in order once asked to. npm sends a signal to the shell between it and us,
- * and most shells die of it without passing it on: a process that npm's scripts started ends when
- * that shell is gone.
+ * and most shells end without passing the signal on, so a process that npm's scripts started ends when
+ * that shell has ended.
  *
  * @param stop called once; the process exits with 0 when it is done
  */

@@ -50,7 +50,7 @@ export function createSearchPath(
       if (res.destroyed) return
       const isTyping = req.headers[TYPING_HEADER] === '1'
       const reply = search(query, { page: isTyping ? 'typing' : undefined })
-      // The others in its batch search first.
+      // Other requests of the same batch search first.
       await null
       if (reply.status !== 200)
         return sendResponse(req, res, refuseParameters(problem, reply.problems))
@@ -158,7 +158,7 @@ export function pageMembers(
   })
 }
 
-/** Null where strangers share the host. */
+/** The domain of a listing; null if strangers share the host. */
 function domainOf(url: string, sharedHosts: SharedHosts): string | null {
   const owner = findHostOwner(hostOf(url) ?? '', sharedHosts)
   return owner.kind === 'nobody' || (owner.kind === 'owned' && owner.isPlatform)
@@ -168,7 +168,7 @@ function domainOf(url: string, sharedHosts: SharedHosts): string | null {
 
 type MatchingOperation = NonNullable<PageMembers['operation']>
 
-/** By listing, its first operation for the question, if among the first of all. */
+/** For each listing, its first operation among the best operations for the question. */
 function matchingOperations(index: SearchIndex, q: string, listings: ReadonlySet<string>) {
   const found = new Map<string, MatchingOperation>()
   const { rows, read } = rankOperations(index, { q, limit: listings.size, offset: 0 })
@@ -176,13 +176,13 @@ function matchingOperations(index: SearchIndex, q: string, listings: ReadonlySet
     if (found.has(listing) || !listings.has(listing)) continue
     const { name, method, url = '', price } = read(row).operation
     const named = name ?? (method === undefined ? null : `${method} ${pathOf(url)}`)
-    // A whole listing is already named by its row.
+    // A match without an operation's name is the whole listing, which the row already names.
     if (named !== null) found.set(listing, { name: named, ...present({ price }) })
   }
   return found
 }
 
-/** As people write it: with the braces of its variables. */
+/** The path as people write it, with braces around variables. */
 function pathOf(url: string): string {
   return (URL.parse(url)?.pathname ?? url).replaceAll('%7B', '{').replaceAll('%7D', '}')
 }
@@ -212,7 +212,7 @@ export function noteOnAddress(
   return isAddress ? toAddressNote(found) : null
 }
 
-/** The same for a certain address; null where a listing is called at it. */
+/** The same for text that is an address; null if a listing is called at that address. */
 export function whyNotListed(
   { search, findNotListed, sharedHosts }: Pick<Release, 'search' | 'findNotListed' | 'sharedHosts'>,
   url: string,
@@ -223,7 +223,7 @@ export function whyNotListed(
   return 'listing' in found ? null : found
 }
 
-/** Whether a listing has the host, or the domain it is in, as its own. */
+/** Whether a listing has this host, or the domain that the host belongs to. */
 function isListed(index: SearchIndex, host: string, sharedHosts: SharedHosts): boolean {
   return [host, ownerAt(host, sharedHosts)].some(
     (name) => findExact(index.exact, 'host', name).length > 0,

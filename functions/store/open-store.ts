@@ -11,8 +11,8 @@ import { openSqliteStore, SQLITE_FILE, toDamage } from './sqlite.ts'
 import { askStore, type Store, type Tables, toJsonRows, tryWriting } from './store.ts'
 
 /**
- * One baseline: nothing was deployed before it. A released migration is never edited: a change is a
- * new number, and the tables of `schema.ts` are what all of them lead to.
+ * One baseline: nothing was deployed before it. A released migration is never edited: every change is a
+ * new numbered migration, and all of them together lead to the tables of `schema.ts`.
  */
 const BASELINE = '0001-tables'
 const MIGRATIONS: Record<string, Migration> = { [BASELINE]: { up: createTables } }
@@ -30,7 +30,7 @@ export async function openStore(config: Pick<Config, 'DATABASE_URL' | 'STATE_DIR
         ? await openSqliteStore(config.STATE_DIR)
         : openPostgresStore(config.DATABASE_URL, log)
     // Two instances may start at once: PostgreSQL's advisory lock, or SQLite's `BEGIN IMMEDIATE`, lets
-    // one work while the other waits. When a migration fails all of them are rolled back.
+    // one work while the other waits. If a migration fails, all are rolled back.
     const { error, results = [] } = await createMigrator(store).migrateToLatest()
     if (error !== undefined) throw toForeign(error) ?? error
     const migrations = results.map(({ migrationName }) => migrationName).join(' ')
