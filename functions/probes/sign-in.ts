@@ -21,9 +21,9 @@ interface Protected {
 
 /**
  * Where to sign in for a resource, by its own metadata (RFC 9728) and its first authorization server's
- * (RFC 8414): at most two addresses are read for the one and three for the other, one at a time.
+ * (RFC 8414): at most two addresses are read for the resource and three for its server, one at a time.
  *
- * @returns null where the resource publishes no metadata, or metadata of another resource
+ * @returns null if the resource publishes no metadata, or metadata of another resource
  */
 export async function readSignIn({ url, named, read }: Protected): Promise<SignIn | null> {
   // Only a plain-HTTP server, on an operator's own machine, may name such addresses.
@@ -38,14 +38,14 @@ export async function readSignIn({ url, named, read }: Protected): Promise<SignI
   return toSignIn(resource, server ?? {}, rules)
 }
 
-/** A refusal may name it without its origin, contrary to the RFC: many servers do. */
+/** Contrary to the RFC, many servers name the metadata without its origin. */
 function toNamedPlace(named: string, url: string): string[] {
   const place = URL.parse(named, url)
   const isWeb = place?.protocol === 'https:' || place?.protocol === new URL(url).protocol
   return place === null || !isWeb ? [] : [place.href]
 }
 
-/** Asks one after the other until an answer is usable. */
+/** Reads the addresses one after the other until an answer is usable. */
 async function firstOf<Read>(
   places: readonly string[],
   read: Protected['read'],
@@ -72,7 +72,7 @@ export function readNamedMetadata({ headers }: Pick<ProbeAnswer, 'headers'>): st
   return named[0] ?? null
 }
 
-/** RFC 9728 §3.1: between host and path, and, as MCP has it, at the host's root after that. */
+/** RFC 9728 §3.1: the well-known part between host and path; then, as in MCP, at the host's root. */
 export function toResourceMetadataUrls(resource: string): string[] {
   const { origin, pathname, search } = new URL(resource)
   const known = `${origin}/.well-known/oauth-protected-resource`
@@ -100,7 +100,7 @@ interface ResourceMetadata {
 }
 
 /**
- * RFC 9728 §3.3: metadata of another resource is not used. As in MCP clients, one for the whole
+ * RFC 9728 §3.3: metadata of another resource is not used. As in MCP clients, metadata for the whole
  * origin, or for a path above the address, also applies to the address.
  *
  * @param requested the address that was called

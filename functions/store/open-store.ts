@@ -98,8 +98,8 @@ function openPostgresStore(url: string, log: Log): Store {
 }
 
 /**
- * Limits how long a request waits for each query, also where the server hangs. The connection ends
- * then: the next query must not run in the state this one leaves.
+ * Limits how long a request waits for each query, even if the server hangs. After a timeout the
+ * connection ends, because its state is unknown to the next query.
  */
 function boundQueries(client: pg.Client): void {
   const { query } = client
@@ -131,7 +131,7 @@ function createPrimaryFinder(urls: readonly string[]) {
     readonly place = at
     constructor(options: pg.ClientConfig = {}) {
       super({ ...options, connectionString: urls[at] })
-      // The query fails too. Without a listener the process would end if a server dies in between.
+      // The query fails as well. Without a listener the process would end if a server dies in between.
       this.on('error', () => undefined)
       boundQueries(this)
       let isConnected = false

@@ -77,7 +77,7 @@ export async function readIfThere(file: string): Promise<string | null> {
   return existsSync(file) ? readFile(file, 'utf8') : null
 }
 
-/** Locked while a run writes: two at once would undo each other's changes. */
+/** Locked while a run writes: concurrent runs would undo each other's changes. */
 const RUNNING = 'sources/.running'
 
 /** Writes into a content folder; nobody else does until it is released. */

@@ -37,7 +37,7 @@ import {
 
 /**
  * `waypost verify <receipt>`: checks that a receipt is signed, and that the file of its day has it.
- * With `--secret` and `--answer` also whose answer it is.
+ * With `--secret` and `--answer`, also checks that the receipt belongs to that answer.
  */
 export const runVerify: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {
@@ -65,12 +65,12 @@ export const runVerify: Run = async (args, connect) => {
   return isSound ? EXIT.ok : EXIT.refused
 }
 
-/** @returns null where the day of a receipt is not published yet */
+/** @returns null if the day of a receipt is not published yet */
 async function checkDay(baseUrl: string, receipt: Receipt, keys: ReceiptKeys) {
   const { days } = await getJson(`${baseUrl}/api/v1/receipts/days.json`, ReceiptDaysSchema)
   const wanted = dayOf(receipt)
   const found = days.find(({ day }) => day === wanted)
-  // Days are published in their order: one that later ones have overtaken never comes.
+  // Days are published in order: a missing day before a published day never comes.
   if (found === undefined)
     return days.some(({ day }) => day > wanted) ? { isDaySigned: false, isInDay: false } : null
   const file = await getText(`${baseUrl}/api/v1/receipts/${wanted}.txt`)
@@ -111,8 +111,8 @@ function toLines(checks: Partial<Record<keyof typeof SAYS, boolean>>, day: strin
 }
 
 /**
- * `waypost recompute <id>`: the score of a listing from only the published rows, next to the one it
- * shows.
+ * `waypost recompute <id>`: the score of a listing from only the published rows, next to the score that
+ * the listing shows.
  */
 export const runRecompute: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {})
@@ -182,7 +182,7 @@ function toText(id: string, own: Score, shown: Pick<Score, 'score' | 'evidence'>
 
 const GET_JSON_TIMEOUT_MS = 30_000
 
-/** @throws WaypostError where the answer has another shape, or is too long */
+/** @throws WaypostError if the answer has another shape, or is too long */
 async function getJson<Schema extends v.GenericSchema>(
   url: string,
   schema: Schema,
@@ -190,7 +190,7 @@ async function getJson<Schema extends v.GenericSchema>(
   return readAs(schema, parseJson(await getText(url)), url)
 }
 
-/** @throws WaypostError with the directory's own words where it refuses */
+/** @throws WaypostError with the directory's message if the directory refuses */
 async function getText(
   url: string,
   limits = { timeoutMs: GET_JSON_TIMEOUT_MS, maxBytes: MAX_DIRECTORY_BYTES },
@@ -205,7 +205,7 @@ async function getText(
   )
 }
 
-/** @throws WaypostError where an address answered something else */
+/** @throws WaypostError if the answer of an address has another shape */
 function readAs<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
@@ -245,7 +245,7 @@ export function saltedHash(secret: string, bytes: Uint8Array): string {
 /** Servers learn of a new key within half a minute, and clocks differ (milliseconds). */
 const CLOCKS_APART_MS = 5 * 60_000
 
-/** A retired key, perhaps a stolen one, must not sign what came later. */
+/** A retired key, which may be stolen, must not sign anything made after it was retired. */
 function isSigned(
   text: Uint8Array,
   { key: id, signature, at }: { key: string; signature: string; at: number },

@@ -8,12 +8,12 @@ export interface Difference {
   found: string
 }
 
-/** What a caller relies on of one listing, as `waypost pin` writes it. */
+/** The facts of a listing that a caller relies on, as `waypost pin` writes them. */
 export interface LockEntry {
-  /** Digest of the whole listing; null where only some calls are pinned. */
+  /** Digest of the whole listing; null if only some calls are pinned. */
   digest: string | null
   hosts: string[]
-  /** The most a call may cost, in US dollars; null where no price is known. */
+  /** The most a call may cost, in US dollars; null if no price is known. */
   max_usd: number | null
   /** Addresses by network (CAIP-2). */
   payees: Record<string, string[]>
@@ -24,7 +24,7 @@ export interface LockEntry {
 /** `waypost.lock`, parsed. */
 export interface Lock {
   version: 1
-  /** The directory it comes from: another one may mean another service by the same id. */
+  /** The lock's directory: the same id may mean another service in another directory. */
   directory: string
   listings: Record<string, LockEntry>
 }
