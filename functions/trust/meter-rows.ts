@@ -293,7 +293,7 @@ export async function insertTransfers(db: Kysely<Tables>, transfers: readonly Tr
       .execute()
 }
 
-/** A payout not read for this long counts as not metered: a facilitator may know newer payments. */
+/** A payout not read for this long is no longer metered: a provider's figures may then count again. */
 const FRESH_DAYS = 3
 
 /**
