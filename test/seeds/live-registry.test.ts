@@ -44,7 +44,7 @@ describe('the live registry', () => {
       sendJson(response, { servers, metadata: { nextCursor: `page-${page}` } })
     })
     const before = content.snapshot()
-    await expect(content.seed({ from: url })).rejects.toThrow('20 pages without one')
+    await expect(content.seed({ from: url })).rejects.toThrow('20 pages without rows')
     expect(requested).toHaveLength(20)
     servers = [{ server: server('io.github.user/x') }]
     const options = { source: mcpRegistry, from: url, limit: null, retryMs: 1, progress: () => {} }

@@ -28,7 +28,7 @@ export async function startDemo({ isOwnAddress = false } = {}): Promise<Demo> {
     PORT: String(port),
     BASE_URL: isOwnAddress ? url : FIXTURE_ENV.BASE_URL,
     OUT_DIR: isOwnAddress ? '.cache/lighthouse-demo' : '.cache/test-demo',
-    STATE_DIR: stateDir,
+    ...{ STATE_DIR: stateDir, DNS_SERVERS: FIXTURE_ENV.DNS_SERVERS },
     RATE_LIMITS: '{"search":"off","check":"off"}',
   }
   const stdio = ['ignore', 'pipe', 'pipe'] as const

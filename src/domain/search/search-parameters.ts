@@ -50,7 +50,7 @@ export const SearchQuerySchema = v.object({
   ),
   view: optionally(
     v.picklist(SEARCH_VIEWS),
-    'How results are written: full summaries (the default), or compact rows.',
+    'Full summaries (the default), or compact rows.',
   ),
   explain: optionally(
     v.boolean(),
