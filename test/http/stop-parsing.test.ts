@@ -8,5 +8,7 @@ test('this Node stops reading a connection when it is told to', () => {
 test('a Node whose parser goes on is refused at the start, and the message says which to run', () => {
   const without = (socket: object) => void Reflect.set(socket, 'parser', undefined)
   for (const stop of [() => {}, without])
-    expect(() => assertParserStops(stop)).toThrow(/Node v\d+.* parsed 3 of three .* instead of 1.*npm ci/)
+    expect(() => assertParserStops(stop)).toThrow(
+      /Node v\d+.* parsed 3 of three .* instead of 1.*npm ci/,
+    )
 })

@@ -49,7 +49,9 @@ describe('the linter', () => {
       { ...offer, amount: '9000000000' },
     ])
     const { problems } = await lint(url, 'x402')
-    expect(problems.map(({ what }) => what).join(' ')).toMatch(/not an address .* more than \$1,000/)
+    expect(problems.map(({ what }) => what).join(' ')).toMatch(
+      /not an address .* more than \$1,000/,
+    )
   })
 
   test('says what would be right where nothing speaks', async () => {

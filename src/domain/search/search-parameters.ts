@@ -48,10 +48,7 @@ export const SearchQuerySchema = v.object({
     v.array(v.picklist(SEARCH_FACETS)),
     'Count the matches by these, separated by commas; each is counted with every filter but its own.',
   ),
-  view: optionally(
-    v.picklist(SEARCH_VIEWS),
-    'Full summaries (the default), or compact rows.',
-  ),
+  view: optionally(v.picklist(SEARCH_VIEWS), 'Full summaries (the default), or compact rows.'),
   explain: optionally(
     v.boolean(),
     'If true, each result says which words matched where, and how its relevance is made up.',
