@@ -75,7 +75,7 @@ function readMark(
   const svg = existsSync(path) ? readFileSync(path, 'utf8') : ''
   const isSafe = svg.includes('<svg') && svg.length <= MAX_MARK_BYTES && !ACTIVE_SVG.test(svg)
   if (isSafe) return { svg, faults: [] }
-  const message = `expected an SVG of at most ${MAX_MARK_BYTES} bytes, with no scripts, links or URLs, got ${svg === '' ? 'none' : 'another'}`
+  const message = `expected an SVG of at most ${MAX_MARK_BYTES} bytes, with no scripts, links or URLs, got ${svg === '' ? 'no file' : 'something else'}`
   return { svg: null, faults: [faultOf(file, message)] }
 }
 

@@ -109,15 +109,18 @@ async function askProber(kit: KitView, operation: Operation | undefined): Promis
   if (!response.ok)
     return fillProblem(toProblemText(response.headers.get('content-type') ?? '', text))
   const { saw, terms = [] }: LintReport = JSON.parse(text)
-  // A listing's other operations are requested too.
-  const own = terms.filter(({ operation: key = '' }) =>
-    [operation?.url ?? '', url].some((address) => key.endsWith(address)),
+  // A listing's other operations are requested too; terms without a name are those of the whole service.
+  const own = terms.filter(
+    ({ operation: key }) =>
+      key === undefined ||
+      operation === undefined ||
+      [operation.url, url].some((address) => key.endsWith(address)),
   )
   if (own.length === 0) return fillProblem(`The service answered ${saw}.`)
   return fillTerms(
     own.map(({ rail, scheme, network: chain, usd, payout: payee }) => {
-      const payTo = payee?.slice(payee.lastIndexOf(':') + 1) ?? 'an account of its own'
-      const words = { price: 'a price in a coin we do not know', network: scheme, payee: payTo }
+      const payTo = payee?.slice(payee.lastIndexOf(':') + 1) ?? 'not named'
+      const words = { price: 'a price in an unknown coin', network: scheme, payee: payTo }
       return {
         rows: toTermRows({ rail, chain, usd, payee, words }, operation ?? {}, kit.payees),
         fault: `Your own client pays this by ${rail} (${scheme}), with the code on the listing’s page.`,
@@ -217,7 +220,7 @@ const MAX_SHOWN = 20_000
 const NOTES = {
   call: 'The call goes through our relay.',
   pay: 'The seller answers with its price. Nothing is paid until your wallet signs.',
-  price: 'Our prober asks the seller for its price. Nothing is paid here.',
+  price: 'Our prober requests the seller’s price. Nothing is paid here.',
 }
 
 /** The form of one operation. @param ceiling US dollars that a payment may cost at most */
