@@ -99,7 +99,7 @@ test('a program and an index that know different filters refuse each other', () 
     )
   expect(write(data.filterValues)).not.toThrow()
   expect(write(data.filterValues.filter((value) => value !== 'auth:none'))).toThrow(
-    /lacks a filter of this program: auth:none/,
+    /lacks the filter value “auth:none”/,
   )
   expect(write(['auth:magic', ...data.filterValues])).toThrow(/does not know: auth:magic/)
 })

@@ -31,15 +31,18 @@ import {
 } from './search-document.ts'
 import { buildWordTable, startsOf, type TermIndex, type WordPairs } from './terms.ts'
 
-/** A frequency above this is cut: BM25 is flat by then. */
+/** Frequencies are capped here: BM25 barely grows beyond it. */
 const MAX_FREQUENCY = 255
 const FREQUENCY_BITS = 8
-/** Shorter words have too many neighbours one edit away, longer ones are not words. */
+/** Shorter words have too many neighbours one edit away; longer strings are not words. */
 const SPELLED = /^[a-z][a-z0-9]{2,23}$/
-/** Listings that must write a word: one is enough in a small index, but noise in a large one. */
+/**
+ * How many listings must write a word before it is suggested: one is enough in a small index, but
+ * noise in a large one.
+ */
 const MOST_NEEDED = 5
 const LISTINGS_A_STEP = 2000
-/** `io.github.someone/repo` and `someone/repo`: the part before the slash is a person. */
+/** The account part of `io.github.someone/repo` and `someone/repo` is a person. */
 const NAMESPACED = /^([\w.-]+)\/([\w.@-]+)$/
 
 /** The content tables that the index is built with. */
@@ -60,12 +63,12 @@ const DEFAULTS: IndexOptions = {
 const MAX_BODY_BYTES = 2 ** 32 - 1
 
 /**
- * Builds the one file the search function serves from. The same documents in any order give the
- * same bytes. First-party documents come behind the others and are scored with the statistics of
- * those, so that they do not affect them.
+ * Builds the one file that the search function serves from. The same documents in any order give
+ * the same bytes. First-party documents come after the others and are scored with the others'
+ * statistics, so that they do not affect them.
  *
- * @param options categories and sources a filter may name although no listing has them yet, and the
- *   table of words
+ * @param options categories and sources that a filter may name although no listing has them yet,
+ *   and the table of words
  * @throws Error naming the listing when an id comes twice
  */
 export function buildSearchIndex(
@@ -90,8 +93,8 @@ function joinParts(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * As `buildSearchIndex`, of documents that come one by one: each is read at once, and forgotten.
- * What it shows is most of it, and is the caller's to keep.
+ * Like `buildSearchIndex`, for documents that come one by one: each is read at once and not kept.
+ * The caller keeps its body, which is most of it.
  */
 export function createIndexBuilder(options: Partial<IndexOptions> = {}) {
   const { noun, words: searchWords, ...known } = { ...DEFAULTS, ...options }
@@ -103,7 +106,7 @@ export function createIndexBuilder(options: Partial<IndexOptions> = {}) {
   const [bodyEnds, checksums] = [createNumberList(), createNumberList()]
   const bodyEndOf = (document: number) => (document < 0 ? 0 : bodyEnds.get(document))
   return {
-    /** @returns its body: those of all documents, one behind the other, are read back at the end */
+    /** @returns the document's body; `finish` reads all bodies back, concatenated in this order */
     add(document: SearchDocument): Uint8Array {
       const body = encoder.encode(document.body)
       const end = bodyEndOf(bodyEnds.length() - 1) + body.length
@@ -112,12 +115,12 @@ export function createIndexBuilder(options: Partial<IndexOptions> = {}) {
       checksums.push(checksum([body]))
       const { facts, lengths } = readDocument(document, read, collector)
       if (!exactKeys.add(document))
-        throw new Error(`${facts.id} comes twice: every listing has an id of its own`)
+        throw new Error(`${facts.id} comes twice: every listing needs an id of its own`)
       columns.add(facts)
       collector.endDocument(lengths, facts.firstParty)
       return body
     },
-    /** @returns the parts of the file in order; one is valid until the next is requested */
+    /** @returns the parts of the file in order; a part is valid until the next is requested */
     finish(bodies: BodyStore): Iterable<Uint8Array> {
       const { order, organicRows, filters, filterValues, ...rest } = columns.finish(known)
       const lengthOf = (document: number) => bodyEndOf(document) - bodyEndOf(document - 1)
@@ -170,9 +173,9 @@ function buildTermIndex(
 }
 
 /**
- * The terms that are kept in order: words by their text, pairs by the word that sorts first and then
- * the other.
- * @returns with the terms in order the numbers that `terms` has for them
+ * Sorts the terms that are kept: words by their text, pairs by the word that sorts first and then
+ * by the other word.
+ * @returns the sorted terms, and the numbers that `terms` has for them
  */
 export function sortTerms(
   terms: TermNumbers,
@@ -210,7 +213,7 @@ export function sortTerms(
   return { words, pairs, numbers }
 }
 
-/** Postings of the terms, in their order: each document writes its own, row by row. */
+/** Postings of the terms, in term order: each document writes its own, row by row. */
 function listPostings(
   collected: CollectedPostings,
   terms: Uint32Array,
@@ -241,14 +244,14 @@ function listPostings(
 }
 
 /**
- * A posting's score before idf depends only on a few small numbers and so repeats: each value is
- * stored once, exactly, and a posting holds its number.
+ * A posting's score before idf depends on a few small numbers only, so scores repeat: each distinct
+ * value is stored once, exactly, and a posting holds its number.
  */
 function createScoreTable({ lengths, averageLength }: CollectedPostings) {
   const scoreTable: { score: number; fields: number }[] = []
   /** By the fields that hold the term, and then by the score. */
   const known = Array.from({ length: 1 << SEARCH_FIELDS.length }, () => new Map<number, number>())
-  /** Those of the row at hand by its terms' frequencies: most are the same. */
+  /** The codes of the current row by its terms' frequencies, most of which repeat. */
   const ofRow = { row: -1, codes: new Map<number, number>() }
   const scoreOf = (packed: number, row: number): number => {
     let sum = 0
@@ -267,7 +270,7 @@ function createScoreTable({ lengths, averageLength }: CollectedPostings) {
     return code
   }
   return {
-    /** @param packed how often the row's fields have the term, see `frequencyIn` */
+    /** @param packed how often each of the row's fields has the term, see `frequencyIn` */
     codeOf(packed: number, row: number): number {
       if (row !== ofRow.row) ofRow.codes.clear()
       ofRow.row = row
@@ -299,9 +302,9 @@ function fieldsIn(packed: number): number {
 type CollectedPostings = ReturnType<ReturnType<typeof createCollector>['finish']>
 
 /**
- * Collects postings: which terms each document holds, and how often. Flat numbers, as a million
- * listings have some sixty million postings; those of a document lie together. Nothing else is kept
- * of a document.
+ * Collects postings: which terms each document holds, and how often. They are flat numbers because
+ * a million listings have some sixty million postings; a document's postings are contiguous.
+ * Nothing else of a document is kept.
  */
 function createCollector() {
   /** By term: the number of its last posting plus one, and how many documents hold it. */
@@ -343,7 +346,7 @@ function createCollector() {
     },
     /**
      * @param order the positions of the documents among the rows
-     * @param organicRows how many of them are not first-party: average lengths are of those
+     * @param organicRows how many rows are not first-party: average lengths are theirs
      */
     finish(order: Uint32Array, organicRows: number) {
       const ofRows = (field: SearchField) => Uint32Array.from(order, lengths[field].get)
@@ -357,7 +360,7 @@ function createCollector() {
         lengths: { name, labels, summary },
         /** How many organic rows hold a term. */
         organicOf: organic.get,
-        /** How many rows hold it, our own among them. */
+        /** How many rows hold a term, first-party rows included. */
         documentsOf: (term: number): number => organic.get(term) + firstParty.get(term),
         /** The terms of a row, and how often it has each, see `frequencyIn`. */
         eachOf(row: number, take: (term: number, packed: number) => void): void {
@@ -371,8 +374,8 @@ function createCollector() {
 }
 
 /**
- * English words that most people know: none is a slip of another, or the start of one. They are one
- * string, as a list of so many takes 5 ms to parse at each start.
+ * English words that most people know: none of them is a typo of another word or the start of one.
+ * They are one string because a list this long takes 5 ms to parse at each start.
  */
 const COMMON_WORDS = [...ENGLISH_10, ...ENGLISH_20, ...ENGLISH_35]
   .filter((word) => /^[a-z]{3,}$/.test(word))
@@ -404,8 +407,8 @@ export function toIndexTables(tables: Tables) {
 }
 
 /**
- * Texts to analyse and ready terms of one field; the terms don't count into its length. Of `added`
- * texts only words that the others lack are taken.
+ * Texts to analyse, and ready terms of one field, which don't count into its length. Of the `added`
+ * texts, only words that `texts` lack are taken.
  */
 interface FieldInput {
   texts: readonly string[]
@@ -413,7 +416,7 @@ interface FieldInput {
   terms?: readonly string[]
 }
 
-/** Texts of each field of the text score (contract §12); ids and hosts are in `ExactTable`. */
+/** The texts of each field of the text score (contract §12); ids and hosts are in `ExactTable`. */
 function documentFields(
   { name, summary, tags, categories, tasks = [], texts }: SearchDocument,
   { taskName }: WordSets,
@@ -428,20 +431,23 @@ function documentFields(
   const [, owner = '', repository = name] = NAMESPACED.exec(name) ?? []
   return {
     name: { texts: [repository] },
-    // A listing is found by what its operations do, too; who does much is no less about its own words.
+    // A listing is also found by what its operations do; many operations must not dilute its own words.
     labels: { texts: [...tags, ...categories], added: tasks.map(taskName), terms },
     summary: { texts: [summary], terms: ownerTerms(owner) },
   }
 }
 
-/** An owner finds its listings, weakly: `github` in `io.github.someone` must not. */
+/** An owner's name finds its listings, weakly; the `github` in `io.github.someone` must not. */
 function ownerTerms(owner: string): string[] {
   const folded = foldText(owner)
   const names = new Set([folded, folded.split('.').at(-1) ?? ''])
   return [...names].filter((name) => name !== '')
 }
 
-/** @param counts takes the document's terms @param read has seen the documents before it */
+/**
+ * @param counts takes the document's terms
+ * @param read has seen the documents before this one
+ */
 function readDocument(
   document: SearchDocument,
   read: ListingReader,
@@ -469,7 +475,7 @@ function readDocument(
   return { facts, lengths }
 }
 
-/** Counts the words of a text, and those that follow each other as pairs. */
+/** Counts the words of a text, and neighbouring words as pairs. */
 function countText(
   read: ListingReader,
   text: string,
@@ -487,18 +493,18 @@ function countText(
   return chunks
 }
 
-/** How often a field holds the term, the field by its place in `SEARCH_FIELDS`. */
+/** How often a field holds the term; `field` is its place in `SEARCH_FIELDS`. */
 function frequencyIn(packed: number, field: number): number {
   return (packed >>> (field * FREQUENCY_BITS)) & MAX_FREQUENCY
 }
 
-/** What a run of characters in a text gives, whatever the document: its words are looked up once. */
+/** What a run of characters yields in any document, so that its words are looked up once. */
 interface ReadChunk {
-  /** Terms of its words but the stop words, and of other spellings of them. */
+  /** Terms of its words without stop words, and of their other spellings. */
   counted: readonly number[]
-  /** Terms that count into its text's length and form pairs: neither stop words nor generic ones. */
+  /** Terms that count into the text's length and form pairs: neither stop words nor generic words. */
   telling: readonly number[]
-  /** The words that a query may be meant to have. */
+  /** The words that a typo in a query can be corrected to. */
   spelled: readonly Spelling[]
 }
 
@@ -506,7 +512,7 @@ interface ReadChunk {
 interface Spelling {
   text: string
   rows: number
-  /** The listing that was counted last, by its number. */
+  /** The number of the listing that was counted last. */
   last: number
 }
 
@@ -516,7 +522,7 @@ type ListingReader = ReturnType<typeof createListingReader>
 function createListingReader(sets: WordSets) {
   const terms = createTermNumbers()
   const spellings = new Map<string, Spelling>()
-  /** Terms of words that stand on their own, and common words inside another. */
+  /** Terms of words that stand on their own, and common words that are part of another word. */
   const [alone, inside] = [createNumberList(), new Set<string>()]
   const chunks = new Map<string, ReadChunk>()
   let document = 0
@@ -557,7 +563,7 @@ function createListingReader(sets: WordSets) {
           spelling.last = document
         }
     },
-    /** Whether a term is a common word that no document writes but inside another: `cat` of `ConfigCat`. */
+    /** Whether a term is a common word that documents write only inside another word: `cat` in `ConfigCat`. */
     isOnlyInside: (text: string): boolean =>
       inside.has(text) && alone.get(terms.ofWord(text)) === 0,
     /** @param rows how many organic listings there are */
@@ -568,13 +574,13 @@ function createListingReader(sets: WordSets) {
   }
 }
 
-/** Words that count: each once. CamelCase counts as the one word it is written as. */
+/** The words that count, once each. CamelCase counts as the one word it is written as. */
 function plainParts(word: Word): readonly string[] {
   const isOne = word.style === 'plain' || word.style === 'camel'
   return isOne || (word.style === 'hyphen' && hasSingleLetter(word)) ? [word.whole] : word.parts
 }
 
-/** CamelCase is also found by its parts, and with more than two also as a whole, in order. */
+/** Other spellings that find a word: the parts of CamelCase, and three or more hyphenated parts as one word. */
 function otherSpellings({ style, parts, whole }: Word, { stop }: WordSets): string[] {
   if (style === 'camel') return parts.filter((part) => part.length > 1 && !stop.has(part))
   return style === 'hyphen' && parts.length > 2 ? [whole] : []

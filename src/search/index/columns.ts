@@ -11,7 +11,7 @@ import type { ReadDocument } from './search-document.ts'
 
 type Facts = ReadDocument['facts']
 
-/** The known categories and sources of an index; a filter for any other is a caller's mistake. */
+/** The known categories and sources of an index; a filter for any other one is the caller's mistake. */
 export interface FilterVocabulary {
   categories: readonly string[]
   sources: readonly string[]
@@ -22,9 +22,9 @@ export interface FilterVocabulary {
 const MILLISECONDS_A_DAY = 86_400_000
 
 /**
- * The values that a search reads of a row besides its text, one typed array for each. Of documents that
- * come one by one is kept what they are ordered by, and of any other value the number that it has among
- * the different ones, which are few.
+ * The values that a search reads of a row besides its text, one typed array each. For documents
+ * that come one by one, only the values they are ordered by are kept; every other value is a number
+ * into the few distinct ones.
  */
 export function createColumns() {
   const documents: Ordered[] = []
@@ -51,7 +51,7 @@ export function createColumns() {
     },
     /**
      * @param known what a filter may name although no document has it
-     * @returns with the columns the documents in the order of rows
+     * @returns the columns, and the documents in the order of rows
      */
     finish(known: FilterVocabulary) {
       const order = sortDocuments(documents)
@@ -66,13 +66,13 @@ export function createColumns() {
         maxUsd: buildCodedColumn(maxUsd, order),
         added: buildCodedColumn(added, order),
         reportedCalls: buildCodedColumn(reportedCalls, order),
-        /** The most settlements that anybody counts. */
+        /** The highest count of settlements by any source. */
         settlements: buildCodedColumn(settlements, order),
-        /** The newest day of a good answer, and of a counted payment. */
+        /** The latest day of a good answer, and of a counted payment. */
         answered: buildCodedColumn(answered, order),
         lastPaid: buildCodedColumn(lastPaid, order),
         ...buildPaidTexts(paid, order),
-        /** A bit for each row and filter value; the words of a value lie together. */
+        /** A bit for each row and filter value; the words of a value are contiguous. */
         filterBits: buildFilterBits(values, { order, names: filterNames }),
         offers: buildOfferTable(offers, { order, names: filterNames }),
       }
@@ -81,7 +81,7 @@ export function createColumns() {
   }
 }
 
-/** Between values of one document: none has it. */
+/** Separates the values of one document; no value contains it. */
 const SEPARATOR = '\n'
 
 /** What a document is ordered by. */
@@ -92,7 +92,7 @@ function toOrdered(facts: Facts): Ordered {
   return { id, trustScore, verifiedBuyers, remote, minUsd, liveTested, firstParty }
 }
 
-/** Organic documents in the order of ties, then our own in the same. */
+/** Organic documents in the order of ties, then first-party documents in the same order. */
 function sortDocuments(documents: readonly Ordered[]): Uint32Array {
   return Uint32Array.from(documents.keys()).sort((a, b) => {
     const [left, right] = [documents[a], documents[b]]
@@ -109,7 +109,7 @@ function buildOrders(rows: readonly Ordered[], organicRows: number) {
     toTrustMark(trustScore, liveTested),
   )
   return {
-    /** Rows in the order of a search without words, first the organic ones. */
+    /** Rows in the order of a search without words, organic rows first. */
     browseOrder,
     /** Trust and Live-Tested of each row, see `toTrustMark`. */
     trustMarks,
@@ -117,7 +117,7 @@ function buildOrders(rows: readonly Ordered[], organicRows: number) {
   }
 }
 
-/** Rows are already in order of id: of equal ones the lower number goes first. */
+/** Rows are already in order of id: of equal rows the lower number goes first. */
 function compareRows(rows: readonly Ordered[], a: number, b: number): number {
   const [left, right] = [rows[a], rows[b]]
   return left === undefined || right === undefined ? a - b : compareBrowsing(left, right)
@@ -125,12 +125,12 @@ function compareRows(rows: readonly Ordered[], a: number, b: number): number {
 
 type Codes<Value> = ReturnType<typeof createCodes<Value>>
 
-/** A value of each document, of which few are different: each of those is kept once. */
+/** A value for each document; the few distinct values are kept once. */
 function createCodes<Value>() {
   const numbers = new Map<Value, number>()
   const codes = createNumberList()
   return {
-    /** @returns whether it is new */
+    /** @returns whether the value is new */
     add(value: Value): boolean {
       const { size } = numbers
       const number = numbers.get(value) ?? size
@@ -138,7 +138,7 @@ function createCodes<Value>() {
       if (number === size) numbers.set(value, size)
       return number === size
     },
-    /** The different values, by their numbers. */
+    /** The distinct values, by their numbers. */
     values: (): Value[] => [...numbers.keys()],
     /** The number of a document's value. */
     of: codes.get,
@@ -173,7 +173,10 @@ export function toDay(day: string): number {
   return Date.parse(day) / MILLISECONDS_A_DAY
 }
 
-/** What rows say of payments, the texts and which of them each row has: few do, and many the same. */
+/**
+ * What rows say of payments: the distinct texts, and which of them each row has. Few rows have one,
+ * and many share it.
+ */
 function buildPaidTexts(paid: Codes<string>, order: Uint32Array) {
   const texts = paid.values()
   const paidTexts = texts.toSorted()
@@ -181,7 +184,7 @@ function buildPaidTexts(paid: Codes<string>, order: Uint32Array) {
   return { paidTexts, paidCodes: order.map((document) => places[paid.of(document)] ?? 0) }
 }
 
-/** The rows, and filter values in the order of their bit sets. */
+/** The rows, and the filter values in the order of their bit sets. */
 interface Filtered {
   order: Uint32Array
   names: readonly string[]
@@ -203,7 +206,7 @@ function buildFilterBits(values: Codes<string>, { order, names }: Filtered): Uin
   return bits
 }
 
-/** Every value with a bit set, in the order of the bit sets in the file. */
+/** Every value with a bit set, in the order of the file. */
 export function filterValues(known: FilterVocabulary): string[] {
   return [
     ...FILTER_ROWS.flatMap(([name, filter]) => {
@@ -217,7 +220,7 @@ export function filterValues(known: FilterVocabulary): string[] {
   ]
 }
 
-/** The values that hold for a document. */
+/** The filter values that a document has. */
 export function valuesOf(document: Facts): string[] {
   return [
     ...FILTER_ROWS.flatMap(([name, filter]) =>
@@ -237,18 +240,18 @@ function priceBucket(minUsd: number | null): PriceBucket {
   return minUsd < 1 ? 'lt_1' : 'ge_1'
 }
 
-/** 32-bit words a bit set over all rows takes. */
+/** How many 32-bit words a bit set over all rows takes. */
 export function bitWords(rows: number): number {
   return (rows + 31) >>> 5
 }
 
 /**
  * The offers of rows that have several, sorted by row. The bit sets and the price column cover all
- * offers of a row together; with several offers one may pass by its rail and another by its price.
+ * offers of a row together, so one offer may pass by its rail and another by its price.
  */
 interface OfferTable {
   rows: Uint32Array
-  /** Positions of the bit sets of its rail and its network; `NO_PLACE` for none. */
+  /** Positions of the bit sets of the offer's rail and network; `NO_PLACE` for none. */
   rails: Uint16Array
   networks: Uint16Array
   minUsd: Float64Array
@@ -256,7 +259,7 @@ interface OfferTable {
 
 const NO_PLACE = 0xffff
 
-/** Those of a document that has several. */
+/** The offers of a document that has several. */
 interface DocumentOffers {
   document: number
   offers: NonNullable<Facts['offers']>
@@ -291,7 +294,7 @@ interface OfferFilter {
   mostUsd?: number | undefined
 }
 
-/** The rows with several offers of which none passes. */
+/** The rows with several offers none of which passes. */
 export function findUnsold(table: OfferTable, { rail, network, mostUsd }: OfferFilter): number[] {
   const { rows, rails, networks, minUsd } = table
   const unsold: number[] = []
@@ -309,13 +312,13 @@ export function findUnsold(table: OfferTable, { rail, network, mostUsd }: OfferF
 }
 
 /**
- * The multiplier of a row's score, as one byte: the trust score (`NO_TRUST` for none), and above it
- * a bit for Live-Tested.
+ * What multiplies a row's score, as one byte: the trust score (`NO_TRUST` for none), and above it a
+ * bit for Live-Tested.
  */
 export const NO_TRUST = 127
 const LIVE_TESTED = 128
 
-/** The multiplier of each standing. */
+/** The multiplier of each trust mark. */
 const MULTIPLIERS = Float64Array.from({ length: 256 }, (_, trustMark) => {
   const trust = trustMark & NO_TRUST
   return rankMultiplier(trust === NO_TRUST ? null : trust, trustMark >= LIVE_TESTED)
@@ -325,7 +328,7 @@ function toTrustMark(trustScore: number | null, liveTested: boolean): number {
   return (trustScore ?? NO_TRUST) | (liveTested ? LIVE_TESTED : 0)
 }
 
-/** The trust score of a standing, `NO_TRUST` for none. */
+/** The trust score in a trust mark, `NO_TRUST` for none. */
 export function trustOf(trustMark: number): number {
   return trustMark & NO_TRUST
 }
@@ -338,7 +341,7 @@ export function multiplierOf(trustMark: number): number {
   return MULTIPLIERS[trustMark] ?? 1
 }
 
-/** A number for each row, for few distinct values: the values, and which of them each row has. */
+/** A number for each row where few are distinct: the distinct values, and which of them each row has. */
 export interface CodedColumn {
   /** Indexes into `values`. */
   codes: Uint32Array

@@ -4,7 +4,7 @@ import { buildWordTable, findWord, startsOf, type WordTable } from './terms.ts'
 
 /**
  * Rows by keys that a query may equal: a listing's id, its host, its full name, its vendor's name,
- * or its product's. The keys are sorted, and so are the rows of each.
+ * or its product's name. The keys are sorted, and so are the rows of each key.
  */
 export interface ExactTable {
   keys: WordTable
@@ -14,8 +14,8 @@ export interface ExactTable {
 }
 
 /**
- * In the order in which they put a listing first. `vendor`: who is at its address, see `vendorsOf`.
- * `product`: its name without the part in brackets. Both leave out words that any name may have.
+ * In the order in which they put a listing first. `vendor` is who runs its address, see `vendorsOf`;
+ * `product` is its name without the part in brackets. Both leave out words that any name may have.
  */
 export const EXACT_KINDS = ['id', 'host', 'vendor', 'name', 'product'] as const
 export type ExactKind = (typeof EXACT_KINDS)[number]
@@ -28,15 +28,15 @@ interface Identified {
 }
 
 const NOT_IN_WORDS = /[^\p{L}\p{N}+#]+/gu
-/** `io.github.someone/repo`: the part after the slash is a name too. */
+/** In `io.github.someone/repo`, the part after the slash is a name too. */
 const NAMESPACED = /^[\w.-]+\/([\w.@-]+)$/
 /** `Slack (community)`: the brackets name its owner or variant. */
 const BRACKETS = /\([^()]*\)/g
 const KIND_WORDS = /(?<![\p{L}\p{N}])(?:mcp|server|api)(?![\p{L}\p{N}])/giu
-/** The account in an address on a host where strangers publish: `github.com/acme`, `…/package/@acme/mcp`. */
+/** The account in the address on a host where strangers publish: `github.com/acme`, `…/package/@acme/mcp`. */
 const ACCOUNT = /^\/(?:package\/@)?([\w-]+)\//
 
-/** Collects what documents that come one by one are found by exactly. */
+/** Collects the exact keys of documents that come one by one. */
 export function createExactKeys() {
   const numbers = new Map<string, number>()
   const held = createNumberList()
@@ -44,10 +44,10 @@ export function createExactKeys() {
   const ends = createNumberList()
   let last: Place | undefined
   return {
-    /** @returns whether its id is new */
+    /** @returns whether the document's id is new */
     add(document: Identified): boolean {
       const { url, domain } = document
-      // Operations have the address of their listing, and come one behind the other.
+      // Operations share their listing's address, and follow one another.
       if (last?.url !== url || last.domain !== domain) last = toPlace(url, domain)
       const keys = exactKeysOf(document, last)
       const isNew = !numbers.has(keyFor('id', document.id))
@@ -86,7 +86,7 @@ export function createExactKeys() {
 /** An address, and what documents there are found by. */
 interface Place extends Pick<Identified, 'url' | 'domain'> {
   hosts: readonly string[]
-  /** The name of its domain, or the account on a shared host, and that without what says nothing. */
+  /** The name of its domain, or the account on a shared host; `plainOwner` lacks words that say nothing. */
   owner: string | undefined
   plainOwner: string
 }
@@ -102,7 +102,7 @@ function toPlace(url: string, domain: string | undefined): Place {
   }
 }
 
-/** Without repeats. */
+/** The document's keys, without repeats. */
 function exactKeysOf({ id, name }: Identified, place: Place): Set<string> {
   const names = namesOf(name)
   return new Set([
@@ -114,7 +114,7 @@ function exactKeysOf({ id, name }: Identified, place: Place): Set<string> {
   ])
 }
 
-/** The rows whose id, host or full name is this text. */
+/** The rows that this text is a key of. */
 export function findExact(table: ExactTable, kind: ExactKind, text: string): Uint32Array {
   const { keys, starts, rows } = table
   const key = findWord(keys, keyFor(kind, text))
@@ -125,7 +125,7 @@ function keyFor(kind: ExactKind, text: string): string {
   return `${kind} ${PLAIN[kind](text)}`.toWellFormed()
 }
 
-/** One spelling for all variants of a key. */
+/** How to give all variants of a key one spelling. */
 const PLAIN: Record<ExactKind, (text: string) => string> = {
   id: (text) => text,
   host: (text) => text.toLowerCase().replace(/^www\./, ''),
@@ -138,7 +138,7 @@ function glue(text: string): string {
   return foldText(text).replace(NOT_IN_WORDS, '')
 }
 
-/** A name made only of such words keeps them. */
+/** A name made only of kind words keeps them. */
 function glueWithoutKind(text: string): string {
   return glue(text.replaceAll('_', ' ').replace(KIND_WORDS, ' ')) || glue(text)
 }
@@ -148,8 +148,8 @@ function withoutBrackets(text: string): string {
 }
 
 /**
- * The vendor at an address, if the listing is named after it. A service with its own domain is not
- * somebody else's work on another, either.
+ * The vendor at an address, if the listing is named after it. A service on its own domain is not a
+ * stranger's work on another service either.
  */
 function vendorsOf({ owner, plainOwner, domain }: Place, names: readonly string[]): string[] {
   const isNamed = names.some((name) => isNamedAfter(name, plainOwner))
@@ -159,7 +159,7 @@ function vendorsOf({ owner, plainOwner, domain }: Place, names: readonly string[
   ]
 }
 
-/** Whether a name starts with another, word by word: `Acme Maps` is of `acme`, `Acmeville` is not. */
+/** Whether a name starts with another, word by word: `Acme Maps` starts with `acme`, `Acmeville` does not. */
 function isNamedAfter(name: string, plain: string): boolean {
   if (plain === '') return false
   const own = withoutBrackets(name).replace(KIND_WORDS, ' ')

@@ -5,8 +5,8 @@ import { BODY_START } from './search-document.ts'
 import type { RangeName, TermIndex, WordTable } from './terms.ts'
 
 /**
- * The container of the search index: one file, a head that is read whole and bodies that are read
- * a few at a time.
+ * The container of the search index: one file, whose head is read whole and whose bodies are read a
+ * few at a time.
  *
  * ```
  * 0   8  "DIRINDEX"
@@ -16,9 +16,9 @@ import type { RangeName, TermIndex, WordTable } from './terms.ts'
  * 24  8  bytes of the bodies, which follow the head
  * 32  4  checksum of the head from byte 40; the index itself has one for each body
  * 36  4  checksum of the header up to here
- * 40  …  table, then arrays, each at a multiple of 8 so that it can be used where it lies
+ * 40  …  table, then arrays, each at a multiple of 8 so that it can be used in place
  * ```
- * All numbers are little-endian; a big-endian machine is refused, as typed arrays follow the machine.
+ * All numbers are little-endian; a big-endian machine is refused, as typed arrays have its byte order.
  */
 
 const INDEX_FORMAT_VERSION = 18
@@ -27,7 +27,7 @@ const HEADER_CHECKSUM_AT = 36
 const MAGIC = 'DIRINDEX'
 const ALIGNMENT = 8
 
-/** The file cannot be used; the message says what is wrong with it and what to do. */
+/** The file cannot be used; the message says what is wrong and what to do. */
 export class SearchIndexError extends Error {
   override name = 'SearchIndexError'
 }
@@ -50,7 +50,7 @@ interface IndexHeader {
   headChecksum: number
 }
 
-/** The parts of the file of an index and the bodies of its rows, in order. */
+/** The parts of an index file: the index, then the bodies of its rows in order. */
 export function* toIndexFile(
   index: IndexData,
   bodies: Iterable<Uint8Array>,
@@ -79,7 +79,7 @@ export function* toIndexFile(
   yield* bodies
 }
 
-/** With zeros behind it up to where the next array may begin. */
+/** Pads with zeros up to where the next array may begin. */
 function toAligned(bytes: Uint8Array): Uint8Array {
   if (bytes.length % ALIGNMENT === 0) return bytes
   const aligned = new Uint8Array(align(bytes.length))
@@ -107,21 +107,21 @@ function writeHeader(file: Uint8Array, header: IndexHeader): void {
 }
 
 /**
- * Reads the header alone, so that a reader of a file knows how much to load.
- * @throws SearchIndexError when this is not a search index, a damaged one, or of another version.
+ * Reads the header alone, so that a file's reader knows how much to load.
+ * @throws SearchIndexError when it is not a search index, is damaged, or has another version
  */
 export function readIndexHeader(bytes: Uint8Array): IndexHeader {
   const magic = new TextDecoder().decode(bytes.subarray(0, MAGIC.length))
   if (bytes.byteLength < INDEX_HEADER_BYTES || magic !== MAGIC) {
     throw new SearchIndexError(
-      `This is not a search index: ${bytes.byteLength} bytes that do not start with ${MAGIC}. Build it again.`,
+      `This is not a search index: its ${bytes.byteLength} bytes do not start with ${MAGIC}. Build it again.`,
     )
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset, INDEX_HEADER_BYTES)
   const version = view.getUint32(8, true)
   if (version !== INDEX_FORMAT_VERSION) {
     throw new SearchIndexError(
-      `The search index has format ${version}, this program reads format ${INDEX_FORMAT_VERSION}. Build it again.`,
+      `The search index has format ${version}, but this program reads format ${INDEX_FORMAT_VERSION}. Build it again.`,
     )
   }
   const written = view.getUint32(HEADER_CHECKSUM_AT, true)
@@ -135,19 +135,19 @@ export function readIndexHeader(bytes: Uint8Array): IndexHeader {
 }
 
 /**
- * @param part name of the bytes, for the message
- * @throws SearchIndexError when `bytes` do not match the checksum.
+ * @param part what the bytes are, for the message
+ * @throws SearchIndexError when `bytes` do not match the checksum
  */
 function verifyBytes(part: string, bytes: Uint8Array, expected: number): void {
   const found = checksum([bytes])
   if (found === expected) return
   throw new SearchIndexError(
-    `The search index is damaged: its ${part} has checksum ${found.toString(16)}, written was ${expected.toString(16)}. Build it again.`,
+    `The search index is damaged: its ${part} has checksum ${found.toString(16)} instead of ${expected.toString(16)}. Build it again.`,
   )
 }
 
 /**
- * The index of a head, with its arrays in place.
+ * Reads the index from the head, with its arrays in place.
  * @throws SearchIndexError when the head was damaged
  */
 export function readIndexHead(head: Uint8Array, header: IndexHeader): IndexData {
@@ -155,10 +155,10 @@ export function readIndexHead(head: Uint8Array, header: IndexHeader): IndexData 
   const end = INDEX_HEADER_BYTES + header.tableBytes
   const text = new TextDecoder().decode(head.subarray(INDEX_HEADER_BYTES, end))
   const start = head.byteOffset + align(end)
-  // Written by the build of this format just before it computed the checksum.
+  // Safe: the build wrote this text in this format just before it computed the checksum.
   return JSON.parse(text, (_, value: unknown) => {
     if (!isPlace(value)) return value
-    // The constructors are typed for memory that is not shared, and make arrays on either.
+    // The constructors are typed for unshared memory, but accept shared memory too.
     return new ARRAYS[value.array](head.buffer as ArrayBuffer, start + value.at, value.length)
   }) as IndexData
 }
@@ -175,13 +175,13 @@ const SEED = 0x811c9dc5
  * that the processor can work on both at once; each step is a bijection, so a single changed word
  * always changes the result.
  *
- * @param parts of what is checked, each but the last a multiple of 8 bytes long
+ * @param parts what is checked; each but the last is a multiple of 8 bytes long
  */
 export function checksum(parts: readonly Uint8Array[]): number {
   let a = SEED
   let b = parts.reduce((sum, { length }) => sum + length, 0)
   for (const bytes of parts) {
-    // Bodies start at any byte, where a typed array of words cannot.
+    // Bodies start at any byte; a typed array of words cannot.
     const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const whole = bytes.length - (bytes.length % 8)
     for (let at = 0; at < whole; at += 8) {
@@ -193,30 +193,30 @@ export function checksum(parts: readonly Uint8Array[]): number {
   return (Math.imul(a ^ (a >>> 15), PRIME) ^ b) >>> 0
 }
 
-/** The name of an index's rows in notes. */
+/** What the rows of an index are called in notes. */
 export type IndexNoun = 'listing' | 'operation'
 
 /**
  * The content of the file; immutable. Rows are numbered in the order of ties (trust, buyers, id), so
- * that of two equal scores the lower row number wins; our own come behind all others, and whatever is
- * counted or averaged (rows, document frequencies, lengths, spellings) is of the organic rows alone.
+ * of two equal scores the lower row number wins. First-party rows come last, and whatever is counted
+ * or averaged (rows, document frequencies, lengths, spellings) covers the organic rows alone.
  */
 export interface IndexData extends Columns {
   noun: IndexNoun
   filters: FilterVocabulary
   /** The name of each bit set, in the order of the file: bit sets are found by name. */
   filterValues: readonly string[]
-  /** The content's table of words, as JSON: most of it is first needed by a query. */
+  /** The content's table of words, as JSON: most of it is not needed before the first query. */
   searchWords: string
-  /** How the organic listings write words, with the number of listings that write them so. */
+  /** How the organic listings write words, and how many listings write each. */
   spellings: { words: WordTable; rows: Uint32Array }
-  /** How many rows are not first-party: those come first. */
+  /** How many rows are not first-party; they come first. */
   organicRows: number
   terms: TermIndex
   exact: ExactTable
   /** Where the body of each row starts, and where the last one ends. */
   bodyStarts: Uint32Array
-  /** `checksum` of each body, looked at when it is read. */
+  /** `checksum` of each body, checked when the body is read. */
   bodyChecksums: Uint32Array
 }
 
@@ -228,23 +228,23 @@ export interface SearchIndex extends IndexData {
   filterPlaces: ReadonlyMap<string, number>
   words: WordSets
   bodies: BodyStore
-  /** Whether bodies are verified as they are read; not needed once all were. */
+  /** Whether bodies are verified as they are read; not needed once all have been verified. */
   verifyReads: boolean
 }
 
-/** Rows that are ranked together: the organic ones, or our own. */
+/** Rows that are ranked together: the organic or the first-party rows. */
 export interface RowRange {
   name: RangeName
   start: number
   end: number
 }
 
-/** A term as the organic rows know it. Only their words decide what is searched for. */
+/** A term as the organic rows know it; only their words decide what is searched for. */
 export interface KnownTerm {
   text: string
-  /** A word it represents, as written: a term is a stem. */
+  /** A word that the term stands for, as written; the term itself is a stem. */
   written: string
-  /** Its number, or -1. Our own rows alone may hold it. */
+  /** The number of the term, or -1. First-party rows alone may hold it. */
   number: number
   /** How many organic rows hold it. */
   rows: number
@@ -256,7 +256,7 @@ export interface BodyStore {
 }
 
 /**
- * Loads an index file that is entirely in memory, by mapping typed arrays onto it, and verifies it.
+ * Loads an index file that is entirely in memory: maps typed arrays onto it and verifies it.
  * @throws SearchIndexError when it is damaged, cut short, or of another version
  */
 export function loadSearchIndex(file: Uint8Array): SearchIndex {
@@ -276,16 +276,16 @@ export function verifyLength(header: IndexHeader, bytes: number): void {
   const expected = header.headBytes + header.bodyBytes
   if (bytes === expected) return
   throw new SearchIndexError(
-    `The search index is damaged: it has ${bytes} bytes, written were ${expected}. Build it again.`,
+    `The search index is damaged: it has ${bytes} bytes instead of ${expected}. Build it again.`,
   )
 }
 
-/** Bodies verified in one step: some hundred KiB, less than a millisecond. */
+/** Bodies verified in one step: some hundred KiB, which takes less than a millisecond. */
 const BODIES_AT_A_TIME = 512
 
 /**
- * Reads every body once, in short steps: the caller may do something else in between.
- * @throws SearchIndexError at the first damaged one
+ * Reads every body once, in short steps, so that the caller can do other work in between.
+ * @throws SearchIndexError at the first damaged body
  */
 export function* verifyBodies(index: SearchIndex): Generator<void> {
   for (let row = 0; row < index.firstParty.end; row += 1) {
@@ -295,10 +295,10 @@ export function* verifyBodies(index: SearchIndex): Generator<void> {
 }
 
 /**
- * As `loadSearchIndex`, for a reader that keeps only the head in memory. Bodies are verified one by
- * one as they are read.
+ * Like `loadSearchIndex`, for a reader that keeps only the head in memory. Bodies are verified one
+ * by one as they are read.
  * @param head the first `headBytes` of the file, at an offset that is a multiple of 8
- * @throws SearchIndexError when it is damaged
+ * @throws SearchIndexError when the head is damaged
  */
 export function loadSearchIndexHead(
   head: Uint8Array,
@@ -319,8 +319,8 @@ export function loadSearchIndexHead(
 }
 
 /**
- * A program with a filter that the file has no bit set for would answer it with nothing, and one
- * without a filter of the file is older than the file: neither serves it.
+ * The filters of the file and of this program must be the same: a filter without bit sets would
+ * find nothing, and an unknown filter means that the program is older than the file.
  */
 function placeBitSets({ filters, filterValues: written }: IndexData): Map<string, number> {
   const known = new Set(filterValues(filters))
@@ -329,8 +329,8 @@ function placeBitSets({ filters, filterValues: written }: IndexData): Map<string
   if (missing !== undefined || unknown !== undefined)
     throw new SearchIndexError(
       missing === undefined
-        ? `The search index has a filter that this program does not know: ${unknown}. Build it again.`
-        : `The search index lacks a filter of this program: ${missing}. Build it again.`,
+        ? `The search index has the filter value “${unknown}”, which this program does not know. Build it again.`
+        : `The search index lacks the filter value “${missing}”, which this program needs. Build it again.`,
     )
   return new Map(written.map((value, at) => [value, at]))
 }
@@ -343,7 +343,7 @@ export function readId(index: SearchIndex, row: number): string {
   return decoder.decode(idOf(readBody(index, row)))
 }
 
-/** The ASCII of the id that a body starts with. */
+/** The ASCII bytes of the id that a body starts with. */
 export function idOf(body: Uint8Array): Uint8Array {
   return body.subarray(BODY_START.length, body.indexOf(QUOTATION_MARK, BODY_START.length))
 }
@@ -354,9 +354,9 @@ export function findId({ exact }: SearchIndex, id: string): number {
 }
 
 /**
- * The prepared bytes of a row's listing summary; see `SearchDocument` for what they lack. They are
- * valid until the next read.
- * @throws SearchIndexError when they were damaged on the way
+ * The prepared bytes of a row's listing summary, valid until the next read; see `SearchDocument`
+ * for what they lack.
+ * @throws SearchIndexError when they do not match their checksum
  */
 export function readBody(index: SearchIndex, row: number): Uint8Array {
   const start = index.bodyStarts[row] ?? 0

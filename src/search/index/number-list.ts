@@ -23,8 +23,8 @@ export function createNumberList() {
 
 /**
  * Zeros for a list that may grow large. The memory is a SharedArrayBuffer although nothing shares
- * it: V8 marks its whole heap again for every 64 MB of other buffers it allocates, and with a
- * million documents on the heap that took a third of the build.
+ * it: V8 marks its whole heap again for every 64 MB of ordinary buffers, which took a third of the
+ * build with a million documents on the heap.
  */
 function allocate(length: number): Uint32Array {
   return new Uint32Array(new SharedArrayBuffer(length * Uint32Array.BYTES_PER_ELEMENT))

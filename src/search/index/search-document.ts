@@ -25,44 +25,44 @@ export interface SearchDocument {
   kind: Kind
   summary: string
   url: string
-  /** The registered domain it is at; absent where strangers share the host. */
+  /** The registered domain of its address; absent where strangers share the host. */
   domain?: string | undefined
   tags: string[]
   categories: string[]
   rails: Rail[]
   sources: string[]
   has: (typeof DISCOVERY_FILES)[number][]
-  /** Lowest listed price in USD, 0 where it is declared free; null where it is unknown. */
+  /** Lowest listed price in USD: 0 where declared free, null where unknown. */
   minUsd: number | null
   maxUsd: number | null
   auth: (typeof AUTH_TYPES)[number]
   runs: Runs[]
-  /** Networks it takes payment on, as CAIP-2 ids. */
+  /** Networks on which it takes payment, as CAIP-2 ids. */
   networks: string[]
   /** Ids of the tasks it does. */
   tasks?: string[] | undefined
-  /** For an operation: its offers, each judged separately; a listing is judged as a whole. */
+  /** An operation's offers, each judged separately; a listing is judged as a whole. */
   offers?: { rail: Rail; network?: string | undefined; minUsd: number }[] | undefined
-  /** Of an operation. */
+  /** An operation's effect. */
   effect?: Effect | undefined
   /** Whether the relay calls it. */
   call: boolean
-  /** The day it was added, `YYYY-MM-DD`; null where it is unknown. */
+  /** The day it was added, `YYYY-MM-DD`; null where unknown. */
   added: string | null
-  /** Calls in 30 days, as others count them; absent where nobody does. For sorting, not ranking. */
+  /** Calls in 30 days, as a third party counts them; absent where nobody does. For sorting, not ranking. */
   reportedCalls?: number | undefined
-  /** The most settlements that anybody counts, as above. */
+  /** The highest count of settlements by any source; for sorting, too. */
   settlements?: number | undefined
-  /** The newest days of a good answer and of a counted payment, `YYYY-MM-DD`. */
+  /** The latest days of a good answer and of a counted payment, `YYYY-MM-DD`. */
   answered?: string | null | undefined
   lastPaid?: string | null | undefined
   /** Whether anybody paid, in a few words. */
   paid?: string | undefined
   /** 0 to 100; null without payment evidence. */
   trustScore: number | null
-  /** Whether its score rests on buyers that an independent seller vouches for. */
+  /** Whether its score rests on buyers whom an independent seller vouches for. */
   vouched?: boolean | undefined
-  /** Independent paying buyers in 30 days; 0 where nothing is known. */
+  /** Independent paying buyers in 30 days; 0 where none are known. */
   verifiedBuyers: number
   liveTested: boolean
   /** Can be called over the network: every `http_api` and `a2a_agent`, an `mcp_server` with a remote. */
@@ -70,14 +70,14 @@ export interface SearchDocument {
   firstParty: boolean
   body: string
   /**
-   * Of an operation the texts of each field; a listing's are its name, labels and summary. An
-   * operation's id is its listing's, `~` and a number, and its body is any object whose first member
-   * is `id` and whose last is an object.
+   * An operation's texts for each field; a listing's are its name, labels and summary. An
+   * operation's id is its listing's, `~` and a number; its body is any object whose first member is
+   * `id` and whose last is an object.
    */
   texts?: Record<SearchField, string[]> | undefined
 }
 
-/** What the document of an operation has of its own: the rest is its listing's. */
+/** The members in which an operation's document differs from its listing's. */
 export type OperationPart = Partial<SearchDocument> & Pick<SearchDocument, 'body'>
 
 /** How every body starts; the id follows, up to the next quotation mark. */
@@ -87,39 +87,39 @@ export const SUMMARY_END = ',"status":"'
 
 type FirstMembers = Record<'id' | 'name' | 'kind' | 'summary' | 'status', string>
 
-/** A listing's body: in this order, whatever the order of the summary's members. */
+/** A listing's body: its members in this order, whatever the order in `view`. */
 export function toBody(view: FirstMembers & { links: object }): string {
   const { id, name, kind, summary, status, links, ...others } = view
   return JSON.stringify({ id, name, kind, summary, status, ...others, links })
 }
 
-/** A task as a term, which no text has. */
+/** A task as a term; no text can contain it. */
 export function taskTerm(id: string): string {
   return `:${id}`
 }
 
 type Texts = 'name' | 'summary' | 'url' | 'domain' | 'tags' | 'texts' | 'body'
 
-/** What an index takes of a document beside its terms. */
+/** What an index keeps of a document beside its terms. */
 export interface ReadDocument {
-  /** Values it is filtered and sorted by. */
+  /** Values that it is filtered and sorted by. */
   facts: Omit<SearchDocument, Texts>
   /** Counted terms of each field. */
   lengths: Record<SearchField, number>
 }
 
-/** Counts the terms of one document after another. A field is given by its place in `SEARCH_FIELDS`. */
+/** Counts the terms of one document after another. Fields are packed by their place in `SEARCH_FIELDS`. */
 export interface TermCounts {
   /** How often the document has the term so far, see `frequencyIn`. */
   packedOf(term: number): number
-  /** @param amount one in the bits of a field, see `frequencyIn` */
+  /** @param amount 1 in the bits of a field, see `frequencyIn` */
   add(term: number, amount: number): void
 }
 
 /**
- * The terms of an index as numbers, counted from 0 in the order they come: words, and pairs of two
- * words' terms in either order. One map per term for its pairs: a single `Map` ends at 2^24
- * entries, and the neighbours in the texts of a million listings are about as many.
+ * The terms of an index as numbers, counted from 0 in order of first use: words, and pairs of two
+ * words' terms in either order. Each term has a map of its pairs: a single `Map` ends at 2^24
+ * entries, about as many as a million listings have pairs of neighbours.
  */
 export function createTermNumbers() {
   const words = new Map<string, number>()
@@ -135,9 +135,9 @@ export function createTermNumbers() {
   return {
     /** By text. */
     words: words as ReadonlyMap<string, number>,
-    /** By the lower term and then the higher one. */
+    /** By the lower term and then the higher term. */
     pairs: pairs as ReadonlyMap<number, ReadonlyMap<number, number>>,
-    /** The number of a word's term; a new one for a term not seen before. */
+    /** The number of a word's term; a new number for a new term. */
     ofWord: (text: string): number => take(words, text),
     ofPair(a: number, b: number): number {
       const lower = Math.min(a, b)

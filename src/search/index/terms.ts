@@ -6,38 +6,38 @@ export interface TermIndex {
   words: WordTable
   pairs: WordPairs
   postings: Postings
-  /** `saturate` of each posting number: the score of a posting before idf and the term's weight. */
+  /** `saturate` of each posting code: a posting's score before idf and the term's weight. */
   scoreTable: Float64Array
-  /** Which fields a posting of each number holds its term in, a bit for each of `SEARCH_FIELDS`. */
+  /** Which fields hold the term for each posting code, a bit for each of `SEARCH_FIELDS`. */
   scoreTableFields: Uint8Array
 }
 
-/** Rows that are ranked together: those of others, or our own. */
+/** Rows that are ranked together: organic or first-party. */
 export type RangeName = 'organic' | 'firstParty'
 
 type TermDictionary = Pick<TermIndex, 'words' | 'pairs'>
 
-/** Pairs of words, by their numbers alone: the higher ones of each lower one, ascending. */
+/** Pairs of words as numbers: for each lower word the higher ones, ascending. */
 export interface WordPairs {
-  /** Where the pairs of each word start in `seconds`; one more than there are words. */
+  /** Where the pairs of each word start in `seconds`; has one entry more than there are words. */
   starts: Uint32Array
   seconds: Uint32Array
 }
 
-/** Which rows hold each term: those of a term are contiguous, in order. */
+/** Which rows hold each term; a term's rows are contiguous and in order. */
 interface Postings {
-  /** Where the postings of each term start; one more than there are terms. */
+  /** Where the postings of each term start; has one entry more than there are terms. */
   starts: Uint32Array
-  /** Where those in organic rows end and those in our own begin. */
+  /** Where a term's postings in organic rows end and those in first-party rows begin. */
   organicEnds: Uint32Array
   rows: Uint32Array
-  /** The number in `scoreTable` of what each posting scores. */
+  /** The place in `scoreTable` of each posting's score. */
   codes: Uint16Array
 }
 
 const PAIR_MARK = ' '
 
-/** The text of a pair of terms, in either order; no word has a space. */
+/** The text of a pair of terms, in either order; no word contains a space. */
 export function pairText(a: string, b: string): string {
   return a < b ? a + PAIR_MARK + b : b + PAIR_MARK + a
 }
@@ -60,7 +60,7 @@ export function findPair({ words, pairs }: TermDictionary, a: number, b: number)
   return place < end && pairs.seconds[place] === higher ? countWords(words) + place : -1
 }
 
-/** The postings of a term in a range, none for -1: its rows in order, and the scoreTable number of each. */
+/** The postings of a term in a range, none for -1: its rows in order, and each row's place in `scoreTable`. */
 export function readPostings(
   { postings: { starts, organicEnds, rows, codes } }: TermIndex,
   number: number,
@@ -72,7 +72,7 @@ export function readPostings(
   return { rows: rows.subarray(start, end), codes: codes.subarray(start, end) }
 }
 
-/** How many organic rows hold the term of a number; 0 for -1, which means no term. */
+/** How many organic rows hold the term with this number; 0 for -1, which means no term. */
 export function rowsOf({ postings: { starts, organicEnds } }: TermIndex, number: number): number {
   return number < 0 ? 0 : (organicEnds[number] ?? 0) - (starts[number] ?? 0)
 }
@@ -80,9 +80,9 @@ export function rowsOf({ postings: { starts, organicEnds } }: TermIndex, number:
 /** Sorted words, found by their text and by prefix. */
 export interface WordTable {
   bytes: Uint8Array
-  /** Where each word's UTF-8 starts in `bytes`; one more than there are words. */
+  /** Where each word's UTF-8 starts in `bytes`; has one entry more than there are words. */
   starts: Uint32Array
-  /** Word numbers plus one by the hash of the word: open addressing, 0 where nothing is. */
+  /** Word numbers plus one by the hash of the word: open addressing; 0 is a free slot. */
   slots: Uint32Array
 }
 
@@ -90,10 +90,10 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 const SLOTS_PER_WORD = 1.25
 const MAX_ASCII = 0x7f
-/** Bytes of a UTF-16 code unit at most. */
+/** The most bytes that a UTF-16 code unit takes. */
 const MAX_UTF8 = 3
 
-/** @param words sorted by UTF-16 code unit, as `Array.prototype.sort` does, without repeats */
+/** @param words distinct, and sorted by UTF-16 code unit as `Array.prototype.sort` does */
 export function buildWordTable(words: readonly string[]): WordTable {
   const starts = new Uint32Array(words.length + 1)
   let bytes = new Uint8Array(1024)
@@ -115,7 +115,7 @@ export function buildWordTable(words: readonly string[]): WordTable {
   return table
 }
 
-/** The start of each piece in their concatenation, and the end of the last one. */
+/** The start of each piece in their concatenation, and the end of the last piece. */
 export function startsOf(lengths: Uint32Array): Uint32Array {
   const starts = new Uint32Array(lengths.length + 1)
   lengths.forEach((length, at) => {
@@ -145,7 +145,7 @@ export function wordsWithPrefix(table: WordTable, prefix: string): [number, numb
   return [first, firstPlace(first, count, (number) => !wordAt(table, number).startsWith(prefix))]
 }
 
-/** The slot of a word, or the free one it would get. */
+/** The slot of a word, or the free slot it would get. */
 function slotOf(table: WordTable, word: string): number {
   const { slots } = table
   let slot = hashText(word) % slots.length
@@ -156,14 +156,14 @@ function slotOf(table: WordTable, word: string): number {
   return slot
 }
 
-/** Nearly every word is ASCII: those are compared in place, without making a string. */
+/** Nearly every word is ASCII, and is compared in place without making a string. */
 function isWord(table: WordTable, number: number, word: string): boolean {
   const { bytes, starts } = table
   const start = starts[number] ?? 0
   const length = (starts[number + 1] ?? 0) - start
   for (let at = 0; at < length; at += 1) {
     const byte = bytes[start + at] ?? 0
-    // A word cut inside a surrogate pair is stored as UTF-8 can encode it.
+    // A word cut inside a surrogate pair is stored with U+FFFD, so that UTF-8 can encode it.
     if (byte > MAX_ASCII) return wordAt(table, number) === word.toWellFormed()
     if (byte !== word.charCodeAt(at)) return false
   }
@@ -173,17 +173,17 @@ function isWord(table: WordTable, number: number, word: string): boolean {
 /** An odd number without pattern, so that every bit of a character reaches the high bits. */
 const BASE = 0x9e3779b1
 
-/** The 32-bit hash of a text, as the tables of the index file are laid out by it. */
+/** The 32-bit hash of a text; the tables in the index file are laid out by it. */
 export function hashText(text: string): number {
   let sum = 0
   for (let at = 0; at < text.length; at += 1) sum = (Math.imul(sum, BASE) + text.charCodeAt(at)) | 0
-  // Spreads the sum over all 32 bits: the last characters alone hardly touch the high ones.
+  // Spreads the sum over all 32 bits: the last characters alone hardly affect the high bits.
   let hash = Math.imul(sum ^ (sum >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
-/** The first position in `[low, high)` that passes a monotonic test; `high` for none. */
+/** The first position in `[low, high)` that passes a monotonic test; `high` if none does. */
 export function firstPlace(low: number, high: number, test: (place: number) => boolean): number {
   let [from, to] = [low, high]
   while (from < to) {

@@ -6,7 +6,7 @@ import { rowsNamed } from './known-terms.ts'
 import { planQuery } from './plan-query.ts'
 import { exactRows, type RankedRows, rankRows } from './rank-rows.ts'
 
-/** Ways to ask for what does the same as somebody: the name stands behind, or before. */
+/** Ways to ask for an alternative to a name, which comes after or before the phrase. */
 const WISHES = [
   /^(?<before>.*?)\b(?:alternativ\w* (?:to|for|zu|à|a|para)|instead of|other than|(?:replacement|substitute) for|competitors? (?:of|to)|similar to|(?:\w+er|(?:more|less) \w+) than|(?:(?:some|any)thing |services? |apis? |tools? )?like)\s+(?<name>.+?)(?<after>\s+(?:but|that|which|and|without|with|for)\s.*)?$/iu,
   /^(?<before>.*?)(?<name>\S+(?:\s\S+)?)\s+(?:alternatives?|competitors?|replacement)(?<after>.*)$/iu,
@@ -20,10 +20,11 @@ export interface Alternatives extends RankedRows {
 }
 
 /**
- * The listings that do what a named one does, without it and what is named after it: first those
- * that are known for it too; of both, who does most of the rest that it does, and says it in more
- * words. What somebody is known for is in the table of tasks (`like`), for names without a listing
- * too; else the tasks of the listing count. Null where the query is not such a wish, or says more.
+ * The listings that do what a named listing does, without it and the listings named after it. Those
+ * known for the same come first; within both groups, listings that share most of its tasks and
+ * categories and match more of the words. The table of tasks says what a name is known for
+ * (`like`), even without a listing; for other names the listing's tasks count. Null where the query
+ * wants no alternative, or more than this can answer.
  */
 export function findAlternatives(
   index: SearchIndex,
@@ -45,14 +46,14 @@ function rankAlternatives(
 ): Alternatives | null {
   const { excluded } = planQuery(index, `instead of ${name}`)
   const exact = exactRows(index, index.organic, { text: name, bits: null })
-  // `openai` alone is nobody's whole name: then those named after it.
+  // `openai` alone is no listing's whole name; the listings named after it count then.
   const named =
     exact.length > 0
       ? exact.flatMap(({ rows }) => rows)
       : excluded.flatMap((term) => rowsNamed(index, 'organic', term))
   const known = index.filters.tasks.map((id) => ({ id, doing: bitsFor(index, `task:${id}`) }))
   const likes = index.words.tasksLike(name)
-  // Other words order those that are alike, where the name is surely one.
+  // Other words only order the alternatives, and only where the name is certain.
   if (others !== '' && task === null && likes.length === 0 && exact.length === 0) return null
   const theirs = known.filter(({ id, doing }) =>
     likes.length > 0 ? likes.includes(id) : named.some((row) => passes(doing, row)),
@@ -83,13 +84,13 @@ function rankAlternatives(
   return { name, tasks: shared.map(({ id }) => id), missing, total: rows.length, rows }
 }
 
-/** How many times the text's score is added for a listing that does exactly what the named one does. */
+/** How many times the text's score is added for a listing that does exactly what the named listing does. */
 const ALIKE = 3
 const IS_LIKENESS = /^(?:task|category):/
 
 /**
- * How much of what some rows do another does, from 0 to 1: the cosine of their tasks and categories,
- * each weighed by how few have it.
+ * How much a row shares with the tasks and categories of the given rows, from 0 to 1: the cosine of
+ * both, where rarer values weigh more.
  */
 function likenessTo(index: SearchIndex, rows: readonly number[]): (row: number) => number {
   const values = index.filterValues
@@ -109,7 +110,7 @@ function likenessTo(index: SearchIndex, rows: readonly number[]): (row: number) 
   }
 }
 
-/** Those that the table of tasks names beside the one to be replaced. */
+/** The listings that the table of tasks says are known for the same tasks. */
 function rowsKnownFor(index: SearchIndex, tasks: readonly { id: string }[]): ReadonlySet<number> {
   const names = tasks.flatMap(({ id }) => index.words.knownFor(id))
   const exact = names.flatMap((text) => exactRows(index, index.organic, { text, bits: null }))
@@ -118,13 +119,13 @@ function rowsKnownFor(index: SearchIndex, tasks: readonly { id: string }[]): Rea
 
 interface Wish {
   name: string
-  /** Which of its tasks the words around it name: `Twilio alternative for SMS`. */
+  /** Which of the listing's tasks the other words name: `Twilio alternative for SMS`. */
   task: string | null
-  /** Those words. */
+  /** The words beside the name. */
   others: string
 }
 
-/** Ways to read a query as a wish: `X alternative for Y` may be one for X or for Y. */
+/** Ways to read a query as a wish: in `X alternative for Y`, either X or Y may be replaced. */
 function readWishes({ words }: SearchIndex, query: string): Wish[] {
   return WISHES.flatMap((wish) => {
     const { name, before = '', after = '' } = wish.exec(query)?.groups ?? {}

@@ -34,7 +34,7 @@ export function toRowFilter(query: Partial<SearchQuery>) {
   }
 }
 
-/** The rows that pass all filters as a bit set, first-party ones too, or null without a filter. */
+/** The rows that pass all filters as a bit set, first-party rows too; null without a filter. */
 export function filterRows(index: SearchIndex, filter: RowFilter): Uint32Array | null {
   if (Object.keys(filter).length === 0) return null
   const { values, min_usd: price, trust, answered, paid } = filter
@@ -83,7 +83,7 @@ function valuesRequested(query: Partial<SearchQuery>): string[] {
   return values
 }
 
-/** An unknown price comes after all others, so it drops out. */
+/** An unknown price sorts after all others, so it drops out. */
 function keepAffordable({ minUsd }: IndexData, passing: Uint32Array, most: number): void {
   const { codes } = minUsd
   const affordable = countUpTo(minUsd, most)
@@ -134,7 +134,7 @@ export function countRows(bits: Uint32Array, { start, end }: RowRange): number {
   return count
 }
 
-/** How many bits of a 32-bit number are set: added up in pairs, fours and eights at once. */
+/** How many bits of a 32-bit number are set: pairs, fours and eights are added up in parallel. */
 function countBits(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555)
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
@@ -143,7 +143,7 @@ function countBits(word: number): number {
 
 /**
  * Counts the organic matches of a query by the requested facets. Values without matches are left
- * out; the most frequent come first, and steps of a number from the lowest.
+ * out; the most frequent come first, but steps of a number start from the lowest.
  * @param matched rows that match the words, whatever the filters; null for all
  */
 export function countFacets(
@@ -179,13 +179,13 @@ export function countFacets(
   )
 }
 
-/** A value that a parameter may name, with its name for people. */
+/** A value of a facet's filter, with its name for people where it has one. */
 function toNamed(facet: SearchFacet, id: string): { id: string; name?: string } {
   const filter = filterOf(facet)
   return toFilterValue(filter, id) === id ? { id } : { id, name: toFilterWords(filter, id) }
 }
 
-/** How many of the distinct numbers are at most this one: a row qualifies if its code is below. */
+/** How many of the distinct numbers are at most `most`: a row qualifies if its code is below that count. */
 function countUpTo({ values }: CodedColumn, most: number): number {
   let count = 0
   while (count < values.length && (values[count] ?? Number.NaN) <= most) count += 1

@@ -9,30 +9,30 @@ import type { SearchIndex } from '../index/index-file.ts'
 import { splitText, type Word } from '../words/split-text.ts'
 import { lookUpWord, rememberWords } from './known-terms.ts'
 
-/** What each is called in English, by its code of ISO 3166-1: one word a name, `zealand`. */
+/** English names of countries by ISO 3166-1 code; a name is one word, such as `zealand`. */
 const COUNTRY_NAMES: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(COUNTRIES))
 
-/** A query with the everyday words of its language translated to the English words of listings. */
+/** A query whose everyday words in another language are translated to the English words of listings. */
 export interface ReadQuery {
   words: readonly Word[]
   /** Words that were translated although some listing has them. */
   originals: readonly Word[]
   notes: readonly string[]
-  /** Words of another language are not typos of English ones. Null for English. */
+  /** The query's language, whose words are not typos of English words. Null for English. */
   language: Language | null
 }
 
-/** A token of a query: a word, or what the platform takes for one in an unspaced script. */
+/** A token of a query: a word, or what the platform takes for a word in an unspaced script. */
 interface Token {
   text: string
   word: Word
 }
 
-/** Tokens that mean something together in a language; a single one where it is unknown. */
+/** Tokens with one meaning in a language; a single token where the meaning is unknown. */
 interface Stretch {
   tokens: readonly Token[]
   meaning: Meaning | null
-  /** Names a place of several words: `Buenos Aires` asks for no air. */
+  /** Names a place of several words: `Buenos Aires` does not ask for air. */
   isPlace?: boolean
 }
 
@@ -50,7 +50,7 @@ const MOST_TOKENS = 5
 /** A word in this many listings is surely used in English listings. */
 const KNOWN_ROWS = 3
 
-/** A query is in a language when more of its words are that language's than are English. */
+/** A query is in a language when more of its words belong to that language than to English. */
 export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQuery {
   const { foreign } = index.words
   const asWritten = { words, originals: [], notes: [], language: null }
@@ -73,14 +73,14 @@ export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQue
       read: UNSPACED.has(language) ? lettersOf(stretches) : votes.own,
     }
   })
-  // Of two languages that match equally much, the one with fewer words has the longer matches.
+  // Of two languages that match equally well, the one with fewer stretches has the longer matches.
   const [best] = tried.sort((a, b) => b.read - a.read || a.stretches.length - b.stretches.length)
   if (best === undefined || (scripted === undefined && !isMostly(best.votes))) return asWritten
   const stretches = best.stretches.map((stretch) => asWrittenWhereKnown(index, stretch))
   return { ...replace(index, stretches), language: best.language }
 }
 
-/** `Discord` isn't read as a form of disk, nor `Madrid` as one of mother: names of listings and places stay. */
+/** `Discord` isn't read as a form of disk, nor `Madrid` as a form of mother: names of listings and places stay. */
 function asWrittenWhereKnown(index: SearchIndex, stretch: Stretch): Stretch {
   const [{ text } = { text: '' }] = stretch.tokens
   if (stretch.meaning?.isForm !== true) return stretch
@@ -103,7 +103,7 @@ function readStretches(tokens: readonly Token[], lexicon: Lexicon): Stretch[] {
   return stretches
 }
 
-/** The longest known phrase the tokens start with, or the first of them alone. */
+/** The longest known phrase that the tokens start with, or the first token alone. */
 function readStretch(tokens: readonly Token[], lexicon: Lexicon): Stretch {
   const { language, meanings, phrases } = lexicon
   const place = wordsOfPlace(tokens)
@@ -118,12 +118,12 @@ function readStretch(tokens: readonly Token[], lexicon: Lexicon): Stretch {
   return { tokens: tokens.slice(0, 1), meaning: readPart(tokens[0], lexicon) }
 }
 
-/** How many of the tokens name a place. */
+/** How many of the first tokens name a place. */
 function wordsOfPlace(tokens: readonly Token[]): number {
   return placesFrom(tokens.map(({ text }) => text)).length
 }
 
-/** What the first word, the first two and so on name, as far as the longest name of a place. */
+/** The place that each number of first words names, up to the longest name of a place. */
 function placesFrom(texts: readonly string[]): (Place | undefined)[] {
   const first = texts.slice(0, MAX_WORDS_OF_A_PLACE)
   const places = first.map((_, at) => PLACES_BY_NAME.get(first.slice(0, at + 1).join(' ')))
@@ -131,9 +131,9 @@ function placesFrom(texts: readonly string[]): (Place | undefined)[] {
 }
 
 /**
- * The countries of the places that words name, then the one where most people speak their language,
- * as English words: a listing that is for a country rarely names its cities, and what is in Hindi is
- * more often about India.
+ * The countries of the places that the words name, then the country where most people speak their
+ * language, as English words: a listing for a country rarely names its cities, and a question in
+ * Hindi is more often about India.
  */
 export function countriesOf(words: readonly Word[], language: Language | null): string[] {
   const texts = words.map(({ whole }) => whole)
@@ -158,8 +158,8 @@ function lettersOf(stretches: readonly Stretch[]): number {
 }
 
 /**
- * `own` are words of the language that are not English, `telling` those of them with meaning. One that
- * no listing writes, though it is English too, is read with the others: `wetter`.
+ * `own` counts words of the language that are not English, `telling` those with a meaning. English
+ * words that no listing writes count for the language too, if any other word does: `wetter`.
  */
 function votesFor(index: SearchIndex, stretches: readonly Stretch[]) {
   const votes = { own: 0, telling: 0, english: 0 }
@@ -179,7 +179,7 @@ function votesFor(index: SearchIndex, stretches: readonly Stretch[]) {
   return { ...votes, own: votes.own + either, telling: votes.telling + either }
 }
 
-/** An English word that no listing writes may be one of the language, where it has just that meaning. */
+/** Whether an English word may belong to the language: no listing writes it, and it is no mere form there. */
 function mayBeEither(index: SearchIndex, text: string, { isForm }: Meaning): boolean {
   return !isForm && !isEnglishStop(index, text) && !isWrittenInEnglish(index, text)
 }
@@ -198,7 +198,7 @@ function isWrittenInEnglish(index: SearchIndex, text: string): boolean {
   return lookUpWord(index, text).rows >= KNOWN_ROWS
 }
 
-/** Nearly every query only has such words, and needs no translation. */
+/** True for nearly every query's words: they need no translation. */
 const isSurelyEnglish = rememberWords((index, word): boolean => {
   if (isEnglishStop(index, word)) return true
   const known = LATIN.map((language) => lexiconOf(index.words.foreign, language))
@@ -243,7 +243,7 @@ function wordsOf(tokens: readonly Token[]): Word[] {
   return tokens.map(({ word }) => word)
 }
 
-/** Whether listings have a word unchanged: an unspaced one in all of its parts. */
+/** Whether listings have a word unchanged: an unspaced word, in all of its parts. */
 function isWritten(index: SearchIndex, { whole, parts, style }: Word): boolean {
   const texts = style === 'unspaced' ? parts : [whole]
   return texts.every((text) => !index.words.stop.has(text) && lookUpWord(index, text).rows > 0)
@@ -252,8 +252,8 @@ function isWritten(index: SearchIndex, { whole, parts, style }: Word): boolean {
 type Language = ForeignWords['languages'][number]
 
 /**
- * What a text means: English words, or null for a stop word; `isForm` where only its start is known.
- * `letters` where not all of the text was read.
+ * What a text means: English words, or null for a stop word; `isForm` where only its start is
+ * known; `letters` where not all of the text was read.
  */
 interface Meaning {
   english: string | null
@@ -261,22 +261,22 @@ interface Meaning {
   letters?: number
 }
 
-/** The table in one language: texts as they are written, and as forms of them start. */
+/** The table in one language: texts as written, and the starts of their forms. */
 interface Lexicon {
   language: Language
   meanings: Map<string, Meaning>
-  /** What phrases of several words start with. */
+  /** The starts of phrases of several words. */
   phrases: Set<string>
 }
 
-/** Letters that may differ at the end of a form: of the word that is known, and of the one asked. */
+/** How many letters may differ at the end of a form: of the known word, and of the requested one. */
 const ENDING_LETTERS = { known: 2, requested: 3 }
 const LEAST_STEM = 4
-/** Prefixes that are written together with a word. */
+/** Prefixes that are written as one with a word. */
 const PREFIXES: Partial<Record<Language, RegExp>> = {
   ar: /^(?:[وف]?(?:بال|كال|ال|لل)|[وفبل])(?=..)/u,
 }
-/** Languages in which the platform finds word boundaries; spaces in them mean nothing. */
+/** Languages whose words the platform separates; spaces mean nothing in them. */
 const UNSPACED: ReadonlySet<Language> = new Set<Language>(['zh', 'ja', 'ko'])
 
 /** Separators between the words of a phrase. */
@@ -284,7 +284,7 @@ function separatorOf(language: Language): string {
   return UNSPACED.has(language) ? '' : ' '
 }
 
-/** By table, the languages that queries needed: most need those in Latin letters. */
+/** By table, the languages that queries needed: most queries need those in Latin letters. */
 const lexicons = new WeakMap<ForeignWords, Map<Language, Lexicon>>()
 
 function lexiconOf(table: ForeignWords, language: Language): Lexicon {
@@ -308,7 +308,7 @@ function createLexicon({ languages, stop, words }: ForeignWords, language: Langu
   return lexicon
 }
 
-/** Countries by their names in a language: the platform knows them. */
+/** Adds countries by their names in the language, which the platform knows. */
 function addCountries(lexicon: Lexicon): void {
   const names = new Intl.DisplayNames(lexicon.language, { type: 'region' })
   for (const [code, [english = '']] of COUNTRY_NAMES) {
@@ -318,7 +318,7 @@ function addCountries(lexicon: Lexicon): void {
 }
 
 function addMeaning({ meanings, phrases }: Lexicon, key: string, english: string): void {
-  // A language of which the row has no word.
+  // The row has no word in this language.
   if (key === '') return
   const known = meanings.get(key)
   if (known === undefined || known.isForm) meanings.set(key, { english, isForm: false })
@@ -326,7 +326,7 @@ function addMeaning({ meanings, phrases }: Lexicon, key: string, english: string
     if (!meanings.has(start)) meanings.set(start, { english, isForm: true })
   const [first = '', ...others] = key.split(' ')
   if (others.length === 0) return
-  // The noun comes first where `de` joins two, and takes the plural: `tremblements de terre`.
+  // The noun comes first where `de` joins two words, and takes the plural: `tremblements de terre`.
   const plural = ['de', 'd'].includes(others[0] ?? '') ? [`${first}s`] : []
   for (const start of [first, ...plural]) {
     phrases.add(start)
@@ -334,13 +334,13 @@ function addMeaning({ meanings, phrases }: Lexicon, key: string, english: string
   }
 }
 
-/** A text, and what is left of it without its last letters. */
+/** A text, and its starts without its last letters. */
 function startsOf(text: string, letters = ENDING_LETTERS.requested): string[] {
   const most = Math.min(letters, text.length - LEAST_STEM)
   return [text, ...Array.from({ length: most }, (_, at) => text.slice(0, -at - 1))]
 }
 
-/** As a query's words are folded. */
+/** Folded like the words of a query. */
 function keyOf(text: string, { language }: Lexicon): string {
   const words = splitText(text.replaceAll('_', ' '))
   return words.map(({ whole }) => whole).join(separatorOf(language))
@@ -351,7 +351,7 @@ function withoutPrefix(text: string, language: Language): string {
   return prefix === undefined ? text : text.replace(prefix, '')
 }
 
-/** A known word, or a form of one: with another ending, or an article before it. */
+/** A known word or a form of it: with another ending, or after an article. */
 function readForm(text: string, { meanings, language }: Lexicon): Meaning | null {
   const bare = withoutPrefix(text, language)
   if (bare !== text && meanings.get(bare)?.english === null) return null
@@ -364,7 +364,7 @@ function readForm(text: string, { meanings, language }: Lexicon): Meaning | null
   return null
 }
 
-/** Two words in one: `wettervorhersage`. */
+/** Two known words written as one: `wettervorhersage`. */
 function readCompound(text: string, { meanings }: Lexicon): Meaning | null {
   for (let at = text.length - LEAST_STEM; at >= LEAST_STEM; at -= 1) {
     const first = meanings.get(text.slice(0, at))?.english
@@ -375,7 +375,7 @@ function readCompound(text: string, { meanings }: Lexicon): Meaning | null {
   return null
 }
 
-/** The known words a run without spaces starts with, in sequence; the rest is an ending. */
+/** The known words that a run without spaces starts with; the rest is an ending. */
 function readPieces(text: string, { meanings }: Lexicon): Meaning | null {
   const found: string[] = []
   let at = 0

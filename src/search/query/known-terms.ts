@@ -19,11 +19,11 @@ import { stemWord, type Word } from '../words/split-text.ts'
 export interface QueryTerm {
   /** As typed. */
   requested: string
-  /** The term for pairs with neighbours and for related words; absent where there are none. */
+  /** The term for pairs with neighbours and for related words; absent where the part has neither. */
   term?: KnownTerm
-  /** All terms searched for it, with their weights. */
+  /** All terms searched for this part, with their weights. */
   terms: readonly (KnownTerm & { weight: number })[]
-  /** The correction, when it was read as a typo. */
+  /** The correction, when the part was read as a typo. */
   repaired?: KnownTerm
   /** Set when no listing has it. */
   unknown?: true
@@ -31,21 +31,21 @@ export interface QueryTerm {
 
 const MAX_COMPLETIONS = 8
 const MIN_COMPLETED_CHARACTERS = 2
-/** An ending of another form of a word, and the letters before it. */
+/** How much longer another form of a word may be, and how long a word must be to have forms. */
 const LONGEST_ENDING = 4
 const LEAST_STEM = 5
 const MAX_FORMS = 3
 
 const { requested: REQUESTED } = TERM_WEIGHTS
 
-/** Allowed guesses about a word that no listing has. */
+/** What may be guessed about a word that no listing has. */
 interface Guess {
-  /** The last word may be the start of one. */
+  /** The query's last word may be the start of a longer one. */
   isLast: boolean
   maySlip: boolean
 }
 
-/** Reads a word of a query as terms, with the words of the listings to go by. */
+/** Reads a word of a query as terms that listings have. */
 export function unitsOf(index: SearchIndex, word: Word, guess: Guess): QueryTerm[] {
   switch (word.style) {
     case 'plain':
@@ -60,7 +60,7 @@ export function unitsOf(index: SearchIndex, word: Word, guess: Guess): QueryTerm
   }
 }
 
-/** Where listings write it as one it is searched in addition to its parts. */
+/** Where listings write the parts as one word, that word is searched too. */
 function hyphenTerms(index: SearchIndex, word: Word, guess: Guess): QueryTerm[] {
   const whole = lookUpWord(index, word.whole)
   const parts = word.parts.filter((part) => !index.words.stop.has(part))
@@ -100,7 +100,7 @@ function plainTerms(index: SearchIndex, word: string, guess: Guess): QueryTerm[]
   return [{ ...unitOf(word, term), unknown: true }]
 }
 
-/** The two words of a listing's name that are written as one: `huggingface`. */
+/** Splits two words of a listing's name that the query writes as one: `huggingface`. */
 const readApart = rememberWords((index, word): QueryTerm | null => {
   for (let at = MIN_SHARED; at <= word.length - MIN_SHARED; at += 1) {
     const [left, right] = [word.slice(0, at), word.slice(at)].map((part) => tryWord(index, part))
@@ -113,7 +113,7 @@ const readApart = rememberWords((index, word): QueryTerm | null => {
   return null
 })
 
-/** Bits of the fields that name a row's listing: its name, for an operation also labels. */
+/** Bits of the fields that name a row's listing: its name, and for an operation its labels too. */
 const NAME = 0b001
 export const NAME_OR_LABELS = 0b011
 
@@ -126,7 +126,7 @@ export function rowsNamed(index: SearchIndex, range: RangeName, { number }: Know
   )
 }
 
-/** Words of listings that are one with an ending: of `complex`, `complexity`. */
+/** Words of listings that extend this word by an ending: `complexity` for `complex`. */
 function formsOf(index: SearchIndex, word: string): KnownTerm[] {
   if (word.length < LEAST_STEM) return []
   const isForm = ({ written }: KnownTerm) => written.length <= word.length + LONGEST_ENDING
@@ -155,7 +155,7 @@ function weigh(weight: number, terms: readonly KnownTerm[]) {
 /** The term of a word; a stop word has none. */
 export const lookUpWord = rememberWords(tryWord)
 
-/** The same for strings that are rarely words, and not worth caching. */
+/** The same without a cache, for strings that are rarely words. */
 export function tryWord(index: SearchIndex, word: string): KnownTerm {
   const text = index.words.stop.has(word) ? word : stemWord(word)
   const number = findTerm(index.terms, text)
@@ -173,7 +173,7 @@ export function lookUpPair(index: SearchIndex, a: KnownTerm, b: KnownTerm): Know
   }
 }
 
-/** The words listings write that start with `prefix`, as terms: the most frequent first. */
+/** The words in listings that start with `prefix`, as terms, the most frequent first. */
 function completions(index: SearchIndex, prefix: string, most: number): KnownTerm[] {
   const { words, rows } = index.spellings
   const [first, end] = wordsWithPrefix(words, prefix)
@@ -206,13 +206,13 @@ const MAX_NEAR_CHARACTERS = 24
 const MIN_CHARACTERS = 4
 const PLAIN = /^[a-z][a-z0-9]+$/
 const MAX_CLOSEST = 3
-/** A close word shares this much of its start. */
+/** How much of its start a close word must share. */
 const MIN_SHARED = 3
 const SHARED_PART = 2 / 3
 
 /**
- * The word one edit away, with the same first letter, in the most listings. An everyday word is not
- * a typo, and no word is a typo of a stop word.
+ * The correction of a word: the one in the most listings of those one edit away with the same first
+ * letter. Everyday words are not typos, and no word is a typo of a stop word.
  */
 const repairWord = rememberWords((index, word): KnownTerm | null => {
   if (index.words.isEveryday(word)) return null
@@ -220,7 +220,7 @@ const repairWord = rememberWords((index, word): KnownTerm | null => {
   return nearest === undefined ? null : lookUpWord(index, nearest)
 })
 
-/** Words of listings that are closest to one that none has, for a note. */
+/** The listings' words that are closest to a word that no listing has, for a note. */
 export function closestWords(index: SearchIndex, word: string): string[] {
   const near = spellingsNear(index, word)
   if (near.length > 0) return near.slice(0, MAX_CLOSEST)
@@ -233,7 +233,7 @@ export function closestWords(index: SearchIndex, word: string): string[] {
   return []
 }
 
-/** The written words one edit away, with the same first letter: those of most listings first. */
+/** The listings' words one edit away with the same first letter, the most frequent first. */
 function spellingsNear({ spellings, words }: SearchIndex, word: string): string[] {
   const { length } = word
   if (length < MIN_CHARACTERS || length > MAX_NEAR_CHARACTERS || !PLAIN.test(word)) return []
@@ -259,7 +259,8 @@ function nearWords(table: WordTable, word: string): string[] {
 }
 
 /**
- * One edit, or two letters swapped. @param number of a word at most one letter longer or shorter
+ * Whether one edit, or swapping two letters, makes both equal.
+ * @param number of a word at most one letter longer or shorter
  */
 function isOneEditAway({ bytes, starts }: WordTable, number: number, word: string): boolean {
   const start = starts[number] ?? 0
@@ -276,10 +277,10 @@ function isOneEditAway({ bytes, starts }: WordTable, number: number, word: strin
   return rest - at === 2 && otherRest - at === 2 && same(at, at + 1) && same(at + 1, at)
 }
 
-/** Words cached for one index, about a megabyte; one more clears the cache. */
+/** Words cached for one index, about a megabyte; the next word clears the cache. */
 const MOST_WORDS = 8192
 
-/** Few queries are made twice, but their words recur, and an index never changes. */
+/** Caches by word: few queries repeat, but their words do, and an index never changes. */
 export function rememberWords<Found>(
   findOut: (index: SearchIndex, word: string) => Found,
 ): (index: SearchIndex, word: string) => Found {

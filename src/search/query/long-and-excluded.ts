@@ -4,32 +4,32 @@ import { firstPlace, readPostings } from '../index/terms.ts'
 import type { Word } from '../words/split-text.ts'
 import { lookUpWord, NAME_OR_LABELS, rowsNamed } from './known-terms.ts'
 
-/** A query with more words than this tells a story, of which a part is the task. */
+/** A query with more words than this tells a story, and only part of it names the task. */
 const MOST_WORDS = 8
-/** A query with a larger share of meaningful words than this names only its task. */
+/** A query with a larger share of meaningful words than this only names its task. */
 const DENSE = 0.5
 /** A task is named within this many consecutive words. */
 const SPAN = 5
-/** Share of the best score in its span that a word must reach. */
+/** Share of its span's best score that a word must reach. */
 const STRONG = 0.3
-/** Score of a word that is related to no other, and is in no name, tag or category. */
+/** Score of a word that is related to no other word, and is in no name, tag or category. */
 const LEAST = { bond: 0.05, named: 0.2 }
-/** Listings that must have both words: a single one may have them by chance. */
+/** How many listings must have both words: a single one may have them by chance. */
 const MIN_MEETINGS = 2
-/** Listings that are read: those of the best standing show well enough which words co-occur. */
+/** How many listings are read: the best-ranked ones show well enough which words co-occur. */
 const MOST_ROWS = 1 << 15
 /**
  * Requests contain phrases such as `I need a way for it to` or `is there something that could`:
- * many consecutive words without meaning. Each of them makes the next meaningful words count three
- * tenths more, the first one most.
+ * many consecutive words without meaning. Each such word adds three tenths to the next meaningful
+ * words, most of all to the first.
  */
 const ASKING = { each: 0.3, most: 12, fade: 0.2, words: 4 }
 
 interface TellingWord {
   word: Word
-  /** Meaningless words right before it. */
+  /** Words without meaning right before it. */
   before: number
-  /** The first listings that have it, and the share that has it in name, tags or categories. */
+  /** The first listings that have it, and the share of them that have it in name, tags or categories. */
   rows: Uint32Array
   named: number
 }
@@ -103,7 +103,7 @@ function readTelling(
   return telling
 }
 
-/** How much more each word counts because of the words before it. */
+/** How much more each word counts because of the meaningless words before it. */
 function afterAsking(telling: readonly TellingWord[]): number[] {
   const { each, most, fade, words } = ASKING
   return telling.map((_, at) => {
@@ -134,20 +134,24 @@ function bondOf(a: Uint32Array, b: Uint32Array, looked: number): number {
   return Math.max(0, bond / -Math.log(both / looked))
 }
 
-/** `without` may precede anything: before a name it asks for others. */
+/**
+ * Share of a word's rows that must be named by it: `without` may come before anything, but before a
+ * name it asks for others.
+ */
 const NAMED = 0.2
-/** In a longer query `not` hardly ever precedes a name, unless that is capitalised. */
+/** In a longer query `not` hardly ever comes before a name, unless the name is capitalised. */
 export const MAX_SHORT_WORDS = 12
 
-/** A query without the names it excludes, and those names. */
+/** A query without the names that it excludes, and those names. */
 interface Wanted {
   words: readonly Word[]
   excluded: readonly KnownTerm[]
 }
 
 /**
- * `an alternative to Jira`, `without Twilio`: such a query wants others. Before a word that hardly
- * any listing has in its name, `without` is an ordinary requirement, and the word is searched for.
+ * `an alternative to Jira`, `without Twilio`: such a query wants other sellers. Before a word that
+ * hardly any listing has in its name, `without` is an ordinary requirement, and the word is
+ * searched for.
  */
 export function findExcluded(index: SearchIndex, words: readonly Word[]): Wanted {
   const { excluding, stop } = index.words
@@ -176,7 +180,7 @@ export function findExcluded(index: SearchIndex, words: readonly Word[]): Wanted
   return { words: says ? wanted : others, excluded }
 }
 
-/** A name, and those that `or` joins to it: `not Google or Bing` are two. */
+/** A name, and those that `or` adds to it: `not Google or Bing` has two. */
 function namesFrom(words: readonly Word[], start: number): Word[] {
   const [name, or, ...others] = words.slice(start)
   if (name === undefined) return []
@@ -190,7 +194,7 @@ function isName(index: SearchIndex, { whole }: Word, isSure: boolean): boolean {
   return rowsNamed(index, 'organic', lookUpWord(index, whole)).length >= NAMED * rows
 }
 
-/** How many rows are left out for each name. */
+/** Says how many rows are left out for each name. */
 export function excludedNotes(index: SearchIndex, excluded: readonly KnownTerm[]): string[] {
   return excluded.map((term) => {
     const count = rowsNamed(index, 'organic', term).length

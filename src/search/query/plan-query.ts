@@ -34,35 +34,35 @@ export interface QueryPlan {
   phrases: readonly FilterPhrase[]
   /** Names of excluded sellers. */
   excluded: readonly KnownTerm[]
-  /** Those notes that say which words no listing has; none where each is in one. */
+  /** The notes on words that no listing has. */
   missing: readonly string[]
-  /** For a note where nothing is found. */
+  /** Close words that listings have, for a note where nothing is found. */
   closest: () => readonly string[]
 }
 
 export interface PlanTerm extends KnownTerm {
-  /** The words of the query it is searched for. */
+  /** The words of the query that the term is searched for. */
   requested: string
   /** Its weight, see `TERM_WEIGHTS`. */
   weight: number
 }
 
-/** Limits: words of a query without those that carry no task, and searched terms. */
+/** Limits: meaningful words of a query, and searched terms. */
 const MAX_QUERY_WORDS = 128
 const MAX_TERMS = 96
 /** Guessing does not help a query with more typos than this. */
 const MAX_REPAIRS = 4
-/** Words of a long query that name its task, which come before its inputs and outputs. */
+/** The words of a long query that name its task; inputs and outputs come after them. */
 const LEADING_WORDS = 3
 const NO_WORD = 'The query has no word to search for.'
 const MAX_LISTED = 6
-/** Of a task's BM25, see `readNearTasks`: some three words that few tasks have. */
+/** Scores of a task (BM25, see `readNearTasks`): this is about three words that few tasks have. */
 const SURELY_NEAR = 12
 const ABOUT_AS_NEAR = 0.8
 const MUCH_NEARER = 2
 const MAX_NEAR = 3
 
-/** Chooses terms: which words listings have, which were typos, which belong together. */
+/** Chooses terms: which words listings have, which are typos, which belong together. */
 export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const written = splitText(writeOutPrices(firstCharacters(query)))
   const read = readForeign(index, written)
@@ -74,7 +74,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const isStory = kept.length < taskWords.length
   const isForeign = read.language !== null
   const queryTerms = readTaskWords(index, kept, !isForeign)
-  // A translated word is already the listings' own.
+  // A translated word is already what listings write.
   const related = queryTerms.map((term) => (isForeign ? [] : relatedTerms(index, term)))
   const originals = readQueryTerms(index, read.originals, false)
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
@@ -110,7 +110,7 @@ interface Read {
   written: readonly Word[]
 }
 
-/** The task that the words name, their slips mended, and those that they are near. */
+/** The task that the words name once typos are corrected, and the tasks that they are near. */
 function readTasks({ words }: SearchIndex, { queryTerms, read, written }: Read) {
   const slips = new Map(
     queryTerms.flatMap(({ requested, repaired }) =>
@@ -126,7 +126,7 @@ function readTasks({ words }: SearchIndex, { queryTerms, read, written }: Read) 
   return { near, task: chooseTask(named, near) }
 }
 
-/** Each task that the words are near, as a term that its listings have: they are found without any of the words. */
+/** A term for each near task: its listings are found even if they have none of the words. */
 function nearTerms(index: SearchIndex, near: readonly NearTask[]): PlanTerm[] {
   return near.slice(0, MAX_NEAR).flatMap(({ task }) => {
     const text = taskTerm(task)
@@ -149,7 +149,7 @@ function countryNotes(terms: readonly PlanTerm[]): string[] {
   return [`Also about ${names}: the question names a place there, or is in its language.`]
 }
 
-/** What is said beside the task counts less. */
+/** Words of a story beside its task count less. */
 function storyTerms(story: readonly QueryTerm[]): PlanTerm[] {
   return story.flatMap((term) => ownTerms(term, (weight) => weight * TERM_WEIGHTS.story))
 }
@@ -161,8 +161,8 @@ function closestTo(index: SearchIndex, queryTerms: readonly QueryTerm[]): string
 }
 
 /**
- * The task whose phrase the words have, unless another is much nearer to all of them: in a story a
- * phrase may stand beside the task. Without a phrase the one that no other is about as near as.
+ * The task whose phrase is in the query, unless another task is much nearer to all its words: in a story
+ * a phrase may be beside the point. Without a phrase, the nearest task, if no other is about as near.
  */
 function chooseTask(named: string | null, near: readonly NearTask[]): string | null {
   const best = nearest(near)
@@ -173,20 +173,20 @@ function chooseTask(named: string | null, near: readonly NearTask[]): string | n
   return best.length === 1 ? first.task : null
 }
 
-/** The tasks that the words surely are near: several where they are about as near as the first. */
+/** The nearest task, if the words are surely near it, and every task about as near. */
 function nearest(near: readonly NearTask[]): readonly NearTask[] {
   const [first] = near
   if (first === undefined || first.score < SURELY_NEAR) return []
   return near.filter(({ score }) => score > ABOUT_AS_NEAR * first.score)
 }
 
-/** Words of time, degree and manner say little about a task, but each is also part of a name. */
+/** Words of time, degree and manner say little about a task, but each of them is also part of a name. */
 function withoutAside({ words: { aside } }: SearchIndex, words: readonly Word[]) {
   const taskWords = words.filter(({ whole }) => !aside.has(whole))
   return taskWords.length > 0 ? taskWords : words
 }
 
-/** In a long query the words after its first ones count as details of its task. */
+/** In a long query only the first words name the task; later ones count as its details. */
 function readTaskWords(index: SearchIndex, kept: readonly Word[], mayRepair: boolean): QueryTerm[] {
   const queryTerms = readQueryTerms(index, kept, mayRepair)
   if (!isLong(kept)) return queryTerms
@@ -213,13 +213,13 @@ function termsOf(
   related: readonly PlanTerm[][],
   isStory = false,
 ): PlanTerm[] {
-  // In many words some are adjacent by chance.
+  // Among many words some are adjacent by chance.
   const weight = TERM_WEIGHTS.pair * (isStory ? TERM_WEIGHTS.story : 1)
   const pairs = pairTerms(index, queryTerms, weight)
   return [...queryTerms.flatMap((queryTerm) => ownTerms(queryTerm)), ...pairs, ...related.flat()]
 }
 
-/** Words written apart and read as one. */
+/** Notes on words that were typed apart and read as one. */
 function joinNotes(words: readonly Word[], kept: readonly Word[]): string[] {
   return kept
     .filter((word) => !words.includes(word))
@@ -254,7 +254,7 @@ function firstCharacters(text: string): string {
   return [...text.slice(0, 2 * MAX_QUERY_CHARACTERS)].slice(0, MAX_QUERY_CHARACTERS).join('')
 }
 
-/** Neighbours that are adjacent in listings too. */
+/** Neighbours in the query that are adjacent in listings too. */
 function pairTerms(
   index: SearchIndex,
   queryTerms: readonly QueryTerm[],
@@ -273,7 +273,7 @@ function pairTerms(
   })
 }
 
-/** Words listings may use where the query has this one. */
+/** Words that listings may use instead of this one. */
 function relatedTerms(index: SearchIndex, { requested, term, repaired }: QueryTerm): PlanTerm[] {
   if (term === undefined) return []
   return asRelated(index, requested, index.words.relatedTo(repaired?.written ?? requested))
@@ -295,7 +295,7 @@ function withoutRepeats(terms: readonly PlanTerm[]): PlanTerm[] {
   return [...heaviest.values()]
 }
 
-/** Readers of results for other words should know that no listing has this one. */
+/** Says what other words were searched for a word that no listing has. */
 function queryTermNotes(
   queryTerms: readonly QueryTerm[],
   related: readonly PlanTerm[][],
@@ -319,7 +319,7 @@ function queryTermNotes(
   }
 }
 
-/** Words for a note; nobody reads more than a few. */
+/** Quotes a few words for a note, and counts the rest. */
 export function listOf(words: readonly string[], most = MAX_LISTED): string {
   const shown = words.slice(0, most).map((word) => `“${word}”`)
   const more = words.length - shown.length
@@ -328,7 +328,7 @@ export function listOf(words: readonly string[], most = MAX_LISTED): string {
 
 type LeftOutIndex = Pick<SearchIndex, 'words' | 'noun'>
 
-/** Leaves out words that carry no task, step by step; the last step that leaves some counts. */
+/** Leaves out meaningless words in steps, and stops before a step that would leave none. */
 export function leaveOut(words: readonly Word[], { words: sets, noun }: LeftOutIndex) {
   const phrases = findPhrases(words, sets.phrases)
   const steps: ((word: Word) => boolean)[] = [
@@ -368,9 +368,9 @@ function notesOf(
 }
 
 /**
- * Listings must write it as one more often than side by side. `speech to text` has a term, as they
- * write it with hyphens; words in nearly every listing are not joined, nor are two small
- * ones, and in a long text neither is one: there they are adjacent by chance.
+ * Joins words that listings more often write as one than side by side. `speech to text` is joined
+ * because they hyphenate it. Words in nearly every listing are not joined, nor are two small words;
+ * in a long text, where words are adjacent by chance, not even one may be small.
  */
 function joinWords(index: SearchIndex, words: readonly Word[]): Word[] {
   const joined: Word[] = []
@@ -386,7 +386,7 @@ function joinWords(index: SearchIndex, words: readonly Word[]): Word[] {
   return joined
 }
 
-/** How many of two joined words may be small ones. */
+/** How many of two joined words may be small. */
 function mostSmallOf(words: number): number {
   if (words > MAX_SHORT_WORDS) return 0
   return words > 2 ? 1 : 2
@@ -408,7 +408,7 @@ function joinNext(index: SearchIndex, words: readonly Word[], mostSmall: number)
   return right !== undefined || rows >= apart ? { whole, parts, style: 'hyphen' } : null
 }
 
-/** A currency sign before a number becomes a word after it: `$0.10` is `0.10 dollars`. */
+/** A currency sign next to a number becomes a word after it: `$0.10` is `0.10 dollars`. */
 function writeOutPrices(text: string): string {
   return text.replace(/\$\s?(\d+(?:[.,]\d+)?)|(\d+(?:[.,]\d+)?)\s?[¢$]/g, (sign, before, after) => {
     const amount = String(before ?? after).replace(',', '.')

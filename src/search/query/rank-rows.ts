@@ -46,7 +46,7 @@ interface RankRequest {
   most: number
 }
 
-/** Scores a range's rows for a plan and takes the first ones: of each kind of exact rows, then of all others. */
+/** Scores a range's rows for a plan and takes the first: exact rows of each kind, then all others. */
 export function rankRows(index: SearchIndex, range: RowRange, request: RankRequest): RankedRows {
   const { text, plan, sort, most } = request
   const bits = keepWanted(index, range.name, { excluded: plan.excluded, bits: request.bits })
@@ -54,13 +54,13 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
   if (sort !== 'relevance') return rankSorted(index, forEachRow, { ...request, bits })
   const exact = exactRows(index, range, { text, bits })
   const { span, toKey, toRow } = createKeys(index)
-  // An exact row may hold no term, as an id or a host is not text.
+  // An exact row may hold no term: an id or a host is not text.
   const known = new Map(exact.flatMap(({ rows }) => rows.map((row) => [row, toKey(row, 0)])))
   const best = createTopKeys(Math.min(Math.max(most, FIRST_ROWS), range.end - range.start))
   const doing = taskBits(index, plan)
   const done: number[] = []
   let total = known.size
-  /** A row with a lower score, before multiplication, cannot get on the page any more. */
+  /** A row whose score before multiplication is lower can no longer get on the page. */
   let minScore = Number.NEGATIVE_INFINITY
   forEachRow((row, score) => {
     if (!passes(bits, row)) return
@@ -72,7 +72,7 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
     if (doing !== null && passes(doing, row)) done.push(toKey(row, score))
     if (score < minScore) return
     const threshold = best.offer(toKey(row, score))
-    // With a step of slack for the rounding.
+    // Leaves one step of slack for rounding.
     minScore = (threshold / span - 2) / RELEVANCE_STEPS / index.highestMultiplier
   })
   const first = exact.flatMap(({ rows }) =>
@@ -82,12 +82,12 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
   return { total, rows: [...first, ...others].slice(0, most).map(toRow) }
 }
 
-/** The listings that do the task which the query names; null where it names none, or they are operations. */
+/** The listings that do the task named in the query; null without a task, and for operations. */
 function taskBits(index: SearchIndex, { task }: Pick<QueryPlan, 'task'>): Uint32Array | null {
   return task === null || index.noun !== 'listing' ? null : bitsFor(index, `task:${task}`)
 }
 
-/** Those that do the task come first, where they are at least half as relevant as the best row. */
+/** Puts rows that do the task first, if they are at least half as relevant as the best row. */
 function putDoingFirst(index: SearchIndex, best: Float64Array, done: readonly number[]): number[] {
   if (done.length === 0) return [...best]
   const { span } = createKeys(index)
@@ -97,11 +97,14 @@ function putDoingFirst(index: SearchIndex, best: Float64Array, done: readonly nu
   return [...first, ...[...best].filter((key) => !known.has(key))]
 }
 
-/** Among so many first rows a kit gives way to services: as many as a page has at most. */
+/** The first rows, in which kits give way to services: as many as the largest page has. */
 const FIRST_ROWS = 50
 const WANTS_KIT = /\b(?:kit|skill)s?\b/i
 
-/** Who asks for something to be done wants a service: kits come behind those at least half as relevant as the best row. */
+/**
+ * A query for something to be done wants a service: kits move behind services at least half as
+ * relevant as the best row.
+ */
 function putServicesFirst(index: SearchIndex, keys: number[], text: string): number[] {
   if (index.noun !== 'listing' || WANTS_KIT.test(text)) return keys
   const kits = bitsFor(index, 'kind:kit')
@@ -127,7 +130,7 @@ export function matchBits(index: SearchIndex, { terms, excluded }: QueryPlan): U
   return keepWanted(index, 'organic', { excluded, bits }) ?? bits
 }
 
-/** The relevance of a score, in steps: those are compared and printed. */
+/** The relevance of a score in whole steps, which are what is compared and printed. */
 function stepsOf({ trustMarks }: IndexData, row: number, score: number): number {
   return Math.round(score * multiplierOf(trustMarks[row] ?? NO_TRUST) * RELEVANCE_STEPS)
 }
@@ -135,7 +138,7 @@ function stepsOf({ trustMarks }: IndexData, row: number, score: number): number 
 /**
  * A row's rank as one number, so that a typed array can hold and sort it: the relevance in steps,
  * then the row number backwards, since a lower row wins a tie. Exact below 2^53, that is for scores
- * to 8,000 with a million rows; the best match of 32 words scores some hundreds.
+ * up to 8,000 with a million rows; the best match of 32 words scores some hundreds.
  */
 function createKeys(index: IndexData) {
   const span = 2 ** Math.ceil(Math.log2(Math.max(index.trustMarks.length, 2)))
@@ -175,12 +178,12 @@ function rankSorted(
   return { total: keys.length, rows: [...first, ...others] }
 }
 
-/** Sorting half of so few costs less than keeping a page of them in order. */
+/** Below this size, sorting now and then costs less than keeping the page in order. */
 const LEAST_KEPT = 128
 
 /**
- * Keeps the `size` largest of any number of keys: as many again are taken in before the smaller half
- * goes. `offer` returns what the next one must exceed to be kept, `take` the largest in descending order.
+ * Keeps the `size` largest of any number of keys: takes in twice as many, then drops the smaller half.
+ * `offer` returns what the next key must exceed to be kept, `take` the largest in descending order.
  */
 export function createTopKeys(size: number) {
   const kept = new Float64Array(2 * Math.max(size, LEAST_KEPT))
@@ -203,12 +206,12 @@ export function createTopKeys(size: number) {
   }
 }
 
-/** A row that holds a term, and the sum of what its terms score. */
+/** Takes a row that holds a term, and its score summed over terms. */
 type TellRow = (row: number, score: number) => void
 
-/** The score of each row; 0 between searches, which are synchronous: the same arrays serve them all. */
+/** The score of each row, 0 between searches. All searches share the arrays, as each is synchronous. */
 let scores = new Float64Array(0)
-/** Rows with a score, in the order they got one. */
+/** Rows with a score, in the order they got it. */
 let matched = new Uint32Array(0)
 
 /** Adds up the postings of every term, then reports each row that has one. */
@@ -231,7 +234,7 @@ function scoreRows(
       const row = rows[at] ?? 0
       const before = scores[row] ?? 0
       scores[row] = before + weight * (scoreTable[codes[at] ?? 0] ?? 0)
-      // Overwritten by the next one where the row had a score.
+      // The next row overwrites this place if this row had a score already.
       matched[count] = row
       if (before === 0) count += 1
     }
@@ -252,13 +255,13 @@ function weightIn({ organicRows }: SearchIndex, { weight, rows }: PlanTerm): num
 /** A query may be pasted as an address. */
 const ADDRESS = /^(?:https?:\/\/)?([^/?#\s]+)\/?$/i
 
-/** Rows that go before all others, whatever their score: the query is their id, host or a name. */
+/** Rows that come before all others, whatever their score: the query is their id, host or a name. */
 interface ExactRows {
   kind: ExactKind
   rows: readonly number[]
 }
 
-/** The exact rows that pass the filters, by kind, each once; no kind without rows. */
+/** The exact rows that pass the filters, by kind, each row once; kinds without rows are absent. */
 export function exactRows(
   index: SearchIndex,
   range: RowRange,
@@ -273,7 +276,7 @@ export function exactRows(
   }
   for (const kind of EXACT_KINDS) {
     const rows = rowsFor(index, kind, text)
-    // Of a vendor's listings, those named like it come first.
+    // A vendor's listings come with those first that are named like it.
     if (kind === 'vendor')
       for (const named of ['name', 'product'] as const)
         add(named, new Set(rows).intersection(new Set(rowsFor(index, named, text))))
@@ -300,7 +303,7 @@ function rowsFor({ exact }: SearchIndex, kind: ExactKind, text: string): Uint32A
 }
 
 /**
- * The positions of the first rows in the requested order; equal ones stay as they are.
+ * The positions of the first rows in the requested order; equal rows keep their order.
  * @param rows by rank
  */
 export function sortPlaces(
@@ -310,7 +313,7 @@ export function sortPlaces(
 ): number[] {
   const placeOf = placesFor(index, sort)
   const { length } = rows
-  // The position in the order and the one among `rows` as one number, which sorts fastest.
+  // Each row's place in the order and position in `rows` become one number, which sorts fastest.
   const places = new Float64Array(rows).map((row, at) => placeOf(row) * length + at).sort()
   return Array.from(places.subarray(start, end), (place) => place % length)
 }
@@ -349,7 +352,7 @@ function fromHighest({ codes, values }: CodedColumn): (row: number) => number {
   }
 }
 
-/** One explanation for each row, in their order. */
+/** An explanation for each row, in the order of the rows. */
 export function explainRows(
   index: SearchIndex,
   range: RowRange,

@@ -44,11 +44,11 @@ import {
 
 /**
  * The path of a query. `plan-query.ts` splits the text into words (`words/split-text.ts`), leaves
- * out meaningless ones, analyses each of the others (`known-terms.ts`: known, a typo, a
- * prefix) and adds pairs and related words: terms with weights. Orama is handed the text, and hands
- * it to our component: `filter-rows.ts` makes the filters a bit set, `rank-rows.ts` adds up the
- * postings of all terms and keeps the best rows, times trust and Live-Tested, after those that were
- * named by id, host or name; it has the other orders and the explanations too.
+ * out meaningless ones, analyses each of the others (`known-terms.ts`: known, a typo, a prefix) and
+ * adds pairs and related words: terms with weights. Orama takes the text and calls our components:
+ * `filter-rows.ts` makes the filters a bit set, `rank-rows.ts` adds up the postings of all terms
+ * and keeps the best rows, times trust and Live-Tested, after rows that the query names by id, host
+ * or name. Other orders and explanations are in `rank-rows.ts` too.
  */
 
 export interface SearchOutcome {
@@ -57,10 +57,10 @@ export interface SearchOutcome {
   notes: readonly string[]
   /** The id of the task that the words name (`tasks.yaml`); null where they name none. */
   task: string | null
-  /** Searches to follow; none where there is nothing to suggest. */
+  /** Searches to try next; empty where there is nothing to suggest. */
   suggested: readonly Suggestion[]
   facets?: Facets
-  /** For each organic row, and each of our own. */
+  /** An explanation for each row of either range. */
   explained?: Record<RangeName, readonly Explanation[]>
 }
 
@@ -78,7 +78,7 @@ const NO_PLAN = {
 }
 const NO_ADVICE: Advice = { suggested: [], notes: [] }
 
-/** Made when the first query comes: a start needn't wait for it. */
+/** Created by the first query, so that startup needn't wait. */
 const databases = new WeakMap<SearchIndex, ListingDatabase>()
 
 /** Trust and Live-Tested multiply the score before the page is cut; `total` is exact. */
@@ -123,14 +123,14 @@ export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutco
   }
 }
 
-/** Where the query wants an alternative to a listing whose tasks are known, in its own order. */
+/** The ranked alternatives, where the query asks for one by relevance and the named listing's tasks are known. */
 function alternativesTo(index: SearchIndex, query: SearchQuery): Alternatives | null {
   const { q: text, sort = 'relevance' } = query
   if (text === undefined || sort !== 'relevance') return null
   return findAlternatives(index, text, filterRows(index, toRowFilter(query)))
 }
 
-/** Rows for a task that nobody does answer something else; where no listing says what it does, nobody knows. */
+/** Says that no listing does the task, unless no listing has any tasks, when nothing is known. */
 function taskNotes(index: SearchIndex, { task }: QueryPlan): string[] {
   const isDone = (id: string) => bitsFor(index, `task:${id}`).some((bits) => bits !== 0)
   if (task === null || index.noun !== 'listing' || isDone(task)) return []
@@ -138,7 +138,7 @@ function taskNotes(index: SearchIndex, { task }: QueryPlan): string[] {
   return [`No listing is known to do “${index.words.taskName(task)}”.`]
 }
 
-/** No listing needs the words that only say the wish: `alternative`. */
+/** Drops notes on words that only state the wish, such as `alternative`. */
 function toWishPlan(plan: QueryPlan, { missing }: Alternatives): QueryPlan {
   const others = plan.notes.filter((note) => !plan.missing.includes(note))
   return { ...plan, missing, notes: [...missing, ...others] }
@@ -166,7 +166,7 @@ export function rankIndex(
 export function listingDatabase(index: SearchIndex): ListingDatabase {
   const known = databases.get(index)
   if (known !== undefined) return known
-  // Both ranges, the notes and the facets of one search need the plan of the same text.
+  // One search plans the same text several times: for both ranges, the notes and the facets.
   let last: { text: string; plan: QueryPlan } | undefined
   const made = createListingDatabase(index, (text) => {
     if (last?.text !== text) last = { text, plan: planQuery(index, text) }
@@ -176,7 +176,7 @@ export function listingDatabase(index: SearchIndex): ListingDatabase {
   return made
 }
 
-/** Filters that words of the query suggest, and where to look for what no listing has. */
+/** Filters that words of the query suggest, and a category where no listing has a word. */
 function adviceFor(
   index: SearchIndex,
   query: SearchQuery,
@@ -194,7 +194,7 @@ function adviceFor(
   }
 }
 
-/** The answer to a query is sorted in two parts, see `rankRows`. */
+/** Says that the answer to a query is sorted in two parts, see `rankRows`. */
 function sortNotes({ q, sort = 'relevance' }: SearchQuery, total: number): string[] {
   if (q === undefined || sort === 'relevance' || total === 0) return []
   const key = sort === 'price' ? 'the lowest price of any of their calls' : sort
@@ -203,7 +203,7 @@ function sortNotes({ q, sort = 'relevance' }: SearchQuery, total: number): strin
   ]
 }
 
-/** All that match the words, whatever the filters. */
+/** All rows that match the words, whatever the filters. */
 function matchesOf(index: SearchIndex, text: string, plan: QueryPlan): Uint32Array {
   const bits = matchBits(index, plan)
   for (const { rows } of exactRows(index, index.organic, { text, bits: null }))
@@ -211,7 +211,7 @@ function matchesOf(index: SearchIndex, text: string, plan: QueryPlan): Uint32Arr
   return bits
 }
 
-/** How many rows pass all filters of a query but `effect`, because nobody says what they change. */
+/** How many rows pass all other filters of a query, but have no known `effect`. */
 export function countUnknownEffects(index: SearchIndex, query: SearchQuery): number {
   const { q: text, effect: _, ...others } = query
   const rows = filterRows(index, toRowFilter(others)) ?? allRows(index)
@@ -242,7 +242,7 @@ function notesOnNone(
     : notes
 }
 
-/** Without words: the order of the contract, `relevance` is the multiplier alone. */
+/** A search without words: rows come in the contract's order, where `relevance` is the multiplier alone. */
 function browse(
   index: SearchIndex,
   { range, where, sort, offset, limit }: Omit<RangeRequest, 'text'>,
@@ -261,7 +261,7 @@ function browse(
     const places = sortPlaces(index, rows, { sort, start: offset, end })
     return { total, rows: places.map((place) => toRow(rows[place] ?? 0)) }
   }
-  // Without a filter the page lies at its offset; with one, rows before it must be walked.
+  // Without a filter the page is a slice at its offset; with one, the rows before it must be walked.
   if (bits === null) return { total, rows: Array.from(order.subarray(offset, end), toRow) }
   const passing: number[] = []
   for (let at = 0; at < order.length && passing.length < end; at += 1) {
@@ -273,11 +273,11 @@ function browse(
 
 /**
  * Orama over the loaded index: its own `search()` checks the query's shape, orders the steps and
- * cuts the page. Ours, as its documented components: which rows pass a `where`, which match, what
- * they score and their order. Not used are its index and tokenizer, whose score is not the published
- * BM25, and its way to save, a JSON that must be parsed.
+ * cuts the page. Its documented components are ours: which rows pass a `where`, which match, what
+ * they score and their order. Its own index and tokenizer, whose score is not the published BM25,
+ * and its storage, a JSON that must be parsed, are not used.
  *
- * Asked directly, it returns every match. `searchRange` says how many rows the page shows.
+ * Called directly, it returns every match; `searchRange` limits the rows to the page.
  */
 
 /** A listing for Orama: its words, its filter values, price and trust. */
@@ -300,14 +300,14 @@ interface RangeRequest {
   offset: number
 }
 
-/** One running search: its inputs before Orama asks, and its results other than Orama's. */
+/** A running search: its inputs before Orama calls, and the results that Orama does not carry. */
 interface Work {
   requested: { sort: SearchSort; most: number } | null
   total: number
   plan: (text: string) => QueryPlan
 }
 
-/** The rows that pass a filter, as Orama hands them from one component to another. */
+/** The rows that pass a filter, as Orama passes them between components. */
 class RowSet extends Set<number> {
   readonly bits: Uint32Array | null
   readonly range: RangeName
@@ -329,14 +329,14 @@ function createListingDatabase(index: SearchIndex, plan: (text: string) => Query
       formatElapsedTime: (nanoseconds: bigint) => ({ raw: Number(nanoseconds), formatted: '' }),
     },
   })
-  // Orama names every document: by its row, as an id would have to be read from the listing's body.
+  // Orama wants an id for each document; the row number serves, because ids would have to be read from bodies.
   const internalIdToId = Array.from({ length: index.firstParty.end }, (_, row) => String(row))
   load(orama, {
     internalDocumentIDStore: { internalIdToId },
     ...{ index: null, docs: null, sorting: {}, pinning: { rules: [] }, language: 'english' },
   })
   return {
-    /** Orama's own: `search(database, { term, where, sortBy: asRanked, limit, offset })`. */
+    /** Orama itself: `search(database, { term, where, sortBy: asRanked, limit, offset })`. */
     orama,
     plan,
     searchRange({ range, text, where, sort, limit, offset }: RangeRequest): RankedRows {
@@ -350,7 +350,7 @@ function createListingDatabase(index: SearchIndex, plan: (text: string) => Query
           offset,
           includeVectors: true,
         })
-        if (!('hits' in found)) throw new Error('Orama answered later; no hook may make it')
+        if (!('hits' in found)) throw new Error('Orama answered asynchronously; its hooks must be synchronous')
         const rows = found.hits.map(({ id, score }) => ({ row: Number(id), relevance: score }))
         return { total: work.total, rows }
       } finally {
@@ -360,12 +360,12 @@ function createListingDatabase(index: SearchIndex, plan: (text: string) => Query
   }
 }
 
-/** Rows come in their order already, which is not always that of their scores. */
+/** Keeps the order of the rows, which is not always the order of their scores. */
 export const asRanked = () => 0
 
-/** What Orama asks of an index that nothing is inserted into or removed from. */
+/** The methods of Orama's index for an index that never changes. */
 function createListingIndex(index: SearchIndex, work: Work): IIndex<AnyIndexStore> {
-  // Its other methods are for changing it.
+  // Orama's other methods would change it.
   return {
     create: () => ({ vectorIndexes: {} }),
     load: () => ({ vectorIndexes: {} }),
@@ -384,7 +384,7 @@ function createListingIndex(index: SearchIndex, work: Work): IIndex<AnyIndexStor
       return rows.map(({ row, relevance }): TokenScore => [row + 1, relevance])
     },
     searchByWhereClause(_store, _tokenizer, where) {
-      // Orama hands on what `search` was given, typed for any schema.
+      // Orama passes on what `search` was given, typed for any schema.
       const { first_party: isOurs, ...filter } = where as RowFilter & { first_party?: boolean }
       const bits = filterRows(index, filter)
       return new RowSet(bits, isOurs === true ? 'firstParty' : 'organic')
@@ -394,9 +394,9 @@ function createListingIndex(index: SearchIndex, work: Work): IIndex<AnyIndexStor
   } as Partial<IIndex<AnyIndexStore>> as IIndex<AnyIndexStore>
 }
 
-/** The documents stay unread: a page writes the bodies of the rows that it shows. */
+/** Documents are not read here: a page writes the bodies of the rows that it shows. */
 function createRowStore(index: SearchIndex): IDocumentsStore<AnyDocumentStore> {
-  // Its other methods are for changing them.
+  // Orama's other methods would change them.
   return {
     create: () => ({ docs: {} }),
     load: () => ({ docs: {} }),
@@ -406,7 +406,7 @@ function createRowStore(index: SearchIndex): IDocumentsStore<AnyDocumentStore> {
   } as Partial<IDocumentsStore<AnyDocumentStore>> as IDocumentsStore<AnyDocumentStore>
 }
 
-/** A search to follow, and how many results it has. */
+/** A search to try next, and how many results it has. */
 export interface Suggestion {
   parameters: Partial<SearchQuery>
   total: number
@@ -419,7 +419,7 @@ export interface Advice {
 
 /**
  * Filters suggested by the phrases of a query, each with its number of matches, and all of them
- * together. None without matches is offered.
+ * together. A filter without matches is left out.
  * @param matched rows that match the words, whatever the filters
  */
 function suggestFilters(
@@ -467,7 +467,7 @@ function toParameters({ parameter, value }: FilterPhrase): Partial<SearchQuery> 
   return parameter === 'paid_only' ? { paid_only: true } : { [parameter]: value }
 }
 
-/** Where no listing has a word: the category that most of the best rows are in. */
+/** Where no listing has a word, suggests the category that most of the best rows are in. */
 function suggestCategory(index: SearchIndex, rows: readonly RankedRow[]): Advice {
   const { noun, filters } = index
   let best: { id: string; points: number; bits: Uint32Array } | undefined

@@ -10,7 +10,7 @@ interface NamedOperation {
   kind: 'operation' | 'tool'
 }
 
-/** The listing it belongs to. */
+/** The listing that the operation or tool belongs to. */
 interface NamedListing {
   id: string
   name?: string | undefined
@@ -20,27 +20,30 @@ interface NamedListing {
 
 interface Phrase {
   task: string
-  /** Of each word one of these. */
+  /** For each word of the phrase, its alternatives. */
   parts: readonly (readonly string[])[]
-  /** The same of the listing's words. */
+  /** The same for words that the listing must have. */
   within: readonly (readonly string[])[]
   without: readonly string[]
 }
 
-/** Words of a sentence that are read: what it does stands first. */
+/** How many words of a description are read: the verb comes first. */
 const READ_WORDS = 9
 const IGNORED = new Set(['api', 'mpp', 'x402', 'v0', 'v1', 'v2', 'v3', 'tool', 'tools', 'mcp'])
-/** What a word of the listing counts, beside 1 for a word of the operation. */
+/** What a word counts that only the listing has; a word of the operation counts 1. */
 const OF_LISTING = 0.75
 const IN_NAME = 0.5
 const DIRECTION = ' to '
-/** A server has tools of all kinds: one word of a name is not enough, unless the server has it too. */
+/**
+ * The least score. A server has tools of all kinds, so one word of a name is not enough unless the
+ * server's name has it too.
+ */
 const LEAST = { operation: 1, tool: 2.4 }
 
 /**
- * Which task an operation does, by `does` of `content/tables/tasks.yaml`: the phrase with most words
- * that its name has all of, or else its sentence; null where none has. Of two equal ones the first
- * counts. Importers write it as `task`, and people correct it there.
+ * Which task an operation does, by `does` of `content/tables/tasks.yaml`: the phrase with most
+ * words that are all in the name, or failing that in the description; null where there is none. Of
+ * two equal phrases the first counts. Importers write it as `task`, where people can correct it.
  */
 export function createTaskFinder(tasks: readonly Pick<TaskRow, 'id' | 'does'>[]) {
   const phrases = tasks.flatMap(({ id, does = [] }) => does.map((text) => toPhrase(id, text)))
@@ -63,7 +66,7 @@ export function createTaskFinder(tasks: readonly Pick<TaskRow, 'id' | 'does'>[])
   }
 }
 
-/** The path of an address, as words; what isn't percent-encoding stays as it is written. */
+/** The path of an address as words; what isn't valid percent-encoding is kept as written. */
 export function toPathName(url: string): string {
   const path = url.replace(/^https?:\/\/[^/]*/, '').replace(/[?#].*/, '')
   return path.replace(/(?:%[\da-f]{2})+/gi, decodeOrKeep).replaceAll('/', ' ')
@@ -91,7 +94,7 @@ function scoreOf({ parts, within, without }: Phrase, { named, stated, around }: 
   return parts.length > 1 && hasAll(stated, parts) ? score : 0
 }
 
-/** In any order; `to` says a direction, and then the order is the phrase's. */
+/** Whether a text has all words, in any order; with `to`, which says a direction, in the phrase's order. */
 function hasAll(text: string, parts: Phrase['parts']): boolean {
   if (!parts.some(([word]) => word === DIRECTION))
     return parts.every((words) => hasOne(text, words))
@@ -99,7 +102,7 @@ function hasAll(text: string, parts: Phrase['parts']): boolean {
   for (const words of parts) {
     const places = words.map((word) => rest.indexOf(word)).filter((place) => place >= 0)
     if (places.length === 0) return false
-    // The space behind a word is the one before the next.
+    // The space after a word is also the one before the next.
     rest = rest.slice(smallestOf(places) + 1)
   }
   return true
@@ -109,7 +112,7 @@ function hasOne(text: string, words: readonly string[]): boolean {
   return words.some((word) => text.includes(word))
 }
 
-/** Stems with a space around each, so that words side by side are a part of the text. */
+/** Stems with spaces around them, so that consecutive words are a substring. */
 function toText(text: string, most = Number.POSITIVE_INFINITY): string {
   const words = splitText(text.replaceAll('_', ' '))
     .flatMap(({ whole, parts }) => (parts.length === 0 ? [whole] : parts))

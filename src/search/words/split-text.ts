@@ -1,8 +1,8 @@
 /**
- * A word as written, folded, with the words inside it. Examples:
- * `Sheets` → whole `sheets`, no parts · `GoogleSheets` → whole `googlesheets`, parts `google`,
- * `sheets`, style `camel` · `text-to-speech` → whole `texttospeech`, three parts, style `hyphen` ·
- * `api.example.com` → whole `api.example.com`, parts, style `dotted` · CJK runs → their bigrams.
+ * A word as written, folded, with the words inside it. Examples: `Sheets` → whole `sheets`, no
+ * parts · `GoogleSheets` → whole `googlesheets`, parts `google`, `sheets`, style `camel` ·
+ * `text-to-speech` → whole `texttospeech`, three parts, style `hyphen` · `api.example.com` → whole
+ * `api.example.com`, parts, style `dotted` · CJK runs → their bigrams.
  */
 export interface Word {
   whole: string
@@ -12,7 +12,7 @@ export interface Word {
 
 /** Longest word that is read; ids have at most 120 characters. */
 const MAX_WORD_CHARACTERS = 128
-/** A word in one case or capitalised, digits only after its letters: nothing to split. */
+/** A word in lower case, capitalised or all capitals, with digits only at its end: nothing to split. */
 const PLAIN_CHUNK = /^(?:[A-Z]?[a-z]*|[A-Z]+)[0-9]*$/
 const CHUNK = /[\p{L}\p{N}\p{M}]+(?:[._'’-]+[\p{L}\p{N}\p{M}]+)*(?:\+\+|#(?![\p{L}\p{N}]))?/gu
 /** `I'd` is not an id, nor `she'll` a shell. */
@@ -45,7 +45,7 @@ export function splitChunk(chunk: string): Word[] {
   return words
 }
 
-/** `e-mail` and `t-shirt` are words; `time-series` is two, and so is `gpt-4`. */
+/** `e-mail` and `t-shirt` are one word; `time-series` is two, and so is `gpt-4`. */
 export function hasSingleLetter(word: Word): boolean {
   return word.parts.some((part) => part.length === 1 && !/\p{N}/u.test(part))
 }
@@ -67,7 +67,7 @@ function addChunk(words: Word[], chunk: string): void {
     if (parts.length === 0) return
     const whole = dotted ? foldWord(bare) : parts.join('')
     words.push({ whole, parts, style: dotted ? 'dotted' : 'hyphen' })
-    // CamelCase inside a joined word splits too: `Discord_MCP`, `openapi-GoogleSheets`.
+    // CamelCase inside a joined word is split too: `Discord_MCP`, `openapi-GoogleSheets`.
     for (const piece of pieces) if (CAMEL_BOUNDARY.test(piece)) addCamel(words, piece)
     return
   }
@@ -83,7 +83,7 @@ function addCamel(words: Word[], piece: string): void {
   else words.push({ whole, parts, style: 'camel' })
 }
 
-/** Scripts written without spaces are found by their overlapping pairs of characters. */
+/** Adds scripts written without spaces as overlapping pairs of characters. */
 function addUnspaced(words: Word[], chunk: string): void {
   let rest = 0
   for (const match of chunk.matchAll(UNSPACED)) {
@@ -100,7 +100,7 @@ function addUnspaced(words: Word[], chunk: string): void {
   if (/[\p{L}\p{N}]/u.test(after)) addChunk(words, after)
 }
 
-/** A few signs decompose to a space and a mark; a word has no space (see `pairTerm`). */
+/** A few signs decompose to a space and a mark; a word must have no space (see `pairTerm`). */
 function foldWord(word: string): string {
   const folded = foldText(word)
   return folded.includes(' ') ? folded.replaceAll(' ', '') : folded
@@ -112,7 +112,7 @@ const OPTIONAL_MARKS = /([\p{sc=Latin}\p{sc=Greek}\p{sc=Arabic}\p{sc=Hebrew}])\p
 const STRAY_MARKS = /[\uFE00-\uFE0F\p{Me}]+|(?<![\p{L}\p{N}\p{M}])\p{M}+/gu
 const PLAIN = /^\p{ASCII}*$/u
 
-/** Letters that compatibility decomposition leaves alone although people type them plainly. */
+/** Letters that compatibility decomposition does not change although people type them plainly. */
 const LETTERS: Record<string, string> = {
   ß: 'ss',
   æ: 'ae',
@@ -128,8 +128,8 @@ const LETTERS: Record<string, string> = {
 const LETTER = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'gu')
 
 /**
- * One spelling for all ways to write a word: compatibility forms, case and accents removed, marks
- * that are letters kept.
+ * Folds all ways to write a word to one spelling: removes compatibility forms, case and accents,
+ * and keeps marks that are letters.
  * @example foldText('Café ＡＰＩ') // 'cafe api'
  */
 export function foldText(text: string): string {
@@ -140,10 +140,10 @@ export function foldText(text: string): string {
 }
 
 /**
- * A gentle English stemmer: plurals, -ing, -ed, doer nouns and the -ation family meet their verb,
- * and a final e is dropped so that `invoice`, `invoices` and `invoicing` meet. Porter's rules were
- * tried and rejected: they join words that mean different things (`excel` and `excellent`) and
- * keep `invoice` apart from `invoicing`. Stems needn't be words.
+ * A gentle English stemmer: plurals, -ing, -ed, agent nouns and the -ation family are reduced to
+ * their verb, and a final e is dropped so that `invoice`, `invoices` and `invoicing` meet. Porter's
+ * rules were tried and rejected: they join words that mean different things (`excel` and
+ * `excellent`) and keep `invoice` apart from `invoicing`. Stems needn't be words.
  */
 export function stemWord(word: string): string {
   if (word.length < 4 || !LAST_LETTERS.includes(word.slice(-1)) || !/^[a-z]+$/.test(word))
@@ -153,10 +153,10 @@ export function stemWord(word: string): string {
   return finish(UNTOUCHED.has(singular) ? singular : stripEnding(singular))
 }
 
-/** Endings that any rule below changes; most words have none, and need no further checks. */
+/** Last letters of the endings that a rule below changes; a word with another needs no further checks. */
 const LAST_LETTERS = 'sngrdey'
 
-/** Words whose ending only looks like a suffix, or that mean something else without it. */
+/** Words whose ending only looks like a suffix, or that mean something different without it. */
 const UNTOUCHED = new Set(
   (
     'news series species status analysis bus gas lens atlas kubernetes postgres redis aws ios macos ' +
@@ -180,7 +180,7 @@ function stripPlural(word: string): string {
   return word.slice(0, -1)
 }
 
-/** Longest first: each row is an ending, its replacement, and how long the rest must be. */
+/** Endings, longest first: each row has the ending, its replacement, and how long the rest must be. */
 const ENDINGS: readonly (readonly [ending: string, kept: string, rest: number])[] = [
   ['ification', 'ifi', 2],
   ['isation', 'iz', 3],
@@ -207,7 +207,7 @@ const ENDINGS: readonly (readonly [ending: string, kept: string, rest: number])[
   ['er', '', 4],
 ]
 
-/** Most words end in a letter that no ending has: those need no comparing at all. */
+/** Most words end in a letter that no ending has, and so need no comparison. */
 const ENDINGS_BY_LETTER = Map.groupBy(ENDINGS, ([ending]) => ending.at(-1))
 
 function stripEnding(word: string): string {
@@ -224,7 +224,7 @@ function undouble(stem: string): string {
   return /([bdgmnprt])\1$/.test(stem) ? stem.slice(0, -1) : stem
 }
 
-/** The last step lets base forms meet the stripped ones: no final e, y as i. */
+/** Last step, so that base forms meet stripped ones: no final e, y as i. */
 function finish(stem: string): string {
   if (stem.length <= 3) return stem
   if (stem.endsWith('e')) return stem.slice(0, -1)

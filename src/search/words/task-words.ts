@@ -2,36 +2,36 @@ import type { SearchWords } from '../../domain/derived/tables.ts'
 import { BM25_K1, inverseDocumentFrequency } from '../../domain/search/search-rank.ts'
 import { hasSingleLetter, isUnspaced, splitText, stemWord, type Word } from './split-text.ts'
 
-/** What people say for each task, by both tables, `tasks.yaml` and `task-words.yaml`. */
+/** What people say for each task, from both tables, `tasks.yaml` and `task-words.yaml`. */
 interface TaskWords {
   id: string
   words: readonly string[]
 }
 
-/** For each word of a phrase in their order, the stems that say the same. */
+/** For each word of a phrase, in order, the stems that mean the same. */
 type Parts = readonly ReadonlySet<string>[]
 
-/** A phrase of the table. Of most no text has the first word: only that is read before one does. */
+/** A phrase of the table. Only its first word is read until a text has that word; most texts don't. */
 interface Phrase {
   task: string
   text: string
   parts?: Parts
 }
 
-/** In scripts without spaces, pieces of text in their order. */
+/** For scripts without spaces: pieces of text in order. */
 interface UnspacedPhrase {
   task: string
   pieces: readonly string[]
 }
 
-/** A task that words name: how many of them, and the place of the first. */
+/** A task that words name, its score by the number of words, and the place of the first word. */
 interface NamedTask {
   task: string
   score: number
   at: number
 }
 
-/** Of two words that say the same direction, one stands for both. */
+/** Maps two words for the same direction to one. */
 const DIRECTIONS: Readonly<Record<string, string>> = {
   into: 'to',
   as: 'to',
@@ -41,20 +41,20 @@ const DIRECTIONS: Readonly<Record<string, string>> = {
 const SKIPPED = new Set(
   'a an the my our your this that these those some any me us it is are'.split(' '),
 )
-/** Other words that may stand between two of a phrase: `take a full page screenshot`. */
+/** How many other words may be between two words of a phrase: `take a full page screenshot`. */
 const MAX_BETWEEN = 3
-/** What each of them takes off: less than a word counts. */
+/** What each other word takes off the score, in words. */
 const OTHER_WORD = 0.1
 
 /**
  * Reads which task a text names: the longest phrase of the table whose words it has in that order,
- * at most a few others between them. One that begins where the text does counts for more, as the
- * verb stands there: `translate a weather report` wants a translation.
+ * with at most a few others between them. A phrase at the start of the text counts for more,
+ * because the verb is there: `translate a weather report` wants a translation.
  */
 export function createTaskReader(tasks: readonly TaskWords[]) {
   const phrases = new Map<string, Phrase[]>()
   const unspaced: UnspacedPhrase[] = []
-  // The same parts stand in phrase after phrase.
+  // The same parts occur in phrase after phrase.
   const known = new Map<string, Parts>()
   const read = (part: string): Parts => {
     const parts = known.get(part) ?? readPart(part)
@@ -74,7 +74,7 @@ export function createTaskReader(tasks: readonly TaskWords[]) {
     for (const text of words)
       if (isUnspaced(text)) unspaced.push(toUnspaced(id, text))
       else add({ task: id, text })
-  /** @param opens whether a word may stand before the verb: `please find me …` */
+  /** @param opens whether a word may come before the verb: `please find me …` */
   return (words: readonly Word[], opens: (word: string) => boolean): string | null => {
     const stems = words.flatMap(toStems)
     const first = stems.findIndex(({ text }) => !opens(text))
@@ -85,7 +85,7 @@ export function createTaskReader(tasks: readonly TaskWords[]) {
         return score === 0 ? [] : [{ task: phrase.task, score: score + Number(at <= first), at }]
       }),
     )
-    // Names and formats stand between: `网页转pdf`.
+    // Names and formats occur between pieces: `网页转pdf`.
     const run = words.map(({ whole }) => whole).join(' ')
     if (words.some(({ style }) => style === 'unspaced'))
       for (const phrase of unspaced) addUnspaced(named, phrase, run)
@@ -98,7 +98,7 @@ function toUnspaced(task: string, text: string): UnspacedPhrase {
   return { task, pieces: splitText(text.replaceAll('|', '_')).map(({ whole }) => whole) }
 }
 
-/** Stems of one word, of each part of a joined one, or of words of which one is enough (`|`). */
+/** Stems of one word, of each part of a joined word, or of alternatives joined by `|`. */
 export function readPart(part: string): Parts {
   if (!part.includes('|')) return stemsOf(part).map((stem) => new Set([stem]))
   return [new Set(part.split('|').flatMap((word) => stemsOf(word).slice(0, 1)))]
@@ -110,10 +110,10 @@ function stemsOf(text: string): string[] {
     .map(({ stem }) => stem)
 }
 
-/** A joined word by its parts: `text-to-speech` is three, `e-mail` one. */
+/** The parts of a joined word: `text-to-speech` has three, `e-mail` one. */
 export function toStems(word: Word): { text: string; stem: string }[] {
   const { whole, parts, style } = word
-  // A domain is an argument: `news.example` names no news.
+  // A domain is an argument: `news.example` does not mean news.
   const isOne =
     style === 'unspaced' || style === 'dotted' || parts.length === 0 || hasSingleLetter(word)
   const texts = isOne ? [whole] : parts
@@ -123,7 +123,10 @@ export function toStems(word: Word): { text: string; stem: string }[] {
   })
 }
 
-/** How many words of the text a phrase takes from a place on, others between them counted off; 0 where it is not there. */
+/**
+ * How many words of a phrase the text has from a place on, less a bit for others between them; 0 if
+ * one is missing.
+ */
 function matchPhrase(parts: Parts, stems: readonly { stem: string }[], start: number): number {
   let at = start
   for (let place = 1; place < parts.length; place += 1) {
@@ -136,7 +139,7 @@ function matchPhrase(parts: Parts, stems: readonly { stem: string }[], start: nu
   return parts.length - others * OTHER_WORD
 }
 
-/** As many words as pieces of two letters each. */
+/** Scores the pieces as words of two letters each. */
 function addUnspaced(named: NamedTask[], { task, pieces }: UnspacedPhrase, run: string): void {
   let end = 0
   let letters = 0
@@ -155,7 +158,7 @@ interface TaskTexts {
   texts: readonly string[]
 }
 
-/** A task that words are near, the nearest first. */
+/** A task that words are near. */
 export interface NearTask {
   task: string
   /** BM25 of the words over all texts of the task. */
@@ -166,9 +169,9 @@ export interface NearTask {
 const STEPS = 100
 
 /**
- * Which words are whose: for each stem the tasks whose texts have it, and what it scores there before
- * idf, as `place:share place:share` in hundredths. A task is a document of all its texts, which are
- * of like length; of words between `|` each counts for less.
+ * For each stem, the tasks whose texts have it, and its score there before idf, as `place:share
+ * place:share` in hundredths. All texts of a task make one document, and documents are of similar
+ * length; alternatives joined by `|` each count for less.
  */
 export function weighTaskWords(tasks: readonly TaskTexts[]): Record<string, string> {
   const count = createStemCounter()
@@ -185,7 +188,7 @@ export function weighTaskWords(tasks: readonly TaskTexts[]): Record<string, stri
 }
 
 function createStemCounter() {
-  // The same parts stand in text after text.
+  // The same parts occur in text after text.
   const known = new Map<string, ReturnType<typeof readPart>>()
   return (texts: readonly string[]): Map<string, number> => {
     const count = new Map<string, number>()
@@ -220,10 +223,10 @@ export function readNearTasks(
 }
 
 const NOBODY = new Uint16Array(0)
-/** By table, the stems that questions had: reading them takes longer than adding them up. */
+/** By table, the parsed weights of stems in past queries: parsing takes longer than adding up. */
 const read = new WeakMap<object, Map<string, Uint16Array>>()
 
-/** Places and shares by turns. */
+/** Places and shares, alternating. */
 function holdersOf(weights: SearchWords['taskWeights'], stem: string): Uint16Array {
   if (!Object.hasOwn(weights, stem)) return NOBODY
   const known = read.get(weights) ?? new Map<string, Uint16Array>()

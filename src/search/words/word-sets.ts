@@ -7,10 +7,10 @@ import { createTaskReader, readNearTasks } from './task-words.ts'
 export type WordSets = ReturnType<typeof createWordSets>
 
 const NONE: readonly Related[] = []
-/** Lists of words that may stand before the verb of a task. */
+/** Lists of words that may come before the verb of a task. */
 const OPENING = ['stop', 'generic', 'filler'] as const
 
-/** A row of the table under one of its words. */
+/** A row of the table, under one of its words. */
 interface Related {
   requested: string
   meant: readonly string[]
@@ -19,17 +19,17 @@ interface Related {
 let latest: { text: string; sets: WordSets } | undefined
 
 /**
- * @param text the table of an index, which wrote it. Both indexes of a release have one, and so has
- *   nearly every release after it.
+ * @param text the table that is stored in an index. Both indexes of a release have the same table,
+ *   and so does nearly every later release.
  */
 export function readWordSets(text: string): WordSets {
   if (latest?.text !== text) latest = { text, sets: createWordSets(JSON.parse(text)) }
   return latest.sets
 }
 
-/** The table of words (`content/tables/search-words.yaml`) as analysis and queries look things up. */
+/** The table of words (`content/tables/search-words.yaml`), prepared for analysis and queries. */
 export function createWordSets(words: SearchWords) {
-  // Made when the first query asks: a start needn't wait for them.
+  // Made by the first query that needs them, so that startup needn't wait.
   let related: ReadonlyMap<string, readonly Related[]> | undefined
   let everyday: ReadonlySet<string> | undefined
   let effects: ReadonlyMap<string, Effect> | undefined
@@ -41,7 +41,7 @@ export function createWordSets(words: SearchWords) {
     generic: new Set(words.generic),
     filler: new Set(words.filler),
     aside: new Set(words.aside),
-    /** Whether a word is not a typo, whether or not a listing has it. */
+    /** Whether a word is known not to be a typo, whether or not a listing has it. */
     isEveryday: (word: string): boolean => {
       everyday ??= everydayWords(words)
       return everyday.has(word)
@@ -59,9 +59,9 @@ export function createWordSets(words: SearchWords) {
       return effects.get(word) ?? null
     },
     isWeakVerb: (word: string): boolean => words.effects.weak.includes(word),
-    /** Whether a word only stands around a task: `please`, `I need an`. */
+    /** Whether a word only leads up to a task: `please`, `I need an`. */
     isOpening,
-    /** Words listings may use where a query has this one. */
+    /** Words that listings may use instead of a query's word. */
     relatedTo: (word: string): readonly string[] => {
       related ??= relatedWords(words)
       const rows = related.get(stemWord(word)) ?? NONE
@@ -72,7 +72,7 @@ export function createWordSets(words: SearchWords) {
   }
 }
 
-/** The tasks of the table: which one words name or are near, and who is known for it. */
+/** The tasks of the table: which task words name or are near, and who is known for it. */
 function createTaskSets(words: SearchWords, isOpening: (word: string) => boolean) {
   let readTask: TaskReader | undefined
   let names: ReadonlyMap<string, string> | undefined
@@ -85,17 +85,17 @@ function createTaskSets(words: SearchWords, isOpening: (word: string) => boolean
     },
     /** The tasks whose texts share words with these, the nearest first, see `readNearTasks`. */
     tasksNear: (stated: readonly Word[]) => readNearTasks(words, stated),
-    /** What listings that do a task are found by, too; its id where the table has no such task. */
+    /** A task's name, by which its listings are found too; its id in words where the table lacks the task. */
     taskName: (id: string): string => {
       names ??= new Map(words.tasks.map((task) => [task.id, task.name]))
       return names.get(id) ?? id.replaceAll('_', ' ')
     },
-    /** The tasks that somebody is known for, by `like` of the table. */
+    /** The tasks that a name is known for, by `like` of the table. */
     tasksLike: (name: string): readonly string[] => {
       likes ??= tasksByName(words)
       return likes.get(toName(name)) ?? []
     },
-    /** Who else is known for a task, by `like` of the table. */
+    /** The names known for a task, by `like` of the table. */
     knownFor: (id: string): readonly string[] =>
       words.tasks.find((task) => task.id === id)?.like ?? [],
   }
@@ -109,14 +109,14 @@ function tasksByName({ tasks }: SearchWords): Map<string, string[]> {
   return new Map([...byName].map(([name, own]) => [name, own.map(({ id }) => id)]))
 }
 
-/** `Booking.com` is said as `booking` too. */
+/** `Booking.com` is also known as `booking`. */
 function toName(text: string): string {
   return foldText(text)
     .replace(/\.(?:com|io|ai|dev|org)$/, '')
     .replace(/[\s.-]+/g, '')
 }
 
-/** A phrase of the table and the small words after it: `but not with the`. */
+/** Matches a phrase of the table and the small words after it: `but not with the`. */
 function excludingPattern({ sure, maybe }: SearchWords['excluding']): RegExp {
   const phrases = [...sure, ...maybe].sort((a, b) => b.length - a.length)
   if (phrases.length === 0) return /(?!)/g
@@ -142,7 +142,7 @@ function everydayWords(words: SearchWords): Set<string> {
   ])
 }
 
-/** Words of a query that sound like a filter, and the actual parameter. */
+/** Words of a query that sound like a filter, and the parameter they mean. */
 export interface FilterPhrase {
   written: string
   parameter: string
@@ -158,7 +158,7 @@ const PRICE = [
 ].join(' ')
 /** `on solana`. */
 const NETWORK = `(?:on|via|over) (?<network>${longestFirst(NETWORK_NAMES).join('|')})`
-/** `base sepolia` before `base`. */
+/** Puts `base sepolia` before `base`. */
 function longestFirst(texts: readonly string[]): string[] {
   return texts.toSorted((a, b) => b.length - a.length)
 }
@@ -169,11 +169,11 @@ const STEPS = 1e6
 
 type PhraseTable = ReturnType<typeof createPhraseTable>
 
-/** What each phrase of the table means (`runs=local`), and what finds those, prices and networks. */
+/** What each phrase of the table means (`runs=local`), and a pattern that finds phrases, prices and networks. */
 function createPhraseTable(rows: SearchWords['filters']) {
   const uses = new Map(rows.flatMap(({ words, use }) => words.map((phrase) => [phrase, use])))
   const kinds = [PRICE, NETWORK, ...longestFirst([...uses.keys()])].join('|')
-  // Most queries have none of these.
+  // Most queries contain none of these.
   const starts = new Set([...uses.keys()].map((phrase) => phrase.replace(/ .*/, '')))
   for (const start of STARTS) starts.add(start)
   return { uses, starts, pattern: new RegExp(` (?<written>${kinds})(?= |$)`, 'g') }
@@ -189,7 +189,7 @@ export function findPhrases(
     style === 'dotted' ? parts.join('.') : whole,
   )
   if (!texts.some((text) => starts.has(text))) return found
-  // A space before each word: the pattern starts with it, which is quick to find.
+  // A leading space before each word, because the pattern starts with one and is quick to find.
   const text = ['', ...texts].join(' ')
   for (const { index, groups = {} } of text.matchAll(pattern)) {
     const { written = '' } = groups
