@@ -350,7 +350,8 @@ function createListingDatabase(index: SearchIndex, plan: (text: string) => Query
           offset,
           includeVectors: true,
         })
-        if (!('hits' in found)) throw new Error('Orama answered asynchronously; its hooks must be synchronous')
+        if (!('hits' in found))
+          throw new Error('Orama answered asynchronously; its hooks must be synchronous')
         const rows = found.hits.map(({ id, score }) => ({ row: Number(id), relevance: score }))
         return { total: work.total, rows }
       } finally {
