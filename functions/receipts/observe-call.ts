@@ -27,7 +27,7 @@ import type { Config } from '../ports/config.ts'
 import type { Log } from '../ports/log.ts'
 import { CallAborted } from '../relay/call-plan.ts'
 import type { CallObserver, ObservedCall, SellerHead } from '../relay/seller-call.ts'
-import { acceptsEncoding } from '../server/compress-answers.ts'
+import { acceptsEncoding } from '../server/node-answers.ts'
 import { createWindows, networkOf } from '../server/rate-limits.ts'
 import { type NewReceipt, type openReceipts, toReceiptId } from './receipts.ts'
 

@@ -19,7 +19,7 @@ import { currentRequestId } from '../ports/log.ts'
 import type { Release } from '../release/release.ts'
 import { type Budget, createBudget } from '../server/budget.ts'
 import { isMalformed, MALFORMED_BODY } from '../server/connections.ts'
-import { sendResponse } from '../server/node-answers.ts'
+import { hasBody, sendResponse } from '../server/node-answers.ts'
 import { nodeClientOf, refusalOf } from '../server/rate-limits.ts'
 import {
   CallAborted,
@@ -588,9 +588,4 @@ function watchPace(
     if (waitedMs > allowedMs || allMs > maxMs) onTooSlow()
   }, everyMs)
   return () => clearInterval(timer)
-}
-
-/** True when a body follows the head (RFC 9112 §6.3). */
-export function hasBody(req: IncomingMessage): boolean {
-  return 'transfer-encoding' in req.headers || Number(req.headers['content-length'] ?? 0) > 0
 }

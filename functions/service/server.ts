@@ -21,11 +21,9 @@ import {
   refuseMethod,
 } from '../http/answers.ts'
 import { withRequestId } from '../ports/log.ts'
-import { hasBody } from '../relay/relay.ts'
 import type { createOnDemandPages } from '../release/on-demand-pages.ts'
 import type { Release } from '../release/release.ts'
 import { hashSecret, SECRET_PATTERN } from '../sellers/sign-in.ts'
-import { compressAnswer, takeHead } from '../server/compress-answers.ts'
 import {
   createSlowReaders,
   type NodeHandler,
@@ -33,12 +31,15 @@ import {
   serializeRequests,
 } from '../server/connections.ts'
 import {
+  compressAnswer,
   createFailureReport,
   findRequestFault,
+  hasBody,
   isRefusedByPage,
   type RequestFault,
   sendResponse,
   splitTarget,
+  takeHead,
   wantsPage,
 } from '../server/node-answers.ts'
 import { withPatience } from '../store/store.ts'

@@ -8,8 +8,7 @@ import {
   isCopied,
   isDumpCopy,
 } from '../../src/domain/wire/published-files.ts'
-import { acceptsEncoding } from '../server/compress-answers.ts'
-import { type ReportFailure, sendResponse } from '../server/node-answers.ts'
+import { acceptsEncoding, type ReportFailure, sendResponse } from '../server/node-answers.ts'
 
 const PLAIN = /^(?:\/(?:\.well-known(?=\/)|[\w~@:+=-][\w.~@:+=-]*))*\/?$/
 /** File names that are not addresses: index files of folders, and compressed copies. */

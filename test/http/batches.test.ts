@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createBatches } from '../../functions/server/batches.ts'
+import { createBatches } from '../../functions/server/node-answers.ts'
 
 /** Each searches at the end of the turn, and answers when the others have searched. */
 async function askAll(count: number): Promise<string[]> {

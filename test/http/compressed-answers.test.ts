@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { compressAnswer } from '../../functions/server/compress-answers.ts'
+import { compressAnswer } from '../../functions/server/node-answers.ts'
 import { listen } from '../support/listen.ts'
 import { askRaw, type RawAnswer } from '../support/raw-answer.ts'
 import { serveFixture } from '../support/running-service.ts'
