@@ -24,38 +24,38 @@ import type {
 import type { ScorePart, toTrustMethodView } from './domain/views/trust-view.ts'
 import { ROUTES } from './domain/wire/routes.ts'
 
-/** The compiled catalogue, as pages print it. The build writes it, only this file reads it. */
+/** A listing of the compiled catalogue, as pages print it. The build writes it; only this file reads it. */
 export interface CompiledListing {
-  /** Digest of all inputs of the rest, except tables, code and similar listings. */
+  /** Digest of all that the rest is made from, except tables, code and similar listings. */
   key: string
   id: string
   view: ListingView
-  /** What lists print of its view. Every list of the directory reads it, so it is made without the rest. */
+  /** The part of the view that lists print; it can be read without the rest. */
   brief: ListingBrief
   home: HomeFacts
-  /** kit.json of the listing, as served. */
+  /** The listing's kit.json, as served. */
   kit: KitView
-  /** The description rendered to HTML; raw HTML of the source is shown as text. */
+  /** The description rendered to HTML; raw HTML in it is shown as text. */
   description_html: string
   added: string
-  /** The day it was added, its operations or tools were read, or a change in them was seen. */
+  /** The day it was added, its operations or tools were read, or a change in them was seen, whichever is latest. */
   changed: string
-  /** Why the relay does not forward to it; null when it does. */
+  /** Why the relay does not forward to it; null when the relay does. */
   relay_reason: string | null
   /** Ids of similar listings, best first. */
   similar: string[]
   history: ListingHistory
-  /** The explanation of its score; empty without one. */
+  /** The explanation of its score; empty without a score. */
   score_parts: ScorePart[]
 }
 
 /** What the home page chooses listings by. */
 export interface HomeFacts {
-  /** The place of the first figure that somebody counts, 0 without one, and the figure. */
+  /** The rank of the first count that any source has, 0 without one, and the count. */
   used: [rank: number, value: number]
   /** The day of its last good answer, to us or to another's test; null without one. */
   answered: string | null
-  /** The newest change between two probes. */
+  /** The latest change between two probes. */
   drift: Drift | null
 }
 
@@ -67,14 +67,14 @@ export interface ListingHistory {
   days: readonly Day[]
   /** Changes between two probes, newest first. */
   drift: readonly Drift[]
-  /** The newest payments behind its score, counted or not. */
+  /** The latest payments behind its score, counted or not. */
   payments: readonly LedgerPayment[]
-  /** When and where its operations, tools or skills were read; null where they were not. */
+  /** When and where its operations, tools or skills were read; null where none were. */
   seen: Seen | null
 }
 
 interface Seen extends Pick<Interface, 'at' | 'from' | 'server' | 'truncated'> {
-  /** No person wrote any of these descriptions. */
+  /** Whether all of these descriptions are the seller's, none ours. */
   is_sellers_text: boolean
 }
 
@@ -98,12 +98,12 @@ export interface CompiledSite {
   policies: PolicyView[]
   /** The directory's own drawing, as SVG; null where it has none. */
   mark: string | null
-  /** Drawings of the brand marks of listings, as SVG, by id. */
+  /** Brand marks of listings, as SVG, by id. */
   marks: Readonly<Record<string, string>>
   tasks: Tables['tasks']
-  /** The same with everybody who does it. */
+  /** The tasks with every listing that does them. */
   task_pages: TaskPage[]
-  /** The listing that examples of documents are about. */
+  /** The listing that examples in the documents use. */
   first_call: FirstCall | null
 }
 
@@ -114,7 +114,7 @@ export interface Compiled {
   byId: ReadonlyMap<string, CompiledListing>
 }
 
-/** The folder of the release that pages are made of. */
+/** Names the folder of the release that pages are made from. */
 export const RELEASE_DIR_VARIABLE = 'RELEASE_DIR'
 
 /** Data that every page may print without naming it in its key. */
@@ -134,7 +134,7 @@ export type CompiledRest = Omit<CompiledListing, keyof CompiledHead | 'view'>
 /** Rows of a release's `data` that only pages read. */
 export const [HEADS, RESTS] = ['data/page-heads.ndjson', 'data/page-rests.ndjson'] as const
 
-/** All that is not of one listing, and the OpenAPI document. */
+/** All that is not about a single listing, and the OpenAPI document. */
 export const [SITE, OPENAPI] = ['data/site.json', 'data/openapi.json'] as const
 
 /** Bytes of the rows of each listing, by the file of the release: `data/rows.json`. */
@@ -142,12 +142,12 @@ export interface RowLengths {
   lengths: Record<string, number[]>
 }
 
-/** Pages are bundled, so they have their own copy of this module: both share the global object. */
+/** Pages are bundled, so they have their own copy of this module: both copies share the global object. */
 const FROZEN = Symbol.for('directory.frozen')
 
 /**
- * While frozen, `readCompiled` throws: a page that is kept while its props are the same must be made
- * only from its props.
+ * While frozen, `readCompiled` throws: a page that is kept while its props are the same must be
+ * made only from its props.
  */
 export function freezeCompiled(isFrozen: boolean): void {
   Reflect.set(globalThis, FROZEN, isFrozen)
@@ -157,10 +157,15 @@ const isFrozen = () => Reflect.get(globalThis, FROZEN) === true
 
 let cached: { folder: string; compiled: Compiled } | undefined
 
-/** Reads the catalogue once for each folder. @throws when no build has set its folder. */
+/**
+ * Reads the catalogue once for each folder.
+ * @throws when no build has set the folder
+ */
 export function readCompiled(): Compiled {
   if (isFrozen())
-    throw new Error('this page is named by its props (keyOf), and may print nothing else')
+    throw new Error(
+      'this page has a key (keyOf), so it may print only its props: it must not call readCompiled',
+    )
   return readOnce()
 }
 
@@ -178,8 +183,8 @@ function readFolder(): string {
 }
 
 /**
- * How old the directory's facts are. Null on a page keyed by its props: it shows the dates of its
- * own facts, and with these it would change each day.
+ * How old the directory's facts are. Null on a page with a key: it shows the dates of its own
+ * facts, and these ages would change it each day.
  */
 export function readAges(): Ages | null {
   return isFrozen() ? null : readCompiled().site.stats
@@ -193,10 +198,10 @@ export function readShared(): Shared {
 
 let sharedKey: { texts: unknown; key: string } = { texts: null, key: '' }
 
-/** Names a page by all its inputs: one with the same key is the same page, byte for byte. */
+/** The key of a page, from all its inputs: pages with the same key are the same, byte for byte. */
 export function keyOf(props: object): string {
   const shared = readShared()
-  // The texts of the site are long, and the same for every page of a build.
+  // The site's texts are long, and the same for every page of a build.
   if (sharedKey.texts !== shared.texts)
     sharedKey = { texts: shared.texts, key: hash('sha256', JSON.stringify(shared)) }
   return hash('sha256', `${sharedKey.key}${JSON.stringify(props)}`).slice(0, 32)
@@ -208,7 +213,7 @@ export function readOpenApi(): unknown {
 }
 
 function readFrom(folder: string): Compiled {
-  // JSON.parse is typed `any`; the files were written by the build from these very types.
+  // JSON.parse is typed `any`; the build wrote these files from these very types.
   const site: CompiledSite = JSON.parse(readFileSync(join(folder, SITE), 'utf8'))
   const { lengths }: RowLengths = JSON.parse(readFileSync(join(folder, 'data/rows.json'), 'utf8'))
   const readView = createRowReader(folder, `public${ROUTES.listings_dump.path}`, lengths)
@@ -223,10 +228,10 @@ function readFrom(folder: string): Compiled {
   return { site, listings, byId: new Map(listings.map((listing) => [listing.id, listing])) }
 }
 
-/** Closes a file once nothing refers to its reader: a development server reads one after each change. */
+/** Closes a file once nothing refers to its reader: a development server opens one after each change. */
 const abandoned = new FinalizationRegistry<number>((file) => closeSync(file))
 
-/** Values of a file of rows, by their place; typed `any`, as those of `JSON.parse`. */
+/** Reads values from a file of rows by their place; typed `any`, like `JSON.parse`. */
 function createRowReader(folder: string, path: string, all: RowLengths['lengths']) {
   const file = openSync(join(folder, path), 'r')
   const lengths = all[path] ?? []
@@ -241,12 +246,12 @@ function createRowReader(folder: string, path: string, all: RowLengths['lengths'
   return readRow
 }
 
-/** Listings whose rest is in memory: of all at once, 100,000 would take gigabytes. */
+/** How many listings' rests are kept in memory: all 100,000 would take gigabytes. */
 const MAX_HELD = 64
 const held = new Map<StoredListing, Rest>()
 type Rest = CompiledRest & Pick<CompiledListing, 'view'>
 
-/** Lists read the head alone: the rest is read when a page asks for it. */
+/** A listing with only its head in memory: the rest is read when a page needs it. */
 class StoredListing implements CompiledListing {
   declare readonly key: string
   declare readonly id: string

@@ -8,22 +8,21 @@ import * as v from 'valibot'
 import { freezeCompiled, RELEASE_DIR_VARIABLE } from '../compiled.ts'
 
 /**
- * What a build needs of `astro build`: it starts while the content is still being read, so it waits
- * for the catalogue before it renders; pages that the release before made from the same key are not
- * rendered again; and it writes those that have a key itself, and says where, so that they are
- * compressed meanwhile.
+ * What a build adds to `astro build`, which starts while the content is still being read: it waits
+ * for the catalogue before it renders, skips pages that the previous release made from the same
+ * key, and writes keyed pages itself, so that the build can compress them meanwhile.
  *
- * @param dir of the build: `kept.json` holds the keys of the release before; `keys.json` gets those
- *   of every page that has one, by file
+ * @param dir of the build: `kept.json` holds the keys of the previous release's pages; `keys.json`
+ *   gets the keys of this release's pages, by file
  */
 export function renderChanged(dir: string): AstroIntegration {
   return {
     name: 'directory-changed-pages',
     hooks: {
       'astro:config:setup': ({ command, updateConfig }) => {
-        // A build that was killed must not find its folder written to by what it started.
+        // If the build is killed, its Astro process must not go on writing to the folder.
         process.once('disconnect', () => process.exit(1))
-        // Astro leaves it out where the prerenderer is not its own.
+        // Astro leaves this input out when the prerenderer is not its own.
         const input = 'astro/entrypoints/prerender'
         const configEnvironment = (name: string) =>
           name === 'prerender' ? { build: { rolldownOptions: { input } } } : undefined
@@ -64,7 +63,7 @@ export function renderChanged(dir: string): AstroIntegration {
               try {
                 const made = await prerenderer.render(request, options)
                 const response = made instanceof Response ? made : made.response
-                // Where it leads elsewhere Astro writes a page that says so.
+                // Astro writes a page for a redirect.
                 if (response.status >= 300 && response.status < 400) return made
                 const path = join(pages, String(count++))
                 writeFileSync(path, await response.bytes())
@@ -85,16 +84,16 @@ export function renderChanged(dir: string): AstroIntegration {
   }
 }
 
-/** A page by its file, and where it lies until it is taken. */
+/** A page's file, and the path where it is until it is taken. */
 export type WrittenPage = readonly [file: string, path: string]
 
-/** Pages that are reported at once. */
+/** How many pages are reported at once. */
 const A_BATCH = 32
 
-/** Astro would make a folder for each page, which is moved from there: it writes none without a body. */
+/** Without a body Astro writes no page: it would only make a folder from which the page is moved. */
 const NOTHING_LEFT = new Response(null)
 
-/** Astro streams pages where others are rendered on demand, though it holds strings to be faster in a build. */
+/** Astro streams pages where others are rendered on demand, though strings are faster in a build. */
 function renderToStrings(prerenderer: object): void {
   const app: unknown = Reflect.get(prerenderer, 'app')
   if (typeof app === 'object' && app !== null) Reflect.set(app, 'resolveStreaming', () => false)
@@ -105,7 +104,7 @@ function toFile(pathname: string): string {
   return `${pathname.replace(/^\/|\/$/g, '')}/index.html`
 }
 
-/** The build says where; a process that nobody started so knows it from the beginning. */
+/** The build sends the release's folder; a process started on its own has it in its environment already. */
 async function untilCompiled(): Promise<void> {
   if (process.send === undefined) return
   process.send('bundled')
@@ -115,14 +114,14 @@ async function untilCompiled(): Promise<void> {
   process.channel?.unref()
 }
 
-/** A process that waits for the other would keep what it does not need any more beside it. */
+/** Before a process waits for the other one, it frees memory that it no longer needs. */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')
   if (typeof collect === 'function') collect({ flavor: 'last-resort' })
 }
 
-/** Of pages, by file: one of these two processes wrote them. */
+/** Keys of pages, by file; one of these two processes wrote them. */
 export function readKeys(path: string): Record<string, string> {
   return v.parse(v.record(v.string(), v.string()), JSON.parse(readFileSync(path, 'utf8')))
 }

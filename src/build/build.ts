@@ -30,26 +30,26 @@ import { drawCards, toReleaseFile, writeSite, writeSiteFiles } from './site-file
 interface BuildSettings extends Settings {
   outDir: string
   /**
-   * What the ledger says to a build.
+   * What the ledger holds for a build.
    *
-   * @param payeesOf the owner of each payee by the content; called only where there are payments
+   * @param payeesOf gives the owner of each payee in the content; called only where there are payments
    */
   readLedger(payeesOf: (facts: OwnerFacts) => readonly LedgerPayee[]): Promise<LedgerFacts>
   /**
-   * For the development server, which renders pages when they are requested: a build makes none, and
-   * says as soon as they can be rendered from which folder, and waits until they may be followed by the
-   * rest. The folder has its final name when the build ends.
+   * For the development server, which renders pages on request, so that a build makes none. Called
+   * with the folder as soon as pages can be rendered from it; the build goes on when this resolves.
+   * The folder has its final name when the build ends.
    */
   onData?: (folder: string) => Promise<void> | void
   log(line: string): void
 }
 
 /**
- * Everything a build does, in order: it reads the content and the ledger, derives, writes one
- * complete folder, and switches one link. A build that fails leaves the old release as it was. The
- * caller holds the lock on `outDir`.
+ * The whole build, in order: it reads the content and the ledger, derives, writes one complete
+ * folder, and switches one link. A build that fails leaves the old release as it was. The caller
+ * holds the lock on `outDir`.
  *
- * @returns the name of the release that is current now
+ * @returns the name of the release that is now current
  * @throws OperatorError when the content has errors
  */
 export async function build(settings: BuildSettings): Promise<string> {
@@ -58,7 +58,7 @@ export async function build(settings: BuildSettings): Promise<string> {
   await using ends = new AsyncDisposableStack()
   const stage = createStageLog(settings.log)
   const begin = () => ends.adopt(startPages(join(outDir, WORK)), (pages) => pages.end())
-  // Without a release there is surely something to build: pages are bundled from the first moment.
+  // Without a release there is surely something to build, so pages are bundled from the start.
   const hasPages = settings.onData === undefined
   const early = hasPages && readCurrent(outDir) === null ? begin() : null
   const content = createContentReader(settings)
@@ -87,7 +87,7 @@ export async function build(settings: BuildSettings): Promise<string> {
   return publish(settings, folder.name)
 }
 
-/** All that is made while every listing is in memory. Nothing of them stays there: pages need it. */
+/** Makes all that needs every listing in memory, and then frees them: rendering needs the memory. */
 async function writeData(settings: BuildSettings, { digest, content, ledger, ends, stage }: Parts) {
   const { baseUrl, allowPrivate, issuer, asOf } = settings
   const context = { baseUrl, rules: { allowPrivate }, issuer, asOf, ledger }
@@ -95,13 +95,13 @@ async function writeData(settings: BuildSettings, { digest, content, ledger, end
   stage(`read and derived ${catalogue.listings.length} listings`)
   const folder = beginFolder(settings, { digest, catalogue })
   ends.defer(folder.end)
-  // Where pages wait for it, the search is made behind them.
+  // If pages wait for the data, the search indexes are made afterwards.
   const hasPages = settings.onData === undefined
   const indexes = beginIndexes(folder, catalogue.tables, !hasPages)
   let written: Promise<void> | undefined
   ends.defer(async () => {
     await indexes.end()
-    // Nothing may be written into the folder that is removed next; whoever waits for them reports it.
+    // Nothing may be written into the folder once it is removed. Whoever awaits `written` reports its error.
     await written?.catch(() => undefined)
   })
   const pageSearch = hasPages ? beginPageSearch(folder, catalogue) : null
@@ -134,14 +134,14 @@ function createContentReader({ contentDir, allowPrivate, asOf, log }: BuildSetti
     for (const fault of faults) log(formatFault(fault, contentDir))
     if (content === null)
       throw new OperatorError(
-        'The content has errors, so nothing was built; the previous release is still served.',
+        'The content has errors, so nothing was built. The previous release is still served.',
       )
     known = content
     return content
   }
   return {
     read,
-    /** For the last time: it is not kept. */
+    /** Returns the content for the last time and forgets it. */
     take(): Content {
       const content = read()
       known = undefined
@@ -150,7 +150,7 @@ function createContentReader({ contentDir, allowPrivate, asOf, log }: BuildSetti
   }
 }
 
-/** A damaged release of the same inputs may be the one that is served: it keeps its name. */
+/** Where the served release may be a damaged one of the same inputs, the new one gets another name. */
 function beginFolder(
   settings: BuildSettings,
   { digest, catalogue }: { digest: string; catalogue: Catalogue },
@@ -163,14 +163,14 @@ function beginFolder(
   return openFolder({ outDir, name, inputs: digested, hasCopies: onData === undefined })
 }
 
-/** Pages, their cards, their search in the browser and that of a function host: all at once. */
+/** Writes pages, their cards, and their search in the browser and on a function host, all at once. */
 async function writePages(
   pages: Pages,
   { folder, site, pageSearch, release, indexes }: Awaited<ReturnType<typeof writeData>>,
 ): Promise<void> {
   await Promise.all([
     pages.render(folder, site.texts.switches),
-    // One thread behind the other: beside the pages both would take a tenth more memory.
+    // One thread after the other: both at once beside the pages would take a tenth more memory.
     indexes.then(pageSearch?.finish),
     drawCards(folder, site),
     writeSearchFunction(folder, release),
@@ -179,7 +179,7 @@ async function writePages(
 
 /**
  * Rules for the host that serves the files: nginx, or a static host that reads `_headers` and
- * `_redirects`. They depend only on the names of the files, which give their types.
+ * `_redirects`. They depend only on the files' names, which determine their types.
  */
 function writeHostRules(folder: Folder, baseUrl: string): void {
   const files = [...folder.names]
@@ -192,7 +192,10 @@ function writeHostRules(folder: Folder, baseUrl: string): void {
   folder.write('deploy/_redirects', toRedirectRules(files))
 }
 
-/** Switches to the release, and logs what changed: a build that was killed left any of this undone. */
+/**
+ * Switches to the release and logs what changed. Runs even if nothing was built: a killed build may
+ * not have got here.
+ */
 function publish({ outDir, log }: BuildSettings, name: string): string {
   switchTo(outDir, name)
   recordChanges(outDir, name, new Date())
@@ -201,7 +204,7 @@ function publish({ outDir, log }: BuildSettings, name: string): string {
 }
 
 /**
- * Prints CPU time too: on a shared machine only that says what a stage costs. It covers the main
+ * Prints CPU time too, the only measure of a stage's cost on a shared machine. It covers the main
  * thread only, not other threads or the processes of Astro and Pagefind.
  */
 function createStageLog(log: (line: string) => void) {

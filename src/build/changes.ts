@@ -30,18 +30,18 @@ const FOLDER = 'changes'
 /** Rows of one part: a request reads at most two parts. */
 const PART_ROWS = 1000
 
-/** Rows the log keeps. A reader who was away for longer starts from the dump. */
+/** Rows that the log keeps. A reader who was away for longer starts from the dump. */
 const KEPT_ROWS = 250_000
 const KEPT_PARTS = 5000
 
 const NOTHING: ReadonlyMap<string, ContentHash> = new Map()
 
 /**
- * Records what the current release changed since the release of the log's last row: the next build
- * catches up after a killed one, and going back to an earlier release is a change like any other.
- * The caller holds the lock on `OUT_DIR`.
+ * Records what changed between the release of the log's last row and the current one. So the next
+ * build catches up after a killed build, and going back to an earlier release is a change like any
+ * other. The caller holds the lock on `OUT_DIR`.
  *
- * @param name of the release that `current` leads to
+ * @param name of the release that `current` links to
  * @param rows the log's own bounds, smaller in tests
  */
 export function recordChanges(
@@ -53,7 +53,7 @@ export function recordChanges(
   const dir = join(outDir, FOLDER)
   const head = readHead(dir)
   if (head?.release === name) return
-  // A release of an earlier version has none.
+  // A release made by an earlier version has no such file.
   const data = join(outDir, 'releases', name, 'data')
   const text = readOr(join(data, 'content-hashes.ndjson'))
   if (text === null) return
@@ -62,7 +62,7 @@ export function recordChanges(
   const after = parseRows(text, known === null ? null : earlier)
   if (after === null) return
   mkdirSync(dir, { recursive: true })
-  // A log with an unknown end can't be continued: its cursors lead to the dump.
+  // A log with an unknown end can't be continued; cursors of the old log lead to the dump.
   const last = head === null || known === null ? startLog() : head
   const gone = parseGone(readOr(join(data, 'gone.ndjson')) ?? '')
   const rows = findDifferences(known ?? NOTHING, after, gone)
@@ -103,13 +103,13 @@ function append(dir: string, last: LogHead, publication: Publication): LogHead {
     seq,
     at,
     before: last.release === '' ? null : { release: last.release, seq: last.seq },
-    // A new name even where nothing changed: an existing file is never written to.
+    // A new name even if nothing changed: an existing file is never written to.
     hashes: `${last.log}.${nextNumber(last, seq)}.hashes`,
     parts: keepNewest([...last.parts, ...parts], bounds.keptRows),
   }
 }
 
-/** @example of `….7.hashes` at seq 7 → 8 */
+/** @example after `….7.hashes` at seq 7 → 8 */
 function nextNumber({ hashes }: LogHead, seq: number): number {
   return Math.max(Number(hashes.split('.')[1]) + 1, seq)
 }
@@ -119,19 +119,19 @@ function keepNewest(parts: readonly LogPart[], keptRows: number): LogPart[] {
   return parts.filter(({ last }) => newest - last < keptRows).slice(-KEPT_PARTS)
 }
 
-/** A clock that was put back must not make a later publication look earlier. */
+/** A clock that was set back must not make a later publication look earlier. */
 function laterOf(at: string, now: Date): string {
   const text = now.toISOString()
   return text > at ? text : at
 }
 
-/** Null if it is missing or was cut short by a full disk: a new log begins then. */
+/** Null if the file is missing or was cut short by a full disk: a new log begins then. */
 function readHead(dir: string): LogHead | null {
   const parsed = v.safeParse(LogHeadSchema, parseJson(readOr(join(dir, 'head.json')) ?? ''))
   return parsed.success ? parsed.output : null
 }
 
-/** Rows that the others have not: the same text says the same. Null where one is not a row. */
+/** The rows that `others` lacks, as equal lines are equal rows. Null if a line is not a row. */
 function parseRows(text: string, others: string | null): Map<string, ContentHash> | null {
   const same = new Set(others?.split('\n'))
   const changed = text.split('\n').filter((row) => row !== '' && !same.has(row))
@@ -145,7 +145,7 @@ function parseGone(text: string): Map<string, Gone> {
   return new Map(parsed.success ? parsed.output.map((row) => [row.id, row]) : [])
 }
 
-/** On disk before it has its name: a reader finds it complete, even after a power cut. */
+/** Writes to disk under a temporary name first: a reader finds the file complete, even after a power cut. */
 function writeWhole(dir: string, name: string, text: string): void {
   const temporary = join(dir, '.next')
   const file = openSync(temporary, 'w')
@@ -158,7 +158,7 @@ function writeWhole(dir: string, name: string, text: string): void {
   renameSync(temporary, join(dir, name))
 }
 
-/** Files of a killed run, old parts, and the hashes of the previous release. */
+/** Removes files of a killed run, old parts, and the hashes of the previous release. */
 function removeUnnamed(dir: string, head: LogHead): void {
   const named = new Set(['head.json', head.hashes, ...head.parts.map(({ file }) => file)])
   const own = /^(?:\.next|[0-9a-f]{16}\.\d+\.(?:ndjson|hashes))$/

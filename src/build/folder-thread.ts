@@ -4,25 +4,25 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { findContentType, isCopied } from '../domain/wire/published-files.ts'
 
-/** A file of a release: its bytes, where they lie, or that the release before has it. */
+/** A file of a release: its bytes, the path where they are, or a file to link. */
 export interface FolderJob {
-  /** From the folder of the release. */
+  /** The path within the release's folder. */
   path: string
   content?: string | Uint8Array
   from?: string
-  /** Linked as it is, with its compressed copies; from the release before where it says no other. */
+  /** Links the file and its compressed copies unchanged; without `from`, those of the previous release. */
   isKept?: boolean
 }
 
 export interface FolderWork {
   root: string
   before: string | null
-  /** Whether the release before is of the same code, whose compressed copies would be the same. */
+  /** Whether the same code made the previous release, so that its compressed copies can be used. */
   isSame: boolean
   hasCopies: boolean
 }
 
-// A thread's data is typed `any`; `startThread` passes this.
+// A thread's data is typed `any`; `startThread` passes this type.
 const { root, before, isSame: isSameCode, hasCopies }: FolderWork = workerData
 const made = new Set<string>()
 let shown = { count: 0, length: 0 }
@@ -58,7 +58,7 @@ function keep(path: string, known: string, to: string): void {
   addCopies(path, { to, known, size, read: () => readFileSync(known) })
 }
 
-/** @param from where the file lies already, on the same disk */
+/** @param from where the file already is, on the same disk */
 function write(path: string, bytes: Uint8Array, to: string, from?: string): void {
   const known = before !== null && isSame(join(before, path), bytes) ? join(before, path) : null
   if (known !== null) link(known, to)
@@ -72,7 +72,7 @@ function write(path: string, bytes: Uint8Array, to: string, from?: string): void
 
 interface Copied {
   to: string
-  /** Where the file lies with its copies. */
+  /** Where the same file is, with its copies. */
   known: string | null
   size: number
   read(): Uint8Array
@@ -104,7 +104,10 @@ function count(to: string, length: number): void {
   shown.length += length
 }
 
-/** Copies it where the disk knows no links. @returns its length; null where nothing is there */
+/**
+ * Links a file, or copies it where the disk has no links.
+ * @returns its length; null if the file is missing
+ */
 function link(from: string, to: string): number | null {
   try {
     linkSync(from, to)
@@ -118,22 +121,22 @@ function link(from: string, to: string): number | null {
   return size
 }
 
-/** Brotli 5 would take twice the time of 4 for 7 % fewer bytes of a page, which gzip has too. */
+/** Brotli 5 would take twice as long as 4 to make a page 7 % smaller; pages have a gzip copy too. */
 const [BROTLI_QUALITY, GZIP_LEVEL] = [4, 5]
 
-/** The few files this long are read whole by programs: they get the best compression. */
+/** Programs read the few files above this length whole: they get the best compression. */
 const LONG_FILE_BYTES = 64 * 1024
 const LONG_FILE_LEVEL = 9
 
 /**
- * A window that just holds the whole file: up to 2^16 bytes brotli searches in another way, which
- * is faster for small files and finds as much. Few files are larger than 2^18.
+ * A window that just holds the whole file: with windows up to 2^16 bytes brotli uses another
+ * search, which is faster for small files and finds as much. Few files are larger than 2^18.
  */
 const [WINDOW_BITS, LONG_WINDOW_BITS] = [16, 18]
 
 function compress(bytes: Uint8Array, coding: 'br' | 'gz'): Buffer {
   const isLong = bytes.length >= LONG_FILE_BYTES
-  // zlib's default buffers are many times most copies: they would trigger the collector.
+  // zlib's default buffers are much larger than most copies, and would trigger the garbage collector.
   const chunkSize = Math.max(64, Math.ceil(bytes.length / 2))
   if (coding === 'gz')
     return gzipSync(bytes, { chunkSize, level: isLong ? LONG_FILE_LEVEL : GZIP_LEVEL })

@@ -23,29 +23,29 @@ import { isHashed } from '../domain/wire/published-files.ts'
 import type { FolderJob, FolderWork } from './folder-thread.ts'
 
 /**
- * A release is one complete folder, `OUT_DIR/releases/<name>`, and `OUT_DIR/current` is a link to
- * the one that is served. A folder gets its name when all of it is written, and the link is switched
- * by one rename: a reader sees the old release or the new one, never a mixture. Callers hold the
- * lock on `OUT_DIR`.
+ * A release is one complete folder, `OUT_DIR/releases/<name>`, and `OUT_DIR/current` links to the
+ * release that is served. A folder gets its name when all of it is written, and the link is
+ * switched by one rename: a reader sees the old release or the new one, never a mixture. Callers
+ * hold the lock on `OUT_DIR`.
  */
 
-/** Releases that stay: the current one, and those before it for rollbacks and for readers of their pages. */
+/** How many releases are kept: the current one, and earlier ones for rollbacks and for readers of their pages. */
 const KEPT_RELEASES = 3
 
-/** What is sent to the thread at once, and how much may wait there (bytes). */
+/** How much is sent to the thread at once, and how much may wait there (bytes). */
 const BATCH_BYTES = 1 << 18
 const MAX_WAITING_BYTES = 32 << 20
-/** Of a file that a thread reads itself: what it costs there. */
+/** What a file that the thread reads itself counts there. */
 const A_PAGE_BYTES = 16 << 10
 
-/** The only memory of builds besides the files themselves. */
+/** What a build remembers of the last one, besides the files themselves. */
 const MEMORY = 'data/pages.json'
 const MemorySchema = v.strictObject({
-  /** Digest of code and settings: with others nothing of a key holds. */
+  /** Digest of code and settings: keys hold only while it is the same. */
   inputs: v.string(),
   /** What a file, or all files of a folder, were made from. */
   keys: v.record(v.string(), v.string()),
-  /** Own files whose names change with their bytes: pages of this release ask for them. */
+  /** Files whose names change with their bytes, as far as this release made them: its pages need them. */
   hashed: v.array(v.string()),
 })
 type Memory = v.InferOutput<typeof MemorySchema>
@@ -62,11 +62,11 @@ interface FolderOptions {
   name: string
   /** Digest of code and settings. */
   inputs: string
-  /** Whether files have compressed copies beside them. */
+  /** Whether files get compressed copies beside them. */
   hasCopies: boolean
 }
 
-/** Begins the folder of a release. What an earlier build left half written under the name goes. */
+/** Begins the folder of a release. Removes what an earlier build left half written under the name. */
 export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions) {
   const root = join(outDir, 'releases', `.next-${name}`)
   rmSync(root, { recursive: true, force: true })
@@ -84,18 +84,18 @@ export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions) {
     names.add(job.path)
     thread.send(job, bytes)
   }
-  /** Adds a file by its path in the release. Where the release before has the same bytes it is linked. */
+  /** Adds a file by its path in the release, or links it if the previous release has the same bytes. */
   const write = (path: string, content: string | Uint8Array) =>
     send({ path, content }, content.length)
   const writeJson = (path: string, value: unknown) => write(path, `${JSON.stringify(value)}\n`)
-  /** Links a file of the release before. */
+  /** Links a file of the previous release. */
   const keep = (path: string) => send({ path, isKept: true }, 256)
   return {
-    /** `root`: where it lies until it has its name; `names`: paths of every file so far. */
+    /** `root`: the folder until it gets its name; `names`: paths of every file so far. */
     ...{ name, root, names, write, writeJson, keep, room: thread.room },
-    /** The release before, where code and settings are the same; else null. */
+    /** The previous release, if code and settings are the same; else null. */
     former: isSame ? before : null,
-    /** Keys of the pages of the release before that may be linked, by file. */
+    /** Keys of the previous release's pages that may be linked, by file. */
     keptPages(): Record<string, string> {
       const pages = Object.entries(known).filter(([path]) => path.endsWith('.html'))
       return Object.fromEntries(pages.map(([path, key]) => [path.slice('public/'.length), key]))
@@ -104,16 +104,16 @@ export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions) {
     link(path: string, other: string): void {
       send({ path, from: join(root, other), isKept: true }, 256)
     },
-    /** Adds a file that lies elsewhere, and goes from there. */
+    /** Moves a file here from elsewhere. */
     take: (path: string, from: string) => send({ path, from }, A_PAGE_BYTES),
-    /** Links what the release before made from the same key, a file or a folder; else remembers the key. */
+    /** Remembers the key, and links the file or folder that the previous release made from the same key, if any. */
     reuse(path: string, key: string): boolean {
       keys[path] = key
       if (known[path] !== key || before === null) return false
       for (const file of listReusable(before, path, memory)) keep(file)
       return true
     },
-    /** A file that is too long for memory, in parts. */
+    /** Adds a file that is too long for memory, in parts. */
     begin(path: string) {
       names.add(path)
       const { write, finish } = beginFile(join(root, path))
@@ -128,7 +128,7 @@ export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions) {
         },
       }
     },
-    /** Ends the thread, whatever it was doing, and removes what has no name yet. */
+    /** Ends the thread, whatever it was doing, and removes the folder if it has no name yet. */
     async end(): Promise<void> {
       await thread.end()
       rmSync(root, { recursive: true, force: true })
@@ -153,8 +153,8 @@ export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions) {
 }
 
 /**
- * Writes off the main thread: compressing takes as long as making the files. One thread alone: two
- * that write to one disk wait for each other, which costs three times as much of the processor.
+ * Writes off the main thread, because compressing takes as long as making the files. There is only
+ * one such thread: two that write to one disk wait for each other and take three times the CPU time.
  */
 function startThread(workerData: FolderWork) {
   const worker = new Worker(new URL('./folder-thread.ts', import.meta.url), {
@@ -217,7 +217,10 @@ function beginFile(path: string) {
   }
 }
 
-/** Digests of what a server or the next build loads: both refuse a release in which one of them is another. */
+/**
+ * Digests of the files that a server or the next build loads; both refuse a release in which any of
+ * them changed.
+ */
 function readChecksums(
   root: string,
   names: ReadonlySet<string>,
@@ -230,7 +233,7 @@ function readChecksums(
 }
 const LOADED = /^server\/|^data\/(?:.*\.ndjson|rows\.json)$/
 
-/** A file, or the files of a folder that its release made itself. */
+/** The file itself, or those files of a folder that its release made. */
 function listReusable(before: string, path: string, memory: Memory | null): string[] {
   const place = join(before, path)
   if (statSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) return [path]
@@ -244,7 +247,7 @@ function listReusable(before: string, path: string, memory: Memory | null): stri
 
 const COPY = /(?<!\.ndjson)\.(?:br|gz)$/
 
-/** Hashed files of the releases that stay: their pages are in caches for a day. */
+/** Hashed files of the kept releases, whose pages are in caches for a day. */
 function listCarried(outDir: string, name: string, names: ReadonlySet<string>) {
   const carried = new Map<string, string>()
   for (const release of listReleases(outDir)
@@ -270,7 +273,7 @@ export function readCurrent(outDir: string): string | null {
   }
 }
 
-/** The folder of the current release where it is whole: of a damaged one nothing is linked. */
+/** The folder of the current release if it is whole; nothing is linked from a damaged one. */
 function findBefore(outDir: string): string | null {
   const current = readCurrent(outDir)
   const folder = join(outDir, 'releases', current ?? '')
@@ -281,10 +284,10 @@ function findBefore(outDir: string): string | null {
   })
   return known.isWhole ? folder : null
 }
-/** A process that remembers its builds does not look at the files of the last one again. */
+/** A process that builds again does not check the files of its last release again. */
 const WHOLE = 'whole release'
 
-/** The whole release that was made from these inputs; null without one. */
+/** The whole release that was made from these inputs, or null. */
 export function findRelease(outDir: string, digest: string): string | null {
   return (
     listReleases(outDir).find((name) => {
@@ -300,7 +303,7 @@ function readRelease(folder: string): ReleaseFile | null {
   return parsed.success ? parsed.output : null
 }
 
-/** Whether all that a server loads is as it was written, and no file of `public` is missing or cut short. */
+/** Whether all that a server loads is unchanged, and no file of `public` is missing or cut short. */
 function isWhole(folder: string, { checksums, files }: ReleaseFile): boolean {
   try {
     const found = countFiles(join(folder, 'public'))
@@ -313,7 +316,7 @@ function isWhole(folder: string, { checksums, files }: ReleaseFile): boolean {
   }
 }
 
-/** How many files lie below a folder, and their length together. */
+/** How many files are in a folder and its subfolders, and their total length. */
 function countFiles(folder: string): ReleaseFile['files'] {
   let [count, bytes] = [0, 0]
   for (const file of walk(folder)) {
@@ -323,7 +326,10 @@ function countFiles(folder: string): ReleaseFile['files'] {
   return { count, bytes }
 }
 
-/** Every file below a folder. Node's own walk asks the disk for the type of each once more. */
+/**
+ * Every file in a folder and its subfolders. Node's own recursive walk would query the disk for
+ * each file's type again.
+ */
 function* walk(folder: string): Generator<string> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = `${folder}/${entry.name}`
@@ -332,7 +338,7 @@ function* walk(folder: string): Generator<string> {
   }
 }
 
-/** One rename. Then what nobody asks for any more is removed. */
+/** Switches by one rename, then removes releases that are no longer kept. */
 export function switchTo(outDir: string, name: string): void {
   const link = join(outDir, '.current')
   rmSync(link, { force: true })
@@ -340,14 +346,14 @@ export function switchTo(outDir: string, name: string): void {
   renameSync(link, join(outDir, 'current'))
   const others = listReleases(outDir).filter((other) => other !== name)
   for (const old of others.slice(KEPT_RELEASES - 1)) {
-    // One that is removed in part has no name, so the next build removes the rest.
+    // A partly removed release has no name, so the next build removes the rest.
     const away = join(outDir, 'releases', `.next-${old}`)
     renameSync(join(outDir, 'releases', old), away)
     rmSync(away, { recursive: true, force: true })
   }
 }
 
-/** Names of whole releases, the newest first. */
+/** Names of complete releases, the newest first. */
 function listReleases(outDir: string): string[] {
   const releases = join(outDir, 'releases')
   return readNames(releases)
@@ -357,12 +363,12 @@ function listReleases(outDir: string): string[] {
     .map(({ name }) => name)
 }
 
-/** Where a build puts what only it needs. */
+/** Where a build puts files that only it needs. */
 export const WORK = '.building'
 
 /**
- * Removes what killed builds left, and nothing else: `OUT_DIR` may be anybody's folder. A process of
- * theirs may still be about to end.
+ * Removes what killed builds left, and nothing else: `OUT_DIR` may be anybody's folder. Retries,
+ * because a process of a killed build may still be ending.
  */
 export function removeLeftovers(outDir: string): void {
   for (const name of ['.current', WORK])
@@ -372,7 +378,7 @@ export function removeLeftovers(outDir: string): void {
       rmSync(join(outDir, 'releases', name), { recursive: true, force: true })
 }
 
-/** Every file below a folder, sorted: the paths from it. */
+/** The paths of every file in a folder and its subfolders, from the folder, sorted. */
 export function listFiles(folder: string): string[] {
   return [...walk(folder)].map((path) => path.slice(folder.length + 1)).sort()
 }
@@ -389,7 +395,10 @@ function readJson(path: string): unknown {
   }
 }
 
-/** What was done of a batch: how much of what was sent, and the files of `public` and their length. */
+/**
+ * What the thread reports: how many of the bytes sent are done, and the number and length of new
+ * files in `public`.
+ */
 interface FolderAnswer {
   done: number
   count: number

@@ -8,12 +8,12 @@ import {
 } from '../domain/wire/published-files.ts'
 import { PAGES_WITH_MARKDOWN, ROUTES } from '../domain/wire/routes.ts'
 
-/** Headers a host adds itself, or sends only where an answer depends on the request. */
+/** Headers that a host adds itself, or sends only where an answer depends on the request. */
 const LEFT_TO_HOST = new Set(['content-type', 'vary'])
 /** Headers that differ per listing: a block for each would make a file of megabytes. */
 const TWIN_LINK = 'rel="alternate"'
 
-/** Path below some folder, and its block of headers. */
+/** A path within some folder, and its block of headers. */
 type Block = [path: string, headers: string]
 
 /**
@@ -39,24 +39,21 @@ function toHeaderLines(headers: Record<string, string>): string {
 
 const PATTERNS = Object.values(ROUTES).map(({ path }) => ({ path, pattern: toPattern(path) }))
 
-/** The route for JSON without an extension, or its own address; empty for others. */
+/** The route of a JSON file, which has no extension; empty for other files. */
 function routeOf({ file }: TypedFile): string {
   if (!file.endsWith('/index.json')) return ''
   const address = toUrlPath(file)
   return PATTERNS.find(({ pattern }) => pattern.test(address))?.path ?? address
 }
 
-/**
- * `_redirects` for static hosts: addresses of JSON without an extension, which a host would not
- * find in `index.json`.
- */
+/** `_redirects` for static hosts: routes of JSON, whose files a host would not find as `index.json`. */
 export function toRedirectRules(files: readonly TypedFile[]): string {
   const addresses = files.map(routeOf).filter((address) => address !== '')
   const rules = [...new Set(addresses)].toSorted().map((path) => `${path} ${path}/index.json 200\n`)
   return rules.join('')
 }
 
-/** One block for a folder where all below it are equal; else its own files, then its folders. */
+/** One block for a folder in which all blocks are equal; otherwise blocks for its files, then its folders. */
 function joinEqual(folder: string, blocks: readonly Block[]): Block[] {
   const [first] = blocks
   if (folder !== '' && first && blocks.every(([, headers]) => headers === first[1]))
@@ -81,9 +78,9 @@ function toPattern(path: string): RegExp {
 const ROOT = '/srv/directory'
 
 /**
- * A server block for nginx in front of several instances: files from the release, everything live
- * from the functions. Generated, so that its headers are the ones our own server sends. Anything
- * but a plain read of a file goes to the functions, which know every error, redirect and method.
+ * A server block for nginx in front of several instances: files from the release, everything live from
+ * the functions. It is generated, so that its headers are the ones our own server sends. Anything but
+ * a plain read of a file goes to the functions, which handle every error, redirect and method.
  */
 export function toNginxRules(baseUrl: string, files: readonly TypedFile[]): string {
   const headers: ToHeaders = (values) => addHeaders({ ...values, ...toTransportHeaders(baseUrl) })
@@ -134,7 +131,7 @@ map $request_uri $directory_odd {
 }
 `
 
-/** Ids contain dots: the folder of an address holds its page or its JSON. */
+/** An id contains dots, so the address is a folder, which holds its page or its JSON. */
 function toFileLocations(files: readonly TypedFile[], headers: ToHeaders): string {
   const of = (file: string) => {
     const { 'content-type': _, ...others } = fileHeaders({ file, type: findContentType(file) })
@@ -164,7 +161,7 @@ function toFileLocations(files: readonly TypedFile[], headers: ToHeaders): strin
   return locations.map((location) => `  ${location}`).join('\n')
 }
 
-/** Types by extension, as nginx maps them; it adds the charset itself. */
+/** Types by extension, as nginx maps them; nginx adds the charset itself. */
 function toTypes(files: readonly TypedFile[]): string {
   const byExtension = new Map(
     files.filter((file) => !isSingle(file)).map(({ file, type }) => [extensionOf(file), type]),
@@ -176,13 +173,13 @@ function toTypes(files: readonly TypedFile[]): string {
     .join(' ')
 }
 
-/** A file whose protocol requires a type other than its extension's, or that has no extension. */
+/** The rule for a file without an extension, or whose protocol requires another type than its extension's. */
 function toSingle(file: TypedFile, headers: ToHeaders): string {
   const { 'content-type': type = '', ...others } = fileHeaders(file)
   return `location = /${file.file} { types { } default_type '${bare(type)}'; try_files $uri @functions; ${headers(others)} }`
 }
 
-/** Whether a web server would infer another type from its name. */
+/** Whether a web server would infer another type from the file's name. */
 function isSingle({ file, type }: TypedFile): boolean {
   return findTypeByExtension(file) !== type
 }
@@ -208,7 +205,7 @@ const PROXY = [
   'proxy_set_header Accept-Encoding $http_accept_encoding;',
 ].join(' ')
 
-/** The relay streams both ways: no buffering, and time for a payment to settle. */
+/** The relay streams both ways, so nginx must not buffer, and must allow time for a payment to settle. */
 const FUNCTIONS = `  # Live answers.
   location = /api/v1/search { ${PROXY} }
   # What pays or writes is sent once: by default nginx asks a second server when the first one fails.
@@ -227,8 +224,8 @@ function addHeaders(values: Record<string, string>): string {
     .join(' ')
 }
 
-/** Addresses that are a file without a query and a function's answer with one. */
+/** Addresses that are answered by a file without a query and by a function with one. */
 const FUNCTION_WITH_QUERY: readonly string[] = [ROUTES.compare_list.path, '/compare']
 
-/** Of every listing such an address. */
+/** The address of a listing that works this way. */
 const KIT_PATTERN = '^/api/v1/listings/[^/]+/kit\\.json$'

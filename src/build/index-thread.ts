@@ -5,7 +5,7 @@ import { createIndexBuilder, toIndexTables } from '../search/index/build-index.t
 import type { BodyStore, IndexNoun } from '../search/index/index-file.ts'
 import type { OperationPart, SearchDocument } from '../search/index/search-document.ts'
 
-/** Documents of operations repeat their listing's: they are put together here. */
+/** A listing's document, and only what differs in its operations' documents; they are merged here. */
 export interface IndexedListing {
   document: SearchDocument
   operations: OperationPart[]
@@ -13,16 +13,16 @@ export interface IndexedListing {
 
 export interface IndexWork {
   tables: Tables
-  /** Of the file with a line for each listing. */
+  /** The file with a line for each listing. */
   listings: string
-  /** Of the indexes. */
+  /** The files of the indexes. */
   files: Record<IndexNoun, string>
 }
 
-/** What is written and read at once (bytes). */
+/** How much is written and read at once (bytes). */
 const A_PIECE = 1 << 20
 
-// A thread's data is typed `any`; `beginIndexes` passes this.
+// A thread's data is typed `any`; `beginIndexes` passes this type.
 const { tables, listings, files }: IndexWork = workerData
 const indexTables = toIndexTables(tables)
 const source = openSync(listings, 'r')
@@ -32,7 +32,7 @@ const indexes = {
 }
 let at = 0
 
-/** How much of the listings' file may be read now, whole lines of it; after null no more comes. */
+/** How much of the listings' file may be read now, in whole lines; null ends the messages. */
 parentPort?.on('message', (end: number | null) => {
   if (end === null) {
     for (const index of Object.values(indexes)) index.finish()
@@ -49,7 +49,7 @@ parentPort?.on('message', (end: number | null) => {
   }
 })
 
-/** Bodies are in the order in which they come, in a file without a name, and then copied to their rows. */
+/** Bodies are first written to a nameless file in the order they come, then copied in row order. */
 function beginIndex(noun: IndexNoun) {
   const path = files[noun]
   const builder = createIndexBuilder({ noun, ...indexTables })
@@ -90,7 +90,7 @@ function beginFile(path: string) {
   }
 }
 
-/** Most rows are in the order of their ids, as they came: the next one is mostly in the last piece. */
+/** Most rows are in the order of their ids, in which bodies came, so the next body is mostly in the last piece. */
 function createBodyReader(file: number): BodyStore {
   let piece = Buffer.allocUnsafe(A_PIECE)
   let [start, end] = [0, 0]

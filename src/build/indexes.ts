@@ -31,17 +31,17 @@ import type { Folder } from './folder.ts'
 import type { IndexedListing, IndexWork } from './index-thread.ts'
 import { digestCode, PROJECT } from './inputs.ts'
 
-/** A line for each listing, with what is found of it: the indexes are made from them. */
+/** A line for each listing with its indexed document: the indexes are made from these lines. */
 export const INDEXED = 'data/indexed.ndjson'
 
-/** The server's own indexes, which a function host has too. */
+/** The server's own indexes; a function host has both too. */
 const INDEXES = { listing: 'search.index', operation: 'operations.index' }
 
 /**
- * Both indexes are made in a thread, while other parts of a release are: it reads the listings' lines
- * from the disk, where they do not wait in memory, and writes the indexes there.
+ * Both indexes are made in a thread while other parts of a release are made. It reads the listings'
+ * lines from the disk, so that they don't wait in memory, and writes the indexes there.
  *
- * @param isLate whether it begins when all lines are written
+ * @param isLate whether the thread begins when all lines are written
  */
 export function beginIndexes(
   folder: Pick<Folder, 'root' | 'names' | 'link'>,
@@ -58,7 +58,7 @@ export function beginIndexes(
     return thread
   }
   return {
-    /** Hands it the next lines, which are written. */
+    /** Passes on the next lines, already written. */
     add(lines: Uint8Array): void {
       end += lines.length
       ends.push(end)
@@ -90,18 +90,19 @@ function startThread(root: string, tables: Tables) {
   }
   const worker = new Worker(new URL('./index-thread.ts', import.meta.url), {
     workerData,
-    // What is young in a thread is soon garbage: by default it would reserve three times as much.
+    // Most young objects in this thread are soon garbage: the default would reserve three times as much memory.
     resourceLimits: { maxYoungGenerationSizeMb: 16 },
   })
   const ended = once(worker, 'exit').then(([code]) => {
-    if (code !== 0) throw new Error('the thread of the search index ended before its work')
+    if (code !== 0)
+      throw new Error(`the search index thread exited with code ${code} before it finished`)
   })
   ended.catch(() => undefined)
   const post = (end: number | null) => worker.postMessage(end)
   return { post, ended, end: () => worker.terminate() }
 }
 
-/** What is found of a listing, and of each of its operations. */
+/** What the index has of a listing, and of each of its operations. */
 export function toIndexedListing(
   listing: DerivedListing,
   entries: readonly OperationEntry[],
@@ -111,7 +112,7 @@ export function toIndexedListing(
   return { document, operations: toOperationParts(listing, document, entries) }
 }
 
-/** The operations of a listing, found by their own words and by those of the listing. */
+/** The operations of a listing, which are found by their own words and by the listing's. */
 export function toOperationParts(
   listing: DerivedListing,
   document: SearchDocument,
@@ -141,7 +142,7 @@ export function toOperationParts(
   })
 }
 
-/** Where a directory is, and whose the hosts of its listings are. */
+/** A directory's address, and who owns the hosts of its listings. */
 interface Directory {
   baseUrl: string
   tables: Pick<Tables, 'sharedHosts'>
@@ -185,7 +186,7 @@ export function toSearchDocument(
   }
 }
 
-/** What a search filters and sorts by of payments and answers, and what a row says of them. */
+/** Payments and answers, as a search filters and sorts by them and as a row states them. */
 function toPaidFacts(listing: DerivedListing, sources: Catalogue['sources']) {
   const { evidence, trust } = listing
   const { answered, paid: lastPaid } = toKnownDays(listing, sources)
@@ -222,7 +223,7 @@ type Repeated = Pick<ReleaseFile, 'base_url' | 'texts' | 'also_search' | 'tasks'
 
 /**
  * The search as one file for a function host: an ES module that exports `{ fetch(request, env) }`
- * and has no import left. Nothing from Node is in it: a server's compression is left out.
+ * and has no import left. It needs nothing from Node, so it lacks the server's compression.
  */
 async function bundleSearch(release: Repeated): Promise<Uint8Array> {
   const { outputFiles } = await build({
@@ -245,7 +246,7 @@ async function bundleSearch(release: Repeated): Promise<Uint8Array> {
   return bundle.contents
 }
 
-/** Importing a module of ours does nothing: one of which nothing is used stays out, with its packages. */
+/** Importing a module of ours has no side effects, so an unused module is left out, with its packages. */
 const WITHOUT_EFFECTS: Plugin = {
   name: 'without-effects',
   setup({ onResolve, resolve }) {
@@ -259,7 +260,7 @@ const WITHOUT_EFFECTS: Plugin = {
   },
 }
 
-/** Whether the score rests on buyers that an independent seller vouches for. */
+/** Whether the score rests on buyers whom an independent seller vouches for. */
 function isVouched(trust: TrustVerdict): boolean {
   return trust.evidence === 'verified_non_wash_payments' && trust.isVouched
 }

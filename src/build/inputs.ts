@@ -25,14 +25,14 @@ export interface Settings {
   asOf: string
 }
 
-/** Digest of everything a release is made from: a start finds a stale one without building. */
+/** Digest of everything a release is made from, by which a start finds a stale release without building. */
 export function digestInputs(settings: Settings, ledger: LedgerFacts): string {
   const { contentDir, ...others } = settings
   const digest = createHash('sha256').update(JSON.stringify(others))
   const { payments, receiptDays, ...facts } = ledger
   const days = receiptDays.map(({ file: _, ...day }) => day)
   digest.update(JSON.stringify([facts, days], toSortedRows))
-  // One by one: a month may hold a million.
+  // One by one: a month may have a million payments.
   for (const payment of payments) digest.update(JSON.stringify(payment))
   for (const path of CONTENT) addTree(digest, contentDir, path)
   digest.update(digestCode())
@@ -40,7 +40,7 @@ export function digestInputs(settings: Settings, ledger: LedgerFacts): string {
   return digest.digest('hex').slice(0, 20)
 }
 
-/** For `JSON.stringify`, to which a map is empty: its rows, in one order. */
+/** A map as its rows in a fixed order: `JSON.stringify` writes a map as empty. */
 function toSortedRows(_name: string, value: unknown): unknown {
   return value instanceof Map ? [...value].sort(([a], [b]) => (a < b ? -1 : 1)) : value
 }

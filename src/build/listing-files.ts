@@ -48,12 +48,12 @@ import { beginLines, beginRows, type RowMemory, writeNow } from './rows.ts'
 
 const MEMORY = 'data/rows.json'
 
-/** A listing with all that pages print of it, and the JSON of its view and its kit as they are served. */
+/** A listing with all that pages print of it, and the JSON of its view and its kit as served. */
 interface Made {
   listing: DerivedListing
   catalogue: Catalogue
   compiled: CompiledListing
-  /** The members of its view, and all of them. */
+  /** The JSON of each member of the view, then of the whole view. */
   members: readonly (readonly [name: string, json: string])[]
   view: string
   kit: string
@@ -63,7 +63,7 @@ interface Made {
 /** For the pages of tasks. */
 const OFFERS = 'data/task-offers.ndjson'
 
-/** A listing's rows in each file of `data` that holds all listings. */
+/** A listing's rows in each file of `data` that covers all listings. */
 const ROWS: Readonly<Record<string, (made: Made) => string>> = {
   'data/listings.ndjson': ({ listing }) => toLines([toLiveListing(listing)]),
   'data/compare-rows.ndjson': ({ listing, catalogue }) =>
@@ -88,16 +88,16 @@ const ROWS: Readonly<Record<string, (made: Made) => string>> = {
 interface ListingTargets {
   folder: Folder
   indexes: Indexes
-  /** Null where the pages have none. */
+  /** Null where the build makes no pages. */
   pageSearch: PageSearch | null
 }
 
-/** Listings between two looks whether what writes is behind. */
+/** After this many listings, the loop waits if the writers are behind. */
 const A_BATCH = 64
 
 /**
- * Writes all that is made of each listing by itself but its page, one listing after the other. What
- * the release before made from the same inputs is taken from there.
+ * Writes all that is made from each listing alone, except its page, one listing after the other.
+ * What the previous release made from the same inputs is copied from there.
  */
 export async function writeListingFiles(
   catalogue: Catalogue,
@@ -152,9 +152,9 @@ function readOffers({ root }: Folder): OfferOfTask[] {
 
 interface Planned {
   listing: DerivedListing
-  /** Its place among the rows of the release before, where it is the same; else null. */
+  /** Its place among the rows of the previous release, if unchanged; else null. */
   place: number | null
-  /** What the next build knows it by. */
+  /** What the next build recognises it by. */
   names: RowMemory['listings'][number]
   make(): CompiledListing
 }
@@ -201,14 +201,14 @@ function toMade(listing: DerivedListing, catalogue: Catalogue, compiled: Compile
 const DUMP = { ndjson: ROUTES.listings_dump.path, gz: ROUTES.listings_dump_gz.path }
 const DUMP_FILE = `public${DUMP.ndjson}`
 
-/** Every 64th, by the id: a part of the dump stays the same whatever listings come before it. */
+/** True for every 64th id or so, by hash: a part of the dump stays the same whatever listings come before it. */
 function endsPart(id: string): boolean {
   return hash('sha256', id) < '04'
 }
 
 /**
- * What is served of a listing. A bare address is a folder with `index.json` in it: ids contain dots
- * and one may end in `.json`, so `<id>.json` and `<id>/kit.json` could collide.
+ * Writes what is served of a listing. An address without extension is a folder with `index.json` in
+ * it: ids contain dots and may end in `.json`, so `<id>.json` and `<id>/kit.json` could collide.
  */
 function writeServed(folder: Folder, { compiled, catalogue, ...json }: Made): void {
   const { id, view } = compiled
@@ -230,7 +230,7 @@ function toServedPaths(id: string) {
   ] as const
 }
 
-/** Rows of the functions that are not one listing's alone. */
+/** Rows for the functions that span several listings. */
 function writeOtherRows(folder: Folder, catalogue: Catalogue): void {
   const { listings, goneServers, baseUrl, tables, optedOut, gone } = catalogue
   const servers = toRegistryRows(listings, goneServers, { baseUrl, policies: tables.policies })
@@ -270,14 +270,14 @@ export function toCompiled(
   }
 }
 
-/** Chosen when a listing is compiled: the home page would read the records of all. */
+/** Chosen when a listing is compiled; otherwise the home page would have to read every listing in full. */
 export function toHomeFacts(
   { reported_use, known: { answers } }: ListingView,
   { drift }: CompiledListing['history'],
 ): HomeFacts {
   const own = reported_use?.filter(({ shared_with }) => shared_with === undefined)
   const counts = [
-    // What its row says: payments of the listing itself.
+    // The counts in the listing's own row come first.
     mostReported('settlements', own) ?? mostReported('calls', own),
     ...USES.map((what) => mostReported(what, reported_use)),
   ]
@@ -291,7 +291,7 @@ export function toHomeFacts(
 
 const USES = ['settlements', 'payers', 'downloads', 'stars'] as const
 
-/** What lists need of it. */
+/** The part of a listing that lists need. */
 function toHead(compiled: CompiledListing): CompiledHead {
   const { key, id, brief, home, added, changed, relay_reason, similar } = compiled
   return { key, id, brief, home, added, changed, relay_reason, similar }
@@ -360,10 +360,10 @@ export function toLiveListing(listing: DerivedListing): LiveListing {
   }
 }
 
-/** Hex digits of a hash: of a whole listing, and of the ids of those that are similar to it. */
+/** Hex digits of a hash: of a whole listing, and of the ids of similar listings. */
 const [WHOLE, SIMILAR] = [32, 12]
 
-/** Of a listing's JSON, as it is served, and of its members: which of them differ is only a hint. */
+/** Digests of a listing's JSON as served, and of each member; the latter only hint at what changed. */
 function toContentHash({ listing, compiled, members, view }: Made): ContentHash {
   const facts = toFacts(listing, compiled)
   const digest = hash('sha256', `${view}${JSON.stringify(facts)}`).slice(0, WHOLE)
@@ -389,7 +389,7 @@ function toFacts(
   }
 }
 
-/** Where code and tables are as in the release before. */
+/** The previous release's row memory, if code and tables are the same. */
 function readRowMemory({ former }: Pick<Folder, 'former'>): RowMemory | null {
   // JSON.parse is typed `any`: the file was written from this very type, and has a checksum.
   return former === null ? null : JSON.parse(readFileSync(join(former, MEMORY), 'utf8'))

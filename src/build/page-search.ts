@@ -11,7 +11,7 @@ import type { Folder } from './folder.ts'
 
 /**
  * Average listings per index. The id decides a listing's index, so that a changed listing changes
- * one of them; a browser asks all of them, so they are as few as that allows.
+ * only one. A browser queries every index, so there are as few as this allows.
  */
 const PAGES_PER_INDEX = 2000
 
@@ -19,8 +19,8 @@ const PAGES_PER_INDEX = 2000
 const FOLDER = 'public/pagefind'
 
 /**
- * The browser's search, while the files of listings are made. An index of the same listings, from
- * the same inputs, is that of the release before.
+ * The browser's search, prepared while the files of listings are made. An index is taken from the
+ * previous release if its listings and inputs are the same.
  */
 export function beginPageSearch(folder: Folder, { listings, keys }: Catalogue) {
   const shown = listings.flatMap(({ id, facts }, at) =>
@@ -35,14 +35,14 @@ export function beginPageSearch(folder: Folder, { listings, keys }: Catalogue) {
     if (!isKnown) made.set(place, [])
   }
   return {
-    /** Whether this listing is in an index that is made anew: our own kits never stand among results. */
+    /** Whether this listing is in an index that is made anew; our own kits are never among results. */
     needs: ({ id, facts }: DerivedListing) =>
       !facts.first_party && made.has(placeOf(id, groups.length)),
     add(id: string, page: SearchPage): void {
-      // As bytes: they lie there while all pages are rendered.
+      // Kept as bytes, because they stay in memory while all pages are rendered.
       made.get(placeOf(id, groups.length))?.push(Buffer.from(JSON.stringify(page)))
     },
-    /** @throws what Pagefind says when it cannot start, or read a page. */
+    /** @throws Error with Pagefind's message when it cannot start or read a page */
     async finish(): Promise<void> {
       for (const [place, rows] of made)
         for (const { path, content } of await indexPages(rows, place === 0))
@@ -54,23 +54,23 @@ export function beginPageSearch(folder: Folder, { listings, keys }: Catalogue) {
 /** Pagefind's other interfaces. */
 const UNUSED = /^pagefind-(?:modular-ui|component-ui|highlight)\./
 
-/** The code that reads an index, with its interface: one copy for all of them is enough. */
+/** The code that reads an index, with its interface: one copy serves all indexes. */
 const PROGRAM = /^pagefind(?:-worker|-ui)?\.(?:js|css)$|^wasm\./
 
 /** Pages sent at once: Pagefind answers each, and answers must not pile up. */
 const AT_ONCE = 200
 
 /**
- * The files of an index for the search in the browser, with their paths from its folder. Pagefind is
- * another process, which does the work.
+ * The files of one index for the search in the browser, with their paths in its folder. Pagefind
+ * does the work in another process.
  *
  * @param rows of JSON, a `SearchPage` each
- * @param hasProgram whether the program that reads an index is among the files, with all it needs
+ * @param hasProgram whether to include the program that reads an index, with all it needs
  */
 export async function indexPages(rows: readonly Uint8Array[], hasProgram: boolean) {
   const { close, createIndex } = await import('pagefind')
   const { index, errors } = await createIndex()
-  if (index === undefined) throw new Error(`pagefind did not start: ${errors.join('; ')}`)
+  if (index === undefined) throw new Error(`Pagefind did not start: ${errors.join('; ')}`)
   for (let from = 0; from < rows.length; from += AT_ONCE) {
     // JSON.parse is typed `any`: `add` made the rows from this very type.
     const pages: SearchPage[] = rows
@@ -78,12 +78,13 @@ export async function indexPages(rows: readonly Uint8Array[], hasProgram: boolea
       .map((row) => JSON.parse(Buffer.from(row).toString()))
     const added = await Promise.all(pages.map((page) => index.addHTMLFile(page)))
     const refused = added.flatMap((answer) => answer.errors)
-    if (refused.length > 0) throw new Error(`pagefind could not read: ${refused.join('; ')}`)
+    if (refused.length > 0)
+      throw new Error(`Pagefind could not read some pages: ${refused.join('; ')}`)
   }
   // Pagefind's own writing takes as long as the rest: it creates the folder again for each file.
   const { files, errors: failures } = await index.getFiles()
   if (failures.length > 0)
-    throw new Error(`pagefind could not make its index: ${failures.join('; ')}`)
+    throw new Error(`Pagefind could not make its index: ${failures.join('; ')}`)
   await close()
   return files.filter(({ path }) => !UNUSED.test(path) && (hasProgram || !PROGRAM.test(path)))
 }
@@ -94,7 +95,7 @@ export interface SearchPage {
   content: string
 }
 
-/** The listings of each index. */
+/** Divides the listings among the indexes. */
 export function divideByIndex<Listing extends { id: string }>(
   listings: readonly Listing[],
   perIndex = PAGES_PER_INDEX,
@@ -117,7 +118,7 @@ export function toSearchPage({ view, description_html }: Shown): SearchPage {
   )
   const tags = view.tags.map((tag) => `<b>${toXmlText(tag)}</b> `)
   const price = toCostText(view)
-  // A number in dollars; what has none comes last.
+  // In dollars; listings without a price come last.
   const usd = listedPriceOf(view) ?? 1e6
   return {
     url: `${view.page}/`,

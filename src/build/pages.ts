@@ -10,23 +10,23 @@ import { readKeys, type WrittenPage } from './astro-build.ts'
 import { type Folder, listFiles } from './folder.ts'
 import { PROJECT } from './inputs.ts'
 
-/** Static hosts answer `/search` with `search.html`; where there are functions, they do. */
+/** Static hosts answer `/search` with `search.html`; where functions run, they answer it. */
 const PLACES: Readonly<Record<string, string>> = { 'search-file/index.html': 'search.html' }
 
 export type Pages = ReturnType<typeof startPages>
 
 /**
- * Starts `astro build` in a process of its own: it bundles while the content is read.
+ * Starts `astro build` in its own process, which bundles while the content is read.
  *
- * @param dir for what is needed meanwhile
+ * @param dir for temporary files
  */
 export function startPages(dir: string) {
   mkdirSync(dir, { recursive: true })
   const child = startAstro(dir)
   return {
     /**
-     * Renders the pages of the catalogue that the release before does not have, and adds all of them,
-     * with the code of the pages that are rendered on demand.
+     * Renders the catalogue's pages that the previous release lacks, and adds all pages to the
+     * folder, with the code of the pages that are rendered on demand.
      */
     async render(folder: Folder, switches: Switches): Promise<void> {
       const take = ([file, path]: WrittenPage) => {
@@ -37,7 +37,7 @@ export function startPages(dir: string) {
       addPages(folder, dir, switches)
       addPageCode(folder, dir)
     },
-    /** Removes what was needed meanwhile. */
+    /** Ends the process and removes its temporary files. */
     end(): void {
       child.kill()
       rmSync(dir, { recursive: true, force: true })
@@ -48,12 +48,15 @@ export function startPages(dir: string) {
 /** Variables that a bundler needs. */
 const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE']
 
-/** Left to itself it takes 700 MiB, while the content is read beside it; so it takes 200 less, and as long. */
+/**
+ * By default Astro takes 700 MiB while the content is read beside it; these flags save 200 MiB and
+ * cost no time.
+ */
 const FRUGAL = ['--heap-growing-percent=30', '--max-semi-space-size=16']
 
 /**
- * Astro writes variables that a page's code seems to name into that code: none that is a secret, or
- * depends on how the build was started, may be set. Telemetry is off.
+ * Astro writes variables that a page's code seems to name into that code, so none may be set that
+ * is secret or depends on how the build was started. Telemetry is off.
  */
 function startAstro(dir: string) {
   const passed = PASSED.flatMap((name) => {
@@ -64,8 +67,8 @@ function startAstro(dir: string) {
     ...Object.fromEntries(passed),
     PAGES_DIR: dir,
     ASTRO_TELEMETRY_DISABLED: '1',
-    // Astro encrypts the props of server islands with it. There are none, and no request reaches
-    // their route; a random key would only change each build's bytes.
+    // Astro encrypts the props of server islands with this key. There are none, and no request
+    // reaches their route; a random key would only change each build's bytes.
     ASTRO_KEY: createHash('sha256').update('no server islands').digest('base64'),
   }
   const astro = join(
@@ -90,11 +93,11 @@ function startAstro(dir: string) {
       onWritten: (pages: readonly WrittenPage[]) => void,
     ): Promise<void> {
       await bundled
-      // `renderChanged` sends these.
+      // `renderChanged` sends these messages.
       child.on('message', onWritten)
       if (child.connected) child.send(release)
       const [code] = await ended
-      if (code !== 0) throw new Error(`the pages could not be made: ${text.trim()}`)
+      if (code !== 0) throw new Error(`the pages could not be rendered: ${text.trim()}`)
     },
     kill: () => void child.kill('SIGKILL'),
   }
@@ -109,7 +112,7 @@ function addPages(folder: Folder, dir: string, switches: Switches): void {
   for (const [file, key] of Object.entries(keys).filter(([file]) => isShown(file))) {
     const path = `public/${file}`
     if (!folder.reuse(path, key) && !folder.names.has(path))
-      throw new Error(`the page ${file} was not made`)
+      throw new Error(`the page ${file} was not rendered, and the previous release lacks it too`)
   }
 }
 

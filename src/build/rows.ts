@@ -22,33 +22,33 @@ const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3)
 const LAST_BLOCK = Uint8Array.of(3, 0)
 const DEFLATE = { level: 6, finishFlush: constants.Z_FULL_FLUSH }
 
-/** What the rows of a release are made from, by listing: the next build copies those of the same. */
+/** What the rows of a release are made from, by listing: the next build copies the rows of unchanged listings. */
 export interface RowMemory extends RowLengths {
-  /** In the order of rows: id, digest of its inputs, digest of the listings similar to it. */
+  /** In row order: the id, the digest of its inputs, and the digest of the listings similar to it. */
   listings: [id: string, key: string, similar: string][]
-  /** Bytes of the parts of the dump, and compressed. */
+  /** Bytes of each part of the dump, plain and compressed. */
   parts: [plain: number, gz: number][]
 }
 
-/** Pages read it: it is on the disk when this returns. */
+/** Pages read this file, so it is on disk when this returns. */
 export function writeNow(folder: Pick<Folder, 'begin'>, path: string, text: string): void {
   const file = folder.begin(path)
   file.write(Buffer.from(text))
   file.finish()
 }
 
-/** Bytes of a file of the release before. */
+/** A range of bytes in the previous release's file. */
 interface Range {
   start: number
   end: number
 }
 
 /**
- * A file of rows, those of one listing behind those of another. A part is written before the next
- * one is made: a file may be larger than memory.
+ * A file of rows, listing after listing. Each part is written before the next one is made, because
+ * a file may be larger than memory.
  *
- * @param former lengths of the rows in the release before
- * @param onPart is given each part, and where it lies in the former file if all of it does
+ * @param former lengths of the rows in the previous release
+ * @param onPart takes each part, and its range in the previous file if all of it is copied from there
  */
 export function beginRows(
   folder: Pick<Folder, 'begin' | 'former'>,
@@ -84,7 +84,7 @@ export function beginRows(
       else waiting.push(rows)
       grow(Buffer.byteLength(rows))
     },
-    /** @param place of the listing in the release before */
+    /** @param place of the listing in the previous release */
     keep(place: number): void {
       const [start = 0, end = 0] = [starts[place], starts[place + 1]]
       const last = waiting.at(-1)
@@ -114,10 +114,10 @@ function createReader(path: string) {
 }
 
 /**
- * A file of rows and its compressed copy, which also goes to clients that accept gzip and ask for
- * the other.
+ * A file of rows and its compressed copy. The copy is also sent to clients that request the plain
+ * file and accept gzip.
  *
- * @param urls where the two are served
+ * @param urls where both files are served
  */
 export function beginLines(
   folder: Pick<Folder, 'begin' | 'former'>,
@@ -159,7 +159,7 @@ export function beginLines(
   }
 }
 
-/** Where each part lies compressed, by where it lies itself. */
+/** The compressed range of each part, by its plain range. */
 function toRanges(parts: RowMemory['parts']): Map<string, Range> {
   let [plain, gz] = [0, GZIP_HEADER.length]
   return new Map(
@@ -174,8 +174,8 @@ function toRanges(parts: RowMemory['parts']): Map<string, Range> {
 }
 
 /**
- * The payments behind the scores and the owners of payees, so that anybody can recompute them, and
- * the days of receipts, so that one that is taken back later is missed.
+ * Writes the payments behind the scores and the owners of payees, so that anybody can recompute the
+ * scores, and the days of receipts, so that a receipt withdrawn later is noticed.
  */
 export function writeTrustLedger(
   folder: Pick<Folder, 'begin' | 'write' | 'former'>,

@@ -97,7 +97,7 @@ interface OfListings {
   offers: OfferOfTask[]
 }
 
-/** Every file of `public` that is neither a page nor one listing's alone. */
+/** Writes every file of `public` that is neither a page nor about a single listing. */
 export function writeSiteFiles(folder: Folder, site: CompiledSite, catalogue: Catalogue): void {
   const { switches } = site.texts
   const endpoint = (path: string, value: unknown) => {
@@ -124,14 +124,14 @@ export function writeSiteFiles(folder: Folder, site: CompiledSite, catalogue: Ca
   }
   // For the search of a host without functions.
   folder.writeJson('public/pagefind/tasks.json', toTaskWords(site, catalogue))
-  // Under its name in an earlier proposal.
+  // The card's name in an earlier proposal.
   folder.writeJson(
     'public/.well-known/mcp/server-card.json',
     DOCUMENTS.mcp_server_card(site, catalogue),
   )
 }
 
-/** Tasks that somebody does, with all that people say for them. */
+/** Tasks that at least one listing does, with all that people say for them. */
 function toTaskWords({ task_pages }: CompiledSite, { tables: { taskWords } }: Catalogue) {
   return task_pages
     .filter(({ sellers }) => sellers > 0)
@@ -141,7 +141,7 @@ function toTaskWords({ task_pages }: CompiledSite, { tables: { taskWords } }: Ca
     }))
 }
 
-/** Over the colours of `tokens.css`. The sign's letters are white, so it stays dark. */
+/** Overrides the colours of `tokens.css`. The sign's letters are white, so it stays dark. */
 function toColours({ light, dark }: { light: string; dark: string }): string {
   const deep = (colour: string, other: string) => `color-mix(in oklab, ${colour} 80%, ${other})`
   const night = `color-mix(in oklab, ${light} 75%, black)`
@@ -151,7 +151,7 @@ function toColours({ light, dark }: { light: string; dark: string }): string {
 type ToDocument = (site: CompiledSite, catalogue: Catalogue) => string | object
 type ToAnswer = (site: CompiledSite, catalogue: Catalogue) => object
 
-/** Documents of other protocols that describe us and give each one's address. */
+/** Documents of other protocols that describe this directory and give its endpoints' addresses. */
 const DOCUMENTS: Readonly<Record<StaticProtocolId, ToDocument>> = {
   agent_card: ({ base_url, texts }) => toAgentCard(base_url, texts),
   mcp_server_card: ({ base_url, texts }) => toOwnServerCard(base_url, texts),
@@ -169,7 +169,7 @@ const DOCUMENTS: Readonly<Record<StaticProtocolId, ToDocument>> = {
   },
 }
 
-/** Draws the cards of links; a card with an unchanged drawing is taken from the release before. */
+/** Draws the cards of links; a card with an unchanged drawing is taken from the previous release. */
 export async function drawCards(folder: Folder, site: CompiledSite): Promise<void> {
   // The drawing code takes a moment to load, and a build that changes nothing draws no card.
   const { drawCard, toLinkCards } = await import('./cards/link-cards.ts')
@@ -179,7 +179,7 @@ export async function drawCards(folder: Folder, site: CompiledSite): Promise<voi
       folder.write(`public${path}`, await drawCard(svg))
 }
 
-/** Routes that a file of the release answers; the build must write each. */
+/** Routes that are answered by a file; the build must write each. */
 type StaticRouteId = {
   [Id in RouteId]: (typeof ROUTES)[Id]['answer'] extends 'static' ? Id : never
 }[RouteId]
@@ -222,7 +222,7 @@ function toCompiledSite(
   }
 }
 
-/** Pages with nothing on them: nothing leads there. */
+/** Pages that would be empty, so that nothing links to them. */
 function toEmptyPages(
   { listings, pages }: Catalogue,
   site: Pick<CompiledSite, 'task_pages' | 'not_listed' | 'market_reports'>,
@@ -280,12 +280,12 @@ function toSearchChoices(
 }
 
 const PATH = /<path d="([^"]+)"\/>/
-/** Looking a file up in the package takes as long as reading it. */
+/** Resolving a file in the package takes as long as reading it. */
 const ICONS = dirname(createRequire(import.meta.url).resolve('simple-icons/icons/x.svg'))
 
 /**
- * A brand's mark as simple-icons draws it, on a square of 24. Its path has the id `m`, so that a page
- * draws it with `<use>` in the colour of its text.
+ * A brand's mark as simple-icons draws it, on a square of 24. Its path has the id `m`, so that a
+ * page draws it with `<use>` in the colour of its text.
  *
  * @throws when simple-icons has no such mark
  */
@@ -304,10 +304,10 @@ function readIcon(mark: string): string {
   }
 }
 
-/** For the list of all tasks. */
+/** A task's view for the list of all tasks. */
 function toTaskView({ offers: _, ...view }: TaskPage): TaskView {
   return view
 }
 
-/** Those that a file of the release answers; the build must write each. */
+/** Protocol documents that are answered by a file; the build must write each. */
 type StaticProtocolId = Exclude<ProtocolEndpointId, LiveProtocolId>

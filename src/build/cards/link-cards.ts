@@ -56,7 +56,7 @@ interface Fact {
   value: string
 }
 
-/** On every card: they do not change with the content, so neither do the drawings. */
+/** The facts on every card do not depend on the content, so the drawings change rarely. */
 const STATUS_FACTS: readonly Fact[] = [
   { part: 'payments', label: 'Pays with', value: 'x402, MPP' },
   { part: 'trust', label: 'Trust from', value: 'payments' },
@@ -71,9 +71,9 @@ interface LinkCard {
   /** The arm beside the title; null draws the sign. */
   arm: { kind: Kind; letters: string } | null
   facts: readonly Fact[]
-  /** Whose directory it is; also the title in place of one that the face has no letters for. */
+  /** The directory's name; also the title when the face lacks letters for it. */
   brand: string
-  /** Ours; empty for a directory with a mark of its own. */
+  /** Our sign; empty for a directory with its own mark. */
   sign: string
 }
 
@@ -100,7 +100,7 @@ const WORDS = { size: 33, weight: 500, width: 758, lines: 2 } as const
 const FACT_PLACES = [112, 412, 850]
 
 /**
- * Names of a directory's own are escaped, cut to fit and left out where the face has no glyphs for
+ * A directory's own names are escaped, cut to fit and left out where the face has no glyphs for
  * them; nothing refers to external resources.
  */
 function renderCardSvg({ title, words, arm, facts, brand, sign }: LinkCard): string {
@@ -162,7 +162,7 @@ function text(
 
 /**
  * The drawn face, which is the site's own at two weights (SIL Open Font License 1.1, see
- * `src/assets/overpass-OFL.txt`). Both have the same characters.
+ * `src/assets/overpass-OFL.txt`). Both weights have the same characters.
  */
 const FILES = {
   500: readFileSync(new URL('overpass-500.ttf', import.meta.url)),
@@ -210,7 +210,7 @@ function cutToWidth(text: string, weight: Weight, size: number, width: number): 
   return `${characters.join('').trimEnd()}…`
 }
 
-/** Lines of at most this width, the last one cut; a word longer than a line is broken. */
+/** Lines of at most this width, the last line cut; a word longer than a line is broken. */
 export function wrapToWidth(
   text: string,
   { weight, size, width, lines }: { weight: Weight; size: number; width: number; lines: number },
@@ -232,7 +232,7 @@ function takeLine(text: string, fits: (part: string) => boolean): string {
     line += word
   }
   if (line !== '') return line
-  // One word is wider than the line.
+  // A single word is wider than the line.
   for (const character of text) {
     if (!fits(line + character)) break
     line += character
@@ -242,7 +242,7 @@ function takeLine(text: string, fits: (part: string) => boolean): string {
 
 let prepared: Promise<void> | undefined
 
-/** Draws SVG to PNG, in a tenth of a second. Only a build does: it has some thirty to draw. */
+/** Draws SVG as PNG in a tenth of a second. Only builds draw: each has some thirty cards. */
 export async function drawCard(svg: string): Promise<Uint8Array> {
   prepared ??= initWasm(readFileSync(createRequire(import.meta.url).resolve(LIBRARY)))
   await prepared

@@ -51,7 +51,7 @@ export function createOpenApi(
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
-    // Open to everybody unless an operation says otherwise.
+    // Open to everybody unless an operation requires more.
     security: [],
     tags: [...new Set(Object.values(readOperations()).map(({ tag }) => tag))].map((name) => ({
       name,
@@ -117,7 +117,7 @@ function toResponses(id: RouteId, facts: OperationFacts): Record<string, unknown
   const codes = new Set([
     ...facts.problems,
     ...(needsStore ? (['store-unavailable'] as const) : []),
-    // Any request's target may be too long.
+    // Any request's address may be too long.
     'uri-too-long' as const,
   ])
   const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status)
@@ -147,7 +147,7 @@ function toUsedSchemas(paths: object, switches?: Switches): Record<string, objec
   )
 }
 
-/** One response for each problem, or set of problems of one status, that an operation uses. */
+/** A response for each problem that an operation uses, or for several of the same status. */
 function toProblemResponses(paths: Record<string, Record<string, unknown>>) {
   const named = JSON.stringify(paths).matchAll(/#\/components\/responses\/([\w-]+)/g)
   const content = { 'application/problem+json': { schema: toRef('Problem') } }
@@ -227,7 +227,7 @@ const OperationSchema = v.pipe(
     summary: v.string(),
     /** One sentence on what the summary leaves out. */
     description: v.string(),
-    /** Used instead by a directory without sellers, payments or trust. */
+    /** Replaces both in a directory without sellers, payments or trust. */
     bare: v.optional(
       v.strictObject({
         summary: v.exactOptional(v.string()),
@@ -236,16 +236,16 @@ const OperationSchema = v.pipe(
       }),
       {},
     ),
-    /** Schema of the body; absent where it is the seller's or empty. */
+    /** Schema of the response body; absent where the body is the seller's or empty. */
     answer: v.optional(name),
-    /** The alternative answer where a parameter asks for it. */
+    /** The schema of the other response, which a parameter asks for. */
     other_answer: v.optional(name),
-    /** Its meaning, by status. */
+    /** What a response means, by status. */
     answers: v.optional(v.record(v.string(), v.string()), { 200: 'OK' }),
-    /** Type of the body where it is not JSON. */
+    /** Type of the response body where it is not JSON. */
     media: v.optional(v.string()),
     body: v.optional(v.strictObject({ schema: name, example: v.record(v.string(), v.unknown()) })),
-    /** Takes the cookie of a session. */
+    /** Takes a session's cookie. */
     for_sellers: v.optional(v.boolean(), false),
     writes: v.optional(v.boolean(), false),
     problems: v.optional(v.array(v.picklist(PROBLEM_CODES)), []),
@@ -266,8 +266,8 @@ type OperationFacts = v.InferOutput<typeof OperationSchema>
 let known: Record<string, OperationFacts> | undefined
 
 /**
- * By the names of the route table, in the order of the document. Read when it is first requested: a
- * build that finds its release current needs none.
+ * The rows by route name, in the document's order. They are parsed on first use: a build that finds
+ * its release current needs none.
  *
  * @throws Error that names the row and what would be right
  */
@@ -285,7 +285,7 @@ function parseOperations(): Record<string, OperationFacts> {
   throw new Error(`operations.yaml ${v.getDotPath(issue) ?? ''}: ${issue.message}`)
 }
 
-/** Its example can be sent as it is; it is an array where the wire has a comma list. */
+/** A parameter whose example can be sent as it is; the example is an array for a comma list. */
 type Parameter = Omit<OperationFacts['parameters'][number], 'in' | 'schema'> & {
   in: 'path' | 'query' | 'header'
   schema: Record<string, unknown>
@@ -337,7 +337,7 @@ const DEFAULTS: Record<string, { default: number }> = {
   offset: { default: 0 },
 }
 
-/** The parameters of a route in a directory that may be without some parts: those of its path first. */
+/** The parameters of a route, path parameters first, without those for parts that are switched off. */
 function toParameters(id: RouteId, switches?: Switches): Parameter[] {
   return [
     ...pathParameters(id),
@@ -374,7 +374,7 @@ function described<Words>(words: Words | undefined, what: string): Words {
   throw new Error(`OpenAPI: ${what} has no description; expected one sentence`)
 }
 
-/** The query's own schema: what validates is what is published. Lists are comma lists on the wire. */
+/** The search parameters, from the schema that validates queries. Lists are comma lists on the wire. */
 function searchParameters({ without } = LISTINGS_ENDPOINT): Parameter[] {
   const { properties } = toOpenApiSchema(SearchQuerySchema)
   const taken = Object.entries(properties ?? {}).filter(([name]) => !without.includes(name))
@@ -388,7 +388,7 @@ function searchParameters({ without } = LISTINGS_ENDPOINT): Parameter[] {
   }))
 }
 
-/** A search of operations takes the filters and a page of its own size. */
+/** A search of operations takes the same filters, and has its own page size. */
 function operationParameters(): Parameter[] {
   const { defaultLimit, maxLimit } = OPERATIONS_ENDPOINT
   const limit = { type: 'integer', minimum: 1, maximum: maxLimit, default: defaultLimit }

@@ -68,7 +68,7 @@ const ProblemSchema = v.looseObject({
   ),
 })
 
-/** Every body the interface sends or takes, by its name in `#/components/schemas`. */
+/** Every body that the interface sends or takes, by its name in `#/components/schemas`. */
 export const SCHEMAS = {
   SearchResponse: search.SearchResponseSchema,
   CompactSearchResponse: search.CompactResponseSchema,
@@ -143,7 +143,7 @@ export const SHARED_SCHEMAS = {
 } satisfies Record<string, v.GenericSchema>
 
 const AS_PUBLISHED = {
-  // Rules that are code have no counterpart in a schema.
+  // Rules that are code have no counterpart in JSON Schema.
   errorMode: 'ignore',
   target: 'draft-2020-12',
 } as const
@@ -160,18 +160,18 @@ export function toComponentSchemas(): Record<string, object> {
     TrustMethod: withProperties(TrustMethod, toOutline),
   })
   return Object.fromEntries(
-    // Request bodies are published with every rule they are checked by.
+    // Request bodies are published with every rule that checks them.
     published.map(([name, schema]) => [name, name.endsWith('Body') ? schema : toAnswer(schema)]),
   )
 }
 
-/** The method is a text with its constants for people: the answer itself shows the nesting. */
+/** The trust method is published as an outline: people read it, and the answer itself shows its nesting. */
 function toOutline(property: JsonSchema): object {
   if (property.type === 'array') return { type: 'array', items: {} }
   return property.type === 'object' ? { type: 'object' } : property
 }
 
-/** The echo of a search's parameters: each is described once, where it is a parameter. */
+/** An echoed search parameter without its description, which the parameter itself has. */
 function toSilent({ description: _, ...property }: JsonSchema): object {
   return property
 }
@@ -186,11 +186,11 @@ function withProperties(
   return { ...schema, properties: Object.fromEntries(changed) }
 }
 
-/** Rules for authors of content, which readers of an answer don't need; it may gain members. */
+/** Rules for authors of content, which readers of an answer don't need; an answer may also gain members. */
 const WRITING_RULES = new Set(['pattern', 'minLength', 'maxLength', 'additionalProperties'])
 
 function toAnswer(schema: object): object {
-  // A property of such a name has a schema, an object, for its value.
+  // A property may have such a name; its value is then a schema, an object.
   return JSON.parse(
     JSON.stringify(schema, (key, value) => {
       if (WRITING_RULES.has(key) && typeof value !== 'object') return undefined
