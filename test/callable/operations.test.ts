@@ -114,7 +114,7 @@ describe('operations that do not are named', () => {
     ],
     [
       [get({ offers: [{ rail: 'mpp', network: 'eip155:4217', min_usd: 0.02, max_usd: 0.02 }] })],
-      "pricing.rails: expected what the operations' offers name: mpp",
+      "pricing.rails: expected the values in the operations' offers: mpp",
     ],
   ])('%j', (http, message) => {
     expect(faultsOf(http)[0]).toBe(message)

@@ -7,7 +7,7 @@ import type { QuestionFacts } from './question-facts.ts'
 
 /** A slot in an example request that a query may fill. */
 export interface ArgumentSlot {
-  /** `query`, `path`, `body` or `arguments`, and the members below. */
+  /** The root (`query`, `path`, `body` or `arguments`), then the member names below it. */
   at: (string | number)[]
   /** What the value means, according to its name, format and example. */
   kind: ArgumentKind
@@ -24,7 +24,7 @@ interface Named {
   required: boolean
 }
 
-/** Rules by the name of a parameter; the first match decides. */
+/** Kinds by the name of a parameter; the first match decides. */
 const BY_NAME: readonly (readonly [RegExp, ArgumentKind])[] = [
   [/^(?:lat|latitude|from_lat|origin_lat)$/i, 'latitude'],
   [/^(?:lon|lng|long|longitude)$/i, 'longitude'],
@@ -64,7 +64,10 @@ const BY_NAME: readonly (readonly [RegExp, ArgumentKind])[] = [
 const SETTING =
   /^(?:format|output|outputtype|units|unit|limit|count|n|num|numresults|max_.*|min_.*|per[-_]?page|page_?size|pagesize|size|rows|page|offset|model|engine|type|types|mode|sort|order|order_by|version|jsonrpc|depth|search_depth|profile|overview|interval|granularity|fields|include.*|return.*|encoding.*|stream|temperature|voice|quality|aspect_?ratio|network|chain|chains|chainid|module|action|tag|current|hourly|daily|lang|hl|gl|method|params|from_index|accept|content-type|user-agent|role|response_format|processor|datatype|formats|width|height|timeout|outputsize)$/i
 
-/** Slots of an example that a query may fill. @param root such as `query`, `path` or `body` */
+/**
+ * The slot of an example's parameter, if a query may fill it.
+ * @param root such as `query`, `path` or `body`
+ */
 export function slotOf(root: string, named: Named): ArgumentSlot | null {
   const kind = kindOf(named)
   return kind === null ? null : { at: [root, named.name], kind, required: named.required }
@@ -117,7 +120,7 @@ function textOf(schema: unknown): string | undefined {
   return typeof description === 'string' ? description : undefined
 }
 
-/** Null for values independent of the query: settings, choices of a closed list, switches. */
+/** Null for values that don't depend on the query: settings, choices of a closed list, switches. */
 function kindOf({ name, schema, example, description = '' }: Named): ArgumentKind | null {
   if (Array.isArray(memberOf(schema, 'enum')) || typeof example === 'boolean') return null
   const shown = typeof example === 'string' ? example : ''
@@ -150,7 +153,7 @@ function kindOfExample(name: string, shown: string): ArgumentKind | undefined {
   return kind === 'email' && SENDER.test(name) ? 'requested' : kind
 }
 
-/** Where the name means nothing, its description may help. */
+/** Kinds by description, for names that say nothing. */
 const BY_DESCRIPTION: readonly (readonly [RegExp, ArgumentKind])[] = [
   [/\b(?:ISO 4217|currency code)\b/i, 'currency'],
   [/\bticker\b/i, 'ticker'],
@@ -166,7 +169,7 @@ const BY_EXAMPLE: readonly (readonly [RegExp, ArgumentKind])[] = [
   [/^[\w.+-]+@[\w-]+\.[\w.]+$/, 'email'],
 ]
 
-/** The examples of `from` and `to` show what they connect. */
+/** The examples of `from` and `to` show what kind of values they connect. */
 function kindOfPair(name: 'from' | 'to', example: string): ArgumentKind {
   if (/^[A-Z]{3}$/.test(example)) return name === 'from' ? 'currency' : 'currency_to'
   if (/^[a-z]{2}$/.test(example)) return name === 'from' ? 'language_from' : 'language_to'
@@ -180,10 +183,13 @@ function kindOfSymbol(kind: 'ticker' | 'coin', example: string): ArgumentKind {
   return 'ticker'
 }
 
-/** Where a value goes, and whether the query has it, or only that it is required. */
+/** A slot's value, and whether the query states it; a required slot may hold a placeholder instead. */
 type Filled = { slot: ArgumentSlot; value: unknown; isStated: boolean }
 
-/** The query's value for each slot, in their order. @param shownAt the example's value there */
+/**
+ * The query's value for each slot, in order.
+ * @param shownAt the example's value in a slot
+ */
 function readValues(
   slots: readonly ArgumentSlot[],
   facts: QuestionFacts,
@@ -200,14 +206,14 @@ function meaningsOf({ slot: { kind }, value }: Filled, { places, currencies }: Q
   return kind === 'coin_pair' && currencies.length > 0 ? [meaning, 'currency'] : [meaning]
 }
 
-/** Kinds that express the same thing in several ways. */
+/** Kinds that express the same meaning in different ways. */
 const MEANINGS: Readonly<Partial<Record<ArgumentKind, string>>> = {
   ...{ latitude: 'place', longitude: 'place', coordinates: 'place', country: 'place' },
   ...{ coin_id: 'coin', coin_pair: 'coin', ticker: 'coin' },
   ...{ domain: 'url', year: 'date', query: 'text', language_pair: 'language_to' },
 }
 
-/** The query's value; the placeholder of a required one that is missing; undefined for the rest. */
+/** The query's value; without one, the placeholder of a required slot, or undefined. */
 function toValue(
   slot: ArgumentSlot,
   facts: QuestionFacts,
@@ -236,17 +242,20 @@ const PLACEHOLDER = /^<[A-Z0-9_]+>$/
 
 type ReadValue = (facts: QuestionFacts, place: number, shown: string) => string | number | undefined
 
-/** The name of a coin as price services write it: its first word. @example COIN_IDS.get('ETH') → 'ethereum' */
+/**
+ * A coin's name as price services write it.
+ * @example COIN_IDS.get('ETH') → 'ethereum'
+ */
 const COIN_IDS: ReadonlyMap<string, string> = new Map(
   Object.entries(COINS).flatMap(([symbol, [id]]) => (id === undefined ? [] : [[symbol, id]])),
 )
 
-/** The n-th slot of a kind gets its n-th fact. */
+/** The n-th slot of a kind gets the query's n-th fact of that kind. */
 const VALUES = {
   latitude: ({ places }, place) => places[place]?.latitude,
   longitude: ({ places }, place) => places[place]?.longitude,
   coordinates: ({ places }, place, shown) => {
-    // Several points in a row are written as in routing services and GeoJSON: longitude first.
+    // Several points in a row are written as routing services and GeoJSON do: longitude first.
     const points = shown.split(';').length
     const requested = points > 1 ? places.slice(0, points) : places.slice(place, place + 1)
     if (requested.length < points) return undefined
@@ -298,7 +307,7 @@ const VALUES = {
   requested: () => undefined,
 } satisfies Record<string, ReadValue>
 
-/** A question's other words name its task, and a search for them finds nothing. */
+/** What a query is about; its other words name the task, and would find nothing. */
 function aboutOf({ quoted, subject }: QuestionFacts): string | undefined {
   return quoted ?? subject ?? undefined
 }
@@ -327,8 +336,8 @@ export interface ShownExample {
 }
 
 /**
- * An example request with values from the query in place of the example's own. A required value
- * that the query lacks becomes its `<PLACEHOLDER>`; an optional one is removed.
+ * An example request with values from the query in place of its own. A required value that the
+ * query lacks becomes its `<PLACEHOLDER>`; an optional one is removed.
  *
  * @param template address of the operation, with its `{placeholders}`
  */
@@ -351,14 +360,14 @@ export function fillArguments(
   return present({ url, headers, body: orNothing(body), arguments: orNothing(given) })
 }
 
-/** A call that is sent without any is shown without any. */
+/** An object without members is left out of a shown call. */
 function orNothing(value: unknown): unknown {
   return isJsonObject(value) && Object.keys(value).length === 0 ? undefined : value
 }
 
 /**
- * Optional members of an inner object that would all go stay as placeholders: an empty object says
- * nothing, and the object itself may be required.
+ * If all members of an inner object would be removed, they stay as placeholders: an empty object
+ * tells a caller nothing, and the object itself may be required.
  */
 function keepMembers(example: ShownExample, values: readonly Filled[]): readonly Filled[] {
   const innerOf = ({ slot }: Filled) => JSON.stringify(memberPathOf(slot).slice(0, -1))
@@ -380,7 +389,7 @@ function isInner(slot: ArgumentSlot): boolean {
   return ['body', 'arguments'].includes(String(slot.at[0])) && memberPathOf(slot).length > 2
 }
 
-/** Where the member lies; the first text of a list stands for the list. */
+/** The path of the member; for a list, that of the list. */
 function memberPathOf({ at }: ArgumentSlot): readonly (string | number)[] {
   return typeof at.at(-1) === 'number' ? at.slice(0, -1) : at
 }
@@ -405,8 +414,8 @@ export function countStated(
 }
 
 /**
- * A name or coordinates: where either will do, authors make both optional. An answer without any
- * place is not what the example asks for, so its way of naming the place stays.
+ * Keeps the example's way of naming a place if the query names none. Where either a name or coordinates
+ * will do, authors make both optional, but a request without a place asks for something else.
  */
 function keepPlace(values: readonly Filled[]): readonly Filled[] {
   const places = values.filter(({ slot }) => PLACE_KINDS.has(slot.kind))
@@ -461,8 +470,8 @@ function fillUrl(
 }
 
 /**
- * Adds optional parameters for facts of the query that the example leaves out. One per meaning:
- * services that take a coin by symbol or by name refuse both at once.
+ * Adds optional parameters for facts of the query that the example leaves out. One parameter per
+ * meaning: services that take a coin by symbol or by name refuse a call with both.
  */
 function findUnshown(
   values: readonly Filled[],

@@ -15,9 +15,10 @@ const QUOTED = /(?:^|[\s(])(?:'([^']+(?:'[^\s'][^']*)*)'|"([^"]+)"|“([^”]+)�
 export type QuestionFacts = ReturnType<typeof readQuestionFacts>
 
 /**
- * Nothing is guessed: a kind without any is empty. Codes are those of ISO 4217, 639-1 and 3166-1.
+ * Reads the facts in a query and guesses none: a kind without facts is empty. Codes are those of
+ * ISO 4217, 639-1 and 3166-1.
  *
- * @param now milliseconds since the epoch: what "tomorrow" means
+ * @param now milliseconds since the epoch, which decides what "tomorrow" means
  */
 export function readQuestionFacts(question: string, now: number) {
   const urls = question.match(URL_TEXT) ?? []
@@ -40,13 +41,13 @@ export function readQuestionFacts(question: string, now: number) {
     currencies: known(words, CURRENCY_BY_WORD, isCode),
     languages: readLanguages(words),
     coins: known(words, COIN_BY_WORD, isCode),
-    /** Of shares: capitals that are neither a currency nor a coin. */
+    /** Tickers of shares: capitals that are neither a currency nor a coin. */
     tickers: words.filter((word) => isTicker(word)),
-    // A code of two letters is as often a word.
+    // Codes of two letters don't count: they are as often ordinary words.
     countries: known(words, COUNTRY_BY_WORD, () => false),
     years: (dated.rest.match(/\b(?:19|20)\d\d\b/g) ?? []).map(Number),
     numbers: (dated.rest.match(/(?<![\w.])\d+(?:\.\d+)?(?![\w.])/g) ?? []).map(Number),
-    /** What it is about, where the query marks it: `papers on …`, `search the web for …`. */
+    /** What the query is about, where it says so: `papers on …`, `search the web for …`. */
     subject: readSubject(question),
   }
 }
@@ -55,7 +56,7 @@ function toWords(text: string): string[] {
   return text.match(/[\p{L}\p{N}€£¥₩₹$-]+/gu) ?? []
 }
 
-/** A code in lower case is as often an ordinary word: `all`, `try`, `op`, `near`. */
+/** Whether a short word is a code; some codes are as often ordinary words: `all`, `try`, `op`, `near`. */
 function isCode(word: string): boolean {
   return word.length <= 4 && !AMBIGUOUS.has(word)
 }
@@ -122,7 +123,10 @@ const NOT_TICKERS = new Set([
   'QR',
 ])
 
-/** Names of up to three words; a longer one hides shorter ones in it. Only capitals mark names. */
+/**
+ * Places by names of up to three words; a longer name hides shorter ones in it. Only capitalised
+ * words are names.
+ */
 function readPlaces(words: readonly string[]): Place[] {
   const places: Place[] = []
   const isAllLower = words.every((word) => word === word.toLowerCase())
@@ -139,7 +143,7 @@ function readPlaces(words: readonly string[]): Place[] {
   return places
 }
 
-/** The source, where given, and the target. */
+/** The source language, where given, and the target. */
 function readLanguages(words: readonly string[]): { from?: string; to?: string } {
   const plain = words.map((word) => word.toLowerCase())
   const after = (...marks: string[]) =>
@@ -159,8 +163,8 @@ const OBJECT =
   /^(?:(?:the|an?|some|any|all|latest|recent|new|scientific|research|academic)\s+)*(?:web|internet|google|news|headlines|papers?|articles?|images?|pictures?|photos?|videos?|books?|tweets?|posts?|results?|information|info|pages?|definition|meaning|tokens?|places?|word|text|podcasts?|recipes?|repositories|packages?)\s+(?:(?:on|about|for|of|by|with|from|that|showing|called|named|regarding)\s+)/i
 
 /**
- * What follows the words that name its form. The words before them name the task: they are never
- * an argument.
+ * The part after the words that name a form, such as `papers on`. The words before it name the task
+ * and are never an argument.
  *
  * @example readSubject('papers on solar cells') → 'solar cells'; readSubject('search the web') → null
  */
@@ -226,7 +230,7 @@ function monthOf(text: string): number {
   )
 }
 
-/** Each with the words people say for it: by ISO 4217 and 639-1, by symbol, by ISO 3166-1 alpha-2. */
+/** Codes by the words people say for them: ISO 4217, ISO 639-1, coin symbols, and ISO 3166-1 alpha-2. */
 const CURRENCY_BY_WORD = byWord(CURRENCIES)
 const LANGUAGE_BY_WORD = byWord(LANGUAGES)
 const COIN_BY_WORD = byWord(COINS)
@@ -242,13 +246,13 @@ export interface Place {
   longitude: number
 }
 
-/** `Ho Chi Minh`, `Rio de Janeiro`. */
+/** As in `Ho Chi Minh` or `Rio de Janeiro`. */
 export const MAX_WORDS_OF_A_PLACE = 3
 
 /**
- * Main places of the world, by the name without case and accents. The cities that name time zones are
- * from `zone.tab` of the IANA time zone database, which is in the public domain
- * (https://www.iana.org/time-zones); large cities that name none were added by hand.
+ * Main places of the world, by name without case and accents. Cities that name a time zone are from
+ * `zone.tab` of the IANA time zone database, which is in the public domain
+ * (https://www.iana.org/time-zones); other large cities were added by hand.
  */
 export const PLACES_BY_NAME: ReadonlyMap<string, Place> = new Map(
   Object.entries(PLACES).map(([name, place]) => [toPlainName(name), { name, ...place }]),

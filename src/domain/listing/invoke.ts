@@ -10,13 +10,13 @@ import {
 import { EndpointTextSchema } from './listing-text.ts'
 import { findUrlFault, MAX_URL_LENGTH, type UrlRules, urlSchema } from './target-url.ts'
 
-/** Valid names of a header (RFC 9110 token) and of a query parameter. */
+/** Valid names of a header (RFC 9110 token) or of a query parameter. */
 export const FIELD_NAME = /^[\w!#$%&'*+.^`|~[\]-]{1,100}$/
 
 const KEY_PLACES = ['header', 'query'] as const
 const OTHER_TYPES = AUTH_TYPES.filter((type) => type !== 'api_key' && type !== 'oauth')
 
-/** What a caller must have before the first call, and where it goes. */
+/** What a caller must have before the first call, and where it is sent. */
 export function createAuthSchema(rules: UrlRules) {
   const about = {
     docs: v.optional(urlSchema(rules)),
@@ -53,16 +53,16 @@ export function createAuthSchema(rules: UrlRules) {
 
 export type Auth = v.InferOutput<ReturnType<typeof createAuthSchema>>
 
-/** Most scopes and grants; a server that names more is not recorded. */
+/** How many scopes or grants are kept; a server that names more of either has none recorded. */
 export const MAX_NAMED = 50
 
-/** A scope token of RFC 6749 §3.3, and a grant's name: both are printable and without spaces. */
+/** A scope token of RFC 6749 §3.3 or a grant's name: printable and without spaces. */
 export const NamedSchema = textLike(/^[!-~]{1,200}$/, 'expected one printable word')
 
 /**
- * Where a caller of an OAuth-protected resource signs in, in the words of RFC 9728 (the resource) and
- * RFC 8414 (its authorization server). Written by people from a vendor's documents, or read by machines
- * from the seller's own metadata.
+ * Where a caller of an OAuth-protected resource signs in, in the words of RFC 9728 (the resource)
+ * and RFC 8414 (its authorization server). Either a person wrote it from the vendor's documents, or
+ * a machine read it from the seller's own metadata.
  */
 export function createSignInSchema(rules: UrlRules) {
   const url = urlSchema(rules)
@@ -80,7 +80,7 @@ export function createSignInSchema(rules: UrlRules) {
     grant_types_supported: v.optional(listOf(NamedSchema, MAX_NAMED)),
     code_challenge_methods_supported: v.optional(listOf(NamedSchema, MAX_NAMED)),
     scopes_supported: v.optional(listOf(NamedSchema, MAX_NAMED)),
-    /** Document that people read it from. */
+    /** The document that a person read it from. */
     ref: v.optional(url),
   })
 }
@@ -94,7 +94,7 @@ const IDENTIFIER_RULES: Record<
   Exclude<PackageRegistry, 'mcpb'>,
   { pattern: RegExp; maxLength: number; example: string }
 > = {
-  // Upper case survives in old unscoped names only; the registry takes no new ones.
+  // Upper case survives only in old unscoped names; the registry takes no new ones.
   npm: {
     pattern: /^(?:@[a-z0-9~][a-z0-9._~-]*\/[a-z0-9~][a-z0-9._~-]*|[A-Za-z0-9~][A-Za-z0-9._~-]*)$/,
     maxLength: 214,
@@ -105,7 +105,7 @@ const IDENTIFIER_RULES: Record<
     maxLength: 214,
     example: 'mcp-server-fetch',
   },
-  // Host, port, path, tag, digest, as the OCI distribution specification spells references.
+  // Host, port, path, tag and digest, as the OCI distribution specification writes references.
   oci: {
     pattern:
       /^[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?::\d{1,5}(?=\/))?(?:\/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*(?::\w[\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$/,
@@ -122,13 +122,13 @@ const IDENTIFIER_RULES: Record<
 /** Longest identifier of any registry: an `mcpb` archive's URL. */
 const MAX_IDENTIFIER_LENGTH = MAX_URL_LENGTH
 
-/** spec: Invoke entry. A remote has a URL, a package has a registry and an identifier. */
+/** spec: Invoke entry. A remote has a URL; a package has a registry and an identifier. */
 export function createInvokeSchema(rules: UrlRules) {
   const remote = v.pipe(
     v.strictObject({
       kind: v.literal('mcp'),
       transport: v.picklist(REMOTE_TRANSPORTS, `expected ${REMOTE_TRANSPORTS.join(' or ')}`),
-      /** With `{name}` for each of its variables. */
+      /** Contains `{name}` for each variable. */
       url: v.string('expected a URL'),
       variables: v.optional(listOf(VariableSchema, MAX_SETTINGS)),
       headers: v.optional(listOf(HeaderSchema, MAX_SETTINGS)),
@@ -150,7 +150,7 @@ const setting = {
   /** A secret is never shown filled in. */
   secret: v.optional(v.boolean('expected true or false'), false),
   example: v.optional(EndpointTextSchema),
-  /** What is taken where the caller says nothing. */
+  /** The value that is used when the caller gives none. */
   default: v.optional(EndpointTextSchema),
   choices: v.optional(listOf(EndpointTextSchema, MAX_CHOICES)),
 }
@@ -195,7 +195,7 @@ const PackageSchema = v.pipe(
 
 export type InvokeEntry = v.InferOutput<ReturnType<typeof createInvokeSchema>>
 
-/** An address whose places have names and rules. */
+/** An address with placeholders, whose variables have names and rules. */
 interface Templated {
   url: string
   variables?: readonly Setting[] | undefined
@@ -203,7 +203,7 @@ interface Templated {
 
 const PLACE = /\{([\w.-]+)\}/g
 
-/** @param toValue what stands for a variable; undefined leaves its place */
+/** @param toValue the value of a variable; undefined leaves its placeholder */
 export function fillAddress(
   { url, variables = [] }: Templated,
   toValue: (variable: Setting) => string | undefined,
@@ -215,20 +215,20 @@ export function fillAddress(
   })
 }
 
-/** The address as it is called where nobody says anything; null where somebody must. */
+/** The address with every variable at its default; null where a variable has none. */
 export function defaultAddress(entry: Templated): string | null {
   const url = fillAddress(entry, (variable) => variable.default)
   return /[{}]/.test(url) ? null : url
 }
 
-/** Whether its caller names the whole host: then nobody else's stands there. */
+/** Whether the caller names the whole host, with no default or choices from the seller. */
 export function isCallersHost({ url, ...entry }: Templated): boolean {
   const [, name] = /^(?:https?:\/\/)?\{([\w.-]+)\}(?=[/:?#]|$)/.exec(url) ?? []
   const { default: fixed, choices = [] } = entry.variables?.find((each) => each.name === name) ?? {}
   return name !== undefined && fixed === undefined && choices.length === 0
 }
 
-/** An address of the right form, for judging hosts: never one to call. */
+/** A well-formed address for judging hosts, never for a call. */
 export function sampleAddress(entry: Templated): string {
   const host = entry.url.startsWith('{') ? 'https://host.example' : 'host.example'
   const isHost = isCallersHost(entry)
@@ -250,7 +250,7 @@ function findRemoteFault(entry: Templated, rules: UrlRules): string | null {
   if (open !== undefined)
     return `expected {${open}} to be declared in variables, as { name: ${open} }`
   const idle = named.find((name) => !places.includes(name))
-  if (idle !== undefined) return `expected {${idle}} in the url, since variables has it`
+  if (idle !== undefined) return `expected {${idle}} in url, because variables declares it`
   return findUrlFault(sampleAddress(entry), rules)
 }
 
@@ -271,11 +271,11 @@ export function findIdentifierFault(registry: PackageRegistry, identifier: strin
 /** Names of secrets, whether or not they are declared secret. */
 const SECRET_NAME = /(?:^|[_-])(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD)$/i
 const PLACEHOLDER = /<[^<>]+>|…$/
-/** Values only their owner could mean: an invented tenant, account, path or number. */
+/** Values that are made for one person: an invented tenant, account, path or number. */
 const SOMEBODYS =
   /\bexample\b|\byour?[_ -]|_HERE\b|x{4,}|\/path\/|[0-9a-f]{16,}|\d{6,}|\b(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d/i
 
-/** What an agent would lack before its first call, or copy unchanged and call in vain. */
+/** What an agent would lack before its first call, or would copy unchanged so that the call fails. */
 export function findInvokeGaps({ kind, auth, invoke = [] }: Reported) {
   if (kind !== 'mcp_server') return []
   const examples = invoke.flatMap((entry, i) => {
@@ -315,19 +315,19 @@ function saysWhatToBring(entry: InvokeEntry, auth: Auth | undefined): boolean {
     return true
   if (entry.kind === 'mcp_package')
     return (entry.env ?? []).length > 0 || (entry.args ?? []).length > 0
-  // A client signs in by itself, and a bearer token has one place to go.
+  // An OAuth client signs in by itself, and a bearer token has only one place to go.
   if (auth.type === 'oauth' || auth.type === 'bearer') return true
   return (entry.headers ?? []).length > 0 || (auth.type === 'api_key' && auth.name !== undefined)
 }
 
-/** The error in a setting's example: a secret, or a value that looks like somebody's own. */
+/** What is wrong with a setting's example: it is a secret, or looks like somebody's own value. */
 export function findExampleGap({ name, example, required, secret }: Setting): string[] {
   if (example === undefined || PLACEHOLDER.test(example)) return []
   if (secret || (required && SECRET_NAME.test(name)))
-    return [`${name} is secret: expected no example, or a placeholder such as <API_KEY>`]
+    return [`${name} is secret: expected no example or a placeholder such as <API_KEY>`]
   return required && SOMEBODYS.test(example)
     ? [
-        `${name}: ${JSON.stringify(example)} looks like somebody's own; expected no example, or a placeholder such as <${name}>`,
+        `${name}: ${JSON.stringify(example)} looks like somebody's own value: expected no example or a placeholder such as <${name}>`,
       ]
     : []
 }

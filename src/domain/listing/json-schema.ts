@@ -2,7 +2,7 @@ import { type Schema, Validator } from '@cfworker/json-schema'
 import { isJsonObject, objectOf } from '../wire/json.ts'
 import { decodePercents } from '../wire/text.ts'
 
-/** Foreign text that we run: references stay inside, patterns end quickly, size is bounded. */
+/** Schemas are foreign input that we execute: references stay inside, patterns end quickly, size is bounded. */
 const MAX_NODES = 2000
 const MAX_DEPTH = 32
 const MAX_PATTERN_LENGTH = 200
@@ -25,7 +25,7 @@ const MAPS = ['$defs', 'definitions', 'properties', 'patternProperties', 'depend
 /** Keywords that change what a reference means, or name an external schema. */
 const REFUSED = ['$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$recursiveRef']
 
-/** Types of keywords' values; other keywords are annotations and are ignored. */
+/** Checks of keywords' values; other keywords are annotations and are ignored. */
 const SHAPES: Readonly<Record<string, (value: unknown) => string | null>> = {
   type: (value) =>
     [value].flat().every((type) => typeof type === 'string' && TYPES.includes(type))
@@ -51,8 +51,9 @@ const SHAPES: Readonly<Record<string, (value: unknown) => string | null>> = {
 }
 
 /**
- * @returns what is wrong with a schema, or null.
- * @example findSchemaFault({ $ref: 'https://x.example/a' }) → 'expected $ref to stay in this schema (#/$defs/…), got "https://x.example/a"'
+ * @returns what is wrong with a schema, or null
+ * @example findSchemaFault({ $ref: 'https://x.example/a' }) → 'expected $ref to stay in this schema
+ *   (#/$defs/…), got "https://x.example/a"'
  */
 export function findSchemaFault(schema: unknown): string | null {
   if (!isJsonObject(schema)) return 'expected a JSON Schema: an object'
@@ -61,7 +62,7 @@ export function findSchemaFault(schema: unknown): string | null {
   return findFault(schema, schema)
 }
 
-/** The part of a schema that a local reference names, if it exists. */
+/** The part of a schema that a local reference names; undefined where there is none. */
 export function resolveReference(root: unknown, reference: string): unknown {
   if (reference === '#') return root
   if (!reference.startsWith('#/')) return undefined
@@ -78,7 +79,7 @@ export function resolveReference(root: unknown, reference: string): unknown {
     )
 }
 
-/** Every subschema with its keyword and, for maps, its name. */
+/** Every subschema of a schema, also those in maps and lists. */
 function childrenOf(schema: object): unknown[] {
   const entries = Object.entries(schema)
   return entries.flatMap(([keyword, value]) => {
@@ -90,9 +91,10 @@ function childrenOf(schema: object): unknown[] {
 }
 
 /**
- * A schema with its keywords written anew, and so with every schema inside it.
+ * Rewrites a schema's keywords, and those of every schema inside it.
  *
- * @param write the value to put, from one whose own schemas are written; undefined leaves it out
+ * @param write gives a keyword's new value, from a value whose own schemas are already rewritten;
+ *   undefined removes the keyword
  */
 export function mapSchema(
   schema: Record<string, unknown>,
@@ -157,7 +159,7 @@ function findFirst<Item>(
   return null
 }
 
-/** Patterns that can take exponential time are refused; others get few unbounded repetitions. */
+/** Patterns that can take exponential time are refused; all others may have few unbounded repetitions. */
 function findPatternFault(pattern: string): string | null {
   if (pattern.length > MAX_PATTERN_LENGTH)
     return `expected a pattern of at most ${MAX_PATTERN_LENGTH} characters`
@@ -180,17 +182,18 @@ function findPatternFault(pattern: string): string | null {
     : null
 }
 
-/** Schemas are read by the validator and never compiled, so that nothing foreign becomes code. */
+/** Schemas are interpreted by the validator and never compiled, so that nothing foreign becomes code. */
 
-/** Schema values times example values times references: the limit of one check. */
+/** The limit of one check: schema values times example values times references. */
 const MAX_COST = 20_000_000
 
-/** The longest text a pattern is tried on. */
+/** The longest text that a pattern is tested against. */
 const MAX_TEXT_LENGTH = 4000
 
 /**
- * @returns where and how a value departs from a schema, or null when it fits.
- * @example findValueFault({ type: 'object', required: ['q'] }, {}) → 'expected what the schema says: Instance does not have required property "q".'
+ * @returns where and how a value breaks a schema, or null when it fits
+ * @example findValueFault({ type: 'object', required: ['q'] }, {}) → 'expected what the schema
+ *   says: Instance does not have required property "q".'
  */
 export function findValueFault(schema: unknown, value: unknown): string | null {
   const fault = findSchemaFault(schema)
@@ -204,8 +207,8 @@ export function findValueFault(schema: unknown, value: unknown): string | null {
 }
 
 function judge(schema: unknown, value: unknown): string | null {
-  // The validator writes marks into its schema: a copy, by what copies JSON the fastest. It is typed
-  // `any`; `findSchemaFault` has checked it.
+  // The validator writes marks into its schema, so it gets a copy, made by the fastest way to copy
+  // JSON. The copy is typed `any`; `findSchemaFault` has checked it.
   const own: Schema = JSON.parse(JSON.stringify(schema))
   try {
     const { valid, errors } = new Validator(own, '2020-12').validate(value)
@@ -254,7 +257,7 @@ function depthOf(value: unknown): number {
   return 1 + Object.values(value).reduce<number>((most, each) => Math.max(most, depthOf(each)), 0)
 }
 
-/** Without a limit, a text can have any length. */
+/** Whether a schema has patterns; only they limit the length of texts. */
 function hasPattern(schema: unknown): boolean {
   return /"pattern(?:Properties)?":/.test(JSON.stringify(schema))
 }
@@ -265,8 +268,9 @@ function hasLongText(value: unknown): boolean {
 }
 
 /**
- * Walks with a list of its own, not the call stack, and stops at the first bound: depth costs
- * nothing. @param bounds `characters` are those of all strings and keys together
+ * Whether a value is within bounds. Walks with its own list instead of the call stack, so depth
+ * costs nothing, and stops at the first bound.
+ * @param bounds `characters` are those of all strings and keys together
  */
 export function isWithin(
   whole: unknown,
@@ -293,11 +297,11 @@ function lengthOf(value: unknown, children: readonly [string, unknown][]): numbe
 }
 
 const EXAMPLE_DEPTH = 8
-/** A schema that refers to itself ten times a level would fill memory. */
+/** Limits of an example: a schema that refers to itself ten times per level would fill memory. */
 const MAX_VALUES = 500
 const MAX_ITEMS = 20
 
-/** A value nobody can guess, recognisable as such: `<CITY>`. */
+/** A recognisable placeholder for a value that nobody can guess: `<CITY>`. */
 export function toPlaceholder(name: string): string {
   const word = name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
@@ -307,8 +311,8 @@ export function toPlaceholder(name: string): string {
 }
 
 /**
- * What its author gave as example, default, constant or choice, else what is required, with
- * `<PLACEHOLDER>`s for text. Undefined where no example fits the schema.
+ * An example value: the author's example, default, constant or choice; failing that, what is
+ * required, with `<PLACEHOLDER>`s for text. Undefined where no example fits the schema.
  */
 export function exampleOf(schema: unknown, name: string): unknown {
   const value = build(schema, { root: schema, name, depth: 0, budget: { left: MAX_VALUES } })
@@ -319,7 +323,7 @@ interface ExamplePlace {
   root: unknown
   name: string
   depth: number
-  /** Budget shared by every part of one example. */
+  /** How many values one example may still have, shared by all its parts. */
   budget: { left: number }
 }
 

@@ -34,7 +34,7 @@ const PARAM_PLACES = ['query', 'path', 'header'] as const
 
 const NameSchema = v.pipe(
   lineOfText(MAX_NAME_LENGTH),
-  // A name in them looks like another listing's, and no search for it finds it.
+  // A name in them looks like another listing's, and a search for that name does not find it.
   v.check(
     (name) => !FULL_WIDTH.test(name),
     'expected ordinary Latin letters and digits, got full-width ones',
@@ -74,7 +74,7 @@ export const VersionSchema = v.pipe(
 
 const flag = v.optional(v.boolean('expected true or false'), false)
 
-/** A whole listing. Rules that need the id or the tables are the build's. */
+/** A whole listing. The build checks the rules that need the id or the tables. */
 export function createListingFactsSchema(rules: UrlRules) {
   return v.strictObject({
     name: NameSchema,
@@ -83,13 +83,13 @@ export function createListingFactsSchema(rules: UrlRules) {
     summary: SummarySchema,
     categories: v.optional(uniqueList(v.string('expected text'), MAX_CATEGORIES), []),
     tags: v.optional(uniqueList(TagSchema, MAX_TAGS), []),
-    /** Ids of `tables/tasks.yaml`: what the whole does, where no operation or tool of it says so. */
+    /** Ids of `tables/tasks.yaml` that the service does as a whole, where no operation or tool has a task. */
     tasks: v.optional(uniqueList(TaskIdSchema, MAX_TASKS)),
     first_party: flag,
     closed: flag,
     pricing: v.optional(PricingSchema, { model: 'unknown' }),
     payout: v.optional(uniqueList(PayoutSchema, MAX_PAYOUTS, normalizePayout), []),
-    /** The page of the seller's own site that names these payouts: without it they count for nothing. */
+    /** The page on the seller's own site that names these payouts, which count for nothing without it. */
     payout_source: v.optional(ownUrlSchema(rules)),
     cost: v.optional(v.picklist(COSTS, `expected one of ${COSTS.join(', ')}`)),
     auth: v.optional(createAuthSchema(rules), { type: 'unknown' }),
@@ -110,7 +110,7 @@ export function createListingFactsSchema(rules: UrlRules) {
   })
 }
 
-/** Also `{base_url}/docs`. One check: a union of two strings would drop what was wrong. */
+/** A URL, or `{base_url}/docs`. One check, because a union of two strings would lose the message. */
 function ownUrlSchema(rules: UrlRules) {
   return checkedText('expected a URL', (text) => {
     if (!text.startsWith(BASE_URL_PLACEHOLDER)) return findUrlFault(text, rules)
@@ -122,10 +122,10 @@ function ownUrlSchema(rules: UrlRules) {
 
 export type ListingFacts = v.InferOutput<ReturnType<typeof createListingFactsSchema>>
 
-/** Fields that people and sources both have. */
+/** Required fields; both people and sources may provide them. */
 export const REQUIRED_FACTS = ['name', 'kind', 'url', 'summary', 'sources', 'added'] as const
 
-/** Fields people edit: a source may provide the other required ones. */
+/** The fields that people edit; a source may provide the required fields that are missing. */
 export function createWrittenFactsSchema(rules: UrlRules) {
   const { entries } = createListingFactsSchema(rules)
   return v.strictObject({ ...entries, ...v.partial(v.object(entries), REQUIRED_FACTS).entries })
@@ -141,14 +141,14 @@ function sourcesSchema(rules: UrlRules) {
   )
 }
 
-/** An operation called over HTTP. `findOperationFaults` has the rules between the fields. */
+/** Limits of an operation called over HTTP. `findOperationFaults` checks its fields against each other. */
 const MAX_PARAMS = 60
 const MAX_OFFERS = 20
 const MAX_EXAMPLE_LENGTH = 2000
 const MAX_MAP_PATH = 400
 
 const CONTENT_TYPE = /^[a-z]+\/[a-z0-9][a-z0-9.+*-]{0,80}$/
-/** Id of `tables/tasks.yaml`. */
+/** An id of `tables/tasks.yaml`. */
 const TaskIdSchema = textLike(/^[a-z0-9]+(?:_[a-z0-9]+)*$/, 'expected an id of tables/tasks.yaml')
 
 /** A JSON Schema 2020-12 object with local references only. */
@@ -174,11 +174,11 @@ export const OperationPriceSchema = v.strictObject({
 export const ParamSchema = v.strictObject({
   name: textLike(FIELD_NAME, 'expected the name of a parameter or header, without spaces'),
   in: v.picklist(PARAM_PLACES, `expected ${PARAM_PLACES.join(', ')}`),
-  /** A path parameter is required whatever this says. */
+  /** A path parameter is always required. */
   required: v.optional(v.boolean('expected true or false')),
   description: v.optional(EndpointTextSchema),
   schema: v.optional(schemaOfValues),
-  /** Part of the example request: optional parameters without one are left out of it. */
+  /** Part of the example request, which leaves out optional parameters that have no example. */
   example: v.optional(
     v.union(
       [
@@ -199,7 +199,7 @@ export const PayloadSchema = v.strictObject({
   example: v.optional(v.unknown()),
 })
 
-/** Written by people; without it the method or the seller's hint says it, or nothing does. */
+/** Written by people; left out, the method or the seller's hint decides, if either does. */
 const EffectSchema = v.picklist(EFFECTS, `expected one of ${EFFECTS.join(', ')}`)
 
 export function createOperationSchema(rules: UrlRules) {
@@ -211,17 +211,17 @@ export function createOperationSchema(rules: UrlRules) {
     offers: v.optional(listOf(OfferSchema, MAX_OFFERS)),
     params: v.optional(listOf(ParamSchema, MAX_PARAMS)),
     body: v.optional(PayloadSchema),
-    /** A good answer: JSON by default. `ref` is the document that describes it. */
+    /** A good answer, JSON by default. `ref` is the document that describes it. */
     response: v.optional(
       v.strictObject({ ...PayloadSchema.entries, ref: v.optional(urlSchema(rules)) }),
     ),
     effect: v.optional(EffectSchema),
     task: v.optional(TaskIdSchema),
-    /** For the task: where members of the input go, and where those of the output are found. */
+    /** For the task: where the members of its input go, and where those of its output are found. */
     map: v.optional(v.record(v.string(), v.pipe(v.string(), v.maxLength(MAX_MAP_PATH)))),
-    /** Fixed parts of the task's requests; `{member}` in a text is that member of the input. */
+    /** Fixed parts of the task's requests; `{member}` in a text stands for that member of the input. */
     send: v.optional(v.record(v.string(), v.unknown())),
-    /** Calling it changes nothing: probes may, with the example. */
+    /** Calling it changes nothing, so probes may send its example. */
     safe: v.optional(v.boolean('expected true or false')),
     assumed: v.optional(
       listOf(v.picklist(ASSUMABLE, `expected one of ${ASSUMABLE.join(', ')}`), ASSUMABLE.length),
@@ -240,12 +240,12 @@ export function placeholdersOf(url: string): string[] {
   return [...url.matchAll(PLACEHOLDER)].flatMap(([, name]) => (name === undefined ? [] : [name]))
 }
 
-/** @param toValue replaces a placeholder, percent-encoded where necessary. */
+/** @param toValue gives a placeholder's value, percent-encoded where necessary */
 export function fillPlaceholders(url: string, toValue: (name: string) => string): string {
   return url.replace(PLACEHOLDER, (_, name: string) => toValue(name))
 }
 
-/** A URL whose path may have placeholders; otherwise the rules of any URL apply. */
+/** A URL whose path may have placeholders and which otherwise follows the rules of any URL. */
 function templateSchema(rules: UrlRules) {
   return checkedText('expected a URL', (text) => {
     const [, start = '', path = '', rest = ''] =
@@ -276,7 +276,7 @@ export const ToolSchema = v.strictObject({
   /** What one call costs, and the ways to pay for it. */
   price: v.optional(OperationPriceSchema),
   offers: v.optional(listOf(OfferSchema, MAX_OFFERS)),
-  /** Its text contained invisible characters, which are removed. */
+  /** Set when invisible characters were removed from its texts. */
   hidden: v.optional(v.literal(true)),
 })
 
@@ -290,7 +290,7 @@ const WrittenToolSchema = v.strictObject({
   task: v.optional(TaskIdSchema),
 })
 
-/** A tool with what a call of it changes, as pages and kits show it. */
+/** A tool with the effect of a call, as pages and kits show it. */
 export const ShownToolSchema = v.strictObject({
   ...ToolSchema.entries,
   effect: v.optional(EffectSchema),
@@ -312,7 +312,7 @@ export type ShownTool = v.InferOutput<typeof ShownToolSchema>
 export type WrittenTool = v.InferOutput<typeof WrittenToolSchema>
 export type Skill = v.InferOutput<typeof SkillSchema>
 
-/** Line breaks and tabs, and no other control character. */
+/** Text that may have line breaks and tabs, but no other control character. */
 export function printableText(maxLength: number) {
   return v.pipe(
     v.string('expected text'),

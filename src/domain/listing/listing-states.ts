@@ -9,11 +9,11 @@ export const LiveListingSchema = v.strictObject({
   name: v.string(),
   digest: v.string(),
   kind: v.picklist(KINDS),
-  /** The listing's own URL; also the relay's default endpoint. */
+  /** The listing's own URL, which is also the relay's default endpoint. */
   url: v.string(),
   status: v.picklist(STATUSES),
   first_party: v.boolean(),
-  /** Path of the brand's mark, where it has one. */
+  /** Path of the brand's mark, where the brand has one. */
   mark: v.exactOptional(v.string()),
   buy: v.picklist(BUY),
   /** Why the relay cannot call it; null when it can. */
@@ -21,11 +21,11 @@ export const LiveListingSchema = v.strictObject({
   /** Methods of the listing's documented HTTP endpoints; empty when none is documented. */
   methods: v.array(v.picklist(HTTP_METHODS)),
   pricing: PricingSchema,
-  /** What our newest probe that says something found, if any. */
+  /** The outcome of our newest conclusive probe, if any. */
   probe: v.exactOptional(v.picklist(PROBE_OUTCOMES)),
   /** Whether an accepted dispute stands against it. */
   disputed: v.exactOptional(v.literal(true)),
-  /** Payout addresses whose payments are all this listing's, CAIP-10; the meter reads them. */
+  /** Payout addresses (CAIP-10) that receive payments for this listing only; the meter reads them. */
   payout: v.array(v.string()),
   /** Payouts that count for nobody until their holder proves them, if any. */
   payout_contested: v.exactOptional(v.array(v.string())),
@@ -39,7 +39,7 @@ export const LiveListingSchema = v.strictObject({
 
 export type LiveListing = v.InferOutput<typeof LiveListingSchema>
 
-/** A listing its seller removed from the directory: enough to claim it and bring it back. */
+/** A listing that its seller removed from the directory: enough to claim it and bring it back. */
 export const OptedOutListingSchema = v.strictObject({
   id: v.string(),
   name: v.string(),
@@ -47,7 +47,7 @@ export const OptedOutListingSchema = v.strictObject({
 })
 export type OptedOutListing = v.InferOutput<typeof OptedOutListingSchema>
 
-/** Why a listing was removed; `opted_out` is in the ledger, the others are in files. */
+/** Why a listing was removed; `opted_out` is in the ledger, the other reasons are in files. */
 const TOMBSTONE_REASONS = ['withdrawn', 'duplicate', 'dead', 'refused', 'moved'] as const
 const GONE_REASONS = [...TOMBSTONE_REASONS, 'opted_out'] as const
 
@@ -58,14 +58,14 @@ export const TombstoneSchema = v.strictObject({
   id,
   at: InstantSchema,
   reason: v.picklist(TOMBSTONE_REASONS, `expected one of ${TOMBSTONE_REASONS.join(', ')}`),
-  /** An importer, or a person's name. */
-  by: v.pipe(v.string(), v.minLength(1, 'expected who took it away'), v.maxLength(200)),
+  /** Who removed it: an importer, or a person's name. */
+  by: v.pipe(v.string(), v.minLength(1, 'expected who removed it'), v.maxLength(200)),
   replaced_by: v.optional(id),
   /** The current id of the same service; only with reason `moved`. */
   moved_to: v.optional(id),
-  /** For a move to another domain: a page on the former one that says so. */
+  /** For a move to another domain: a page on the former domain that announces it. */
   said_at: v.optional(v.pipe(v.string(), v.url('expected an https URL'), v.startsWith('https://'))),
-  /** The file as it was, so that a return restores it. */
+  /** The file as it was, so that the listing can be restored. */
   listing: v.optional(v.string()),
   evidence: v.optional(v.record(v.string(), v.unknown())),
 })
@@ -73,15 +73,15 @@ export type Tombstone = v.InferOutput<typeof TombstoneSchema>
 
 export const GoneSchema = v.strictObject({
   id: v.string(),
-  /** Null where only the ledger knows. */
+  /** Null where only the ledger knows of it. */
   at: v.nullable(v.string()),
   reason: v.picklist(GONE_REASONS),
-  /** As it was listed, where that is kept. */
+  /** The name it was listed under, if kept. */
   name: v.exactOptional(v.string()),
   replaced_by: v.optional(v.string()),
-  /** Its current id, whatever ids it had in between. */
+  /** The service's current id, whatever ids it had in between. */
   moved_to: v.optional(v.string()),
-  /** Set where that is on another host: requests for the former one must not follow. */
+  /** Set where the current id is on another host: requests for the former id must not follow. */
   another_host: v.optional(v.literal(true)),
 })
 export type Gone = v.InferOutput<typeof GoneSchema>
@@ -95,7 +95,10 @@ const REASON_TEXTS: Record<Gone['reason'], string> = {
   opted_out: 'Its owner asked not to be listed.',
 }
 
-/** @example toGoneText({ id: 'x402.a', at: '2026-11-20T00:00:00Z', reason: 'dead' }) → 'x402.a is gone since 2026-11-20. It did not answer for a long time.' */
+/**
+ * @example toGoneText({ id: 'x402.a', at: '2026-11-20T00:00:00Z', reason: 'dead' }) → 'x402.a is
+ *   gone since 2026-11-20. It did not answer for a long time.'
+ */
 export function toGoneText({ id: listing, at, reason, replaced_by, moved_to }: Gone): string {
   if (moved_to !== undefined) return `${listing} is ${moved_to} now.`
   const since = at === null ? '' : ` since ${at.slice(0, 10)}`
@@ -103,12 +106,15 @@ export function toGoneText({ id: listing, at, reason, replaced_by, moved_to }: G
   return `${listing} is gone${since}. ${REASON_TEXTS[reason]}${instead}`
 }
 
-/** Page that says why a listing is gone; answered with 410. */
+/** The page that says why a listing is gone; answered with 410. */
 export function gonePagePath(id: string): string {
   return `/gone/${id}`
 }
 
-/** Null for a circle. @example followMoves(new Map([['a', 'b'], ['b', 'c']]), 'a') → 'c' */
+/**
+ * The last id of a chain of moves; null for a circle.
+ * @example followMoves(new Map([['a', 'b'], ['b', 'c']]), 'a') → 'c'
+ */
 export function followMoves(moves: ReadonlyMap<string, string>, id: string): string | null {
   const seen = new Set<string>()
   let at = id

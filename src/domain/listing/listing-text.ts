@@ -31,7 +31,10 @@ export function prefixesFor(kind: Kind, isPaid: boolean): readonly IdPrefix[] {
   return [({ kit: 'kit', mcp_server: 'mcp', a2a_agent: 'a2a' } as const)[kind]]
 }
 
-/** The part of an id after its prefix. @example toSlug('mcp.weather') → 'weather' */
+/**
+ * The part of an id after its prefix.
+ * @example toSlug('mcp.weather') → 'weather'
+ */
 export function toSlug(id: string): string {
   return id.slice(id.indexOf('.') + 1)
 }
@@ -40,8 +43,8 @@ export function toSlug(id: string): string {
  * Rules for text that people read: names, summaries, tags. Everything legal passes unchanged (HTML,
  * quotes, CJK, right-to-left letters, emoji); deceptive text is refused.
  *
- * Known limits: a word wholly in look-alike letters of one other script passes (it may be a word),
- * and so do styled letters such as the mathematical ones. Lengths count UTF-16 units.
+ * Known limits: a word written entirely in look-alike letters of one other script passes (it may be
+ * a word), and so do styled letters such as mathematical ones. Lengths count UTF-16 units.
  */
 export const MAX_NAME_LENGTH = 80
 export const MAX_SUMMARY_LENGTH = 200
@@ -53,8 +56,9 @@ export const EndpointTextSchema = lineOfText(MAX_ENDPOINT_TEXT_LENGTH)
 const MAX_STACKED_MARKS = 4
 
 /**
- * @returns what is wrong with a line of text, or null.
- * @example findTextFault('P\u0430yPal') → 'expected one script in a word, got Latin mixed with Cyrillic in "P\u0430yPal"'
+ * @returns what is wrong with a line of text, or null
+ * @example findTextFault('P\u0430yPal') → 'expected one script in a word, got Latin mixed with
+ *   Cyrillic in "P\u0430yPal"'
  */
 export function findTextFault(text: string): string | null {
   // Most lines are plain ASCII, which none of the checks below can refuse.
@@ -64,7 +68,7 @@ export function findTextFault(text: string): string | null {
     return `expected one line without control characters, got ${toCodePoint(control[0])}`
   if (!text.isWellFormed() || /[\ufffd\p{Co}\p{Noncharacter_Code_Point}]/u.test(text))
     return 'expected readable Unicode text, got broken or private characters'
-  // Any other invisible characters have no place in a line of text.
+  // No other invisible character belongs in a line of text.
   const plain = LEGAL_INVISIBLES.reduce((rest, legal) => rest.replace(legal, ''), text)
   const invisible = /\p{Default_Ignorable_Code_Point}/u.exec(plain)
   if (invisible !== null)
@@ -78,15 +82,15 @@ export function findTextFault(text: string): string | null {
 const SUBDIVISION_FLAGS =
   /\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/gu
 
-/** A joiner inside an emoji, and the two presentation selectors behind what may be one. */
+/** A joiner inside an emoji, and the two presentation selectors after a character that may be one. */
 const EMOJI_INVISIBLES =
   /(?<=\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f)?)\u200d(?=\p{Extended_Pictographic})|(?<=\p{Emoji})[\ufe0e\ufe0f]/gu
 
-/** Scripts whose letters join: there a joiner or non-joiner is spelling (UTS 46, CONTEXTJ). */
+/** Scripts whose letters join, where a joiner or non-joiner is part of the spelling (UTS 46, CONTEXTJ). */
 const SPELLED_JOINERS =
   /(?<=[\p{sc=Arab}\p{sc=Syrc}\p{sc=Deva}\p{sc=Beng}\p{sc=Guru}\p{sc=Gujr}\p{sc=Orya}\p{sc=Taml}\p{sc=Telu}\p{sc=Knda}\p{sc=Mlym}\p{sc=Sinh}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Mong}])[\u200c\u200d](?=\p{L})/gu
 
-/** Which drawing of a Han character is meant, as in Japanese names. */
+/** Selects a drawing of a Han character, as in Japanese names. */
 const HAN_VARIANTS = /(?<=\p{sc=Han})[\u{e0100}-\u{e01ef}]/gu
 
 const LEGAL_INVISIBLES = [SUBDIVISION_FLAGS, EMOJI_INVISIBLES, SPELLED_JOINERS, HAN_VARIANTS]
@@ -98,12 +102,12 @@ const HIDDEN = new RegExp(
 )
 
 /**
- * Without control, format, direction, tag and private characters, in strings and keys however deep.
- * Line breaks and tabs stay. Of two keys that become equal the first stays.
+ * Removes control, format, direction, tag and private characters from strings and keys at any
+ * depth. Line breaks and tabs stay. Of two keys that become equal the first stays.
  * @example withoutHidden({ 'na\u202eme': ['a\u200bb'] }) → { name: ['ab'] }
  */
 export function withoutHidden<Value>(value: Value): Value {
-  // Only characters are removed: every shape and every word of our own stays.
+  // Only characters are removed, so the type stays the same.
   return clean(value) as Value
 }
 
@@ -122,7 +126,7 @@ function clean(value: unknown): unknown {
   return Object.fromEntries(cleaned)
 }
 
-/** Most text is plain: nothing needs to be copied. */
+/** Whether a value has nothing to remove: most text is plain and needs no copy. */
 function isClean(value: unknown): boolean {
   if (typeof value === 'string') return PLAIN.test(value)
   if (typeof value !== 'object' || value === null) return true
@@ -137,7 +141,7 @@ function cleanText(text: string): string {
     : text.toWellFormed().replace(HIDDEN, (_, legal?: string) => legal ?? '')
 }
 
-/** Scripts with letters that look like Latin ones, and those of their letters that do not. */
+/** Scripts with letters that look like Latin ones, and their letters that don't (`harmless`). */
 const LOOKALIKES = {
   Cyrillic: { letter: /\p{sc=Cyrl}/u, harmless: null },
   // Ordinary in units, formulas and brands: k\u03a9, \u03bcTorrent, \u0394t.
@@ -146,7 +150,7 @@ const LOOKALIKES = {
   Cherokee: { letter: /\p{sc=Cher}/u, harmless: null },
 } as const
 
-/** A Latin word with one Cyrillic or Greek letter is how a name is forged (UTS 39). */
+/** A forged name is a Latin word with a letter of another script (UTS 39). */
 function findMixedScript(text: string): string | null {
   if (!/[\p{sc=Cyrl}\p{sc=Grek}\p{sc=Armn}\p{sc=Cher}]/u.test(text)) return null
   for (const word of text.match(/[\p{L}\p{M}]+/gu) ?? []) {
@@ -179,20 +183,20 @@ export function lineOfText(maxLength: number) {
   )
 }
 
-/** Ids that are offered for an unknown one. */
+/** How many ids are offered for an unknown one. */
 const MOST_NEAR = 3
 
-/** Names that are compared with a misspelt one: anybody may ask for any id. */
+/** How many names are compared with a misspelt one: anybody may request any id. */
 const MOST_COMPARED = 400
 
 const LONGEST_COMPARED = 60
 
-/** Letters that a misspelt name still begins with. */
+/** How many first letters a misspelt name must have right. */
 const SAME_START = 2
 
 /**
- * Finds the ids nearest to one that no listing has: first those of the same name under another
- * prefix, then those whose first words it is, then slips of the pen.
+ * Finds the ids nearest to an unknown one: first the same name under another prefix, then names
+ * that start with the same words, then names that differ by typos.
  *
  * @example createNearestIds(['mcp.exa', 'x402.exa'])('exa') → ['x402.exa', 'mcp.exa']
  */
@@ -223,7 +227,7 @@ const MOST_SLIPS = 2
 
 const PREFIX = new RegExp(`^(?:${ID_PREFIXES.join('|')})\\.`)
 
-/** Of one name the prefixes in their own order. */
+/** By name; ids of one name in the order of prefixes. */
 function bySlug(a: { id: string; slug: string }, b: { id: string; slug: string }): number {
   if (a.slug !== b.slug) return a.slug < b.slug ? -1 : 1
   const rank = ({ id }: { id: string }) =>

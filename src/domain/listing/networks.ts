@@ -1,9 +1,9 @@
 import { textLike } from '../wire/shapes.ts'
 
 /**
- * The named networks: filters, notes, facets, protocols, importers and pages read these tables. An id
- * in neither is shown unchanged. Ids are CAIP-2, over the chain ids of ethereum-lists/chains and
- * the genesis hashes of Solana.
+ * The named networks: filters, notes, facets, protocols, importers and pages read these tables. An
+ * id in neither is shown unchanged. Ids are CAIP-2: chain ids of ethereum-lists/chains, and genesis
+ * hashes of Solana.
  */
 const MAIN_NETWORKS: Readonly<Record<string, string>> = {
   'eip155:1': 'Ethereum',
@@ -31,7 +31,7 @@ const MAIN_NETWORKS: Readonly<Record<string, string>> = {
   'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'Solana',
 }
 
-/** Their coins cost nothing. */
+/** Networks whose coins are worth nothing. */
 const TEST_NETWORKS: Readonly<Record<string, string>> = {
   'eip155:42431': 'Tempo Moderato testnet',
   'eip155:43113': 'Avalanche Fuji testnet',
@@ -48,7 +48,7 @@ const TEST_WORDS = /\b(?:testnet|sepolia|devnet|fuji|amoy)\b/i
 const NAMES = { ...MAIN_NETWORKS, ...TEST_NETWORKS }
 
 /**
- * By every text that means a network: names with spaces, hyphens or neither. Main networks come
+ * Ids by every text that means a network: names with spaces, hyphens or neither. Main networks come
  * first and keep their names: `solana` is not Solana's testnet.
  */
 const IDS_BY_NAME = new Map<string, string>()
@@ -64,12 +64,15 @@ function toShort(name: string): string {
 
 export const NETWORK_NAMES: readonly string[] = [...IDS_BY_NAME.keys()]
 
-/** @example toNetworkName('eip155:8453') → 'Base'; what is not in the tables is its own name */
+/** @example toNetworkName('eip155:8453') → 'Base'; an id that is not in the tables is returned as it is */
 export function toNetworkName(text: string): string {
   return NAMES[toNetworkId(text) ?? ''] ?? text
 }
 
-/** The parameter's value for it. @example toNetworkWord('eip155:84532') → 'base-sepolia' */
+/**
+ * A network's value in a search parameter.
+ * @example toNetworkWord('eip155:84532') → 'base-sepolia'
+ */
 export function toNetworkWord(text: string): string {
   const id = toNetworkId(text)
   if (id === null) return text
@@ -79,12 +82,15 @@ export function toNetworkWord(text: string): string {
   return word.replaceAll(' ', '-')
 }
 
-/** @example toNetworkId('Base') → 'eip155:8453', as for 'eip155:8453'; null for what is not in the tables */
+/**
+ * @example toNetworkId('Base') → 'eip155:8453', like 'eip155:8453' itself; null for text that is
+ *   not in the tables
+ */
 export function toNetworkId(text: string): string | null {
   return Object.hasOwn(NAMES, text) ? text : (IDS_BY_NAME.get(text.toLowerCase()) ?? null)
 }
 
-/** By the tables; others are judged by name, as importers meet them. */
+/** By the tables; networks that importers find elsewhere are judged by name. */
 export function isTestNetwork(network: string): boolean {
   const id = toNetworkId(network)
   return id === null ? TEST_WORDS.test(network) : Object.hasOwn(TEST_NETWORKS, id)
@@ -98,9 +104,7 @@ export const PayoutSchema = textLike(
   'expected a CAIP-10 address such as eip155:8453:0x followed by 40 hex digits',
 )
 
-/**
- * EVM addresses compare without case (the case is only a checksum); Solana's compare as they are.
- */
+/** EVM addresses compare without case (the case is only a checksum); Solana's compare as they are. */
 export function normalizePayout(payout: string): string {
   return payout.startsWith('eip155:') ? payout.toLowerCase() : payout
 }
@@ -110,7 +114,7 @@ export function chainOf(payout: string): string {
   return payout.slice(0, payout.lastIndexOf(':'))
 }
 
-/** CAIP-10, with a well-formed chain and address. */
+/** CAIP-10; null without a well-formed chain and address. */
 export function toPayout(network: string | null, address: string): string | null {
   const payout = `${network}:${address}`
   return network !== null && PAYOUT_PATTERN.test(payout) ? payout : null

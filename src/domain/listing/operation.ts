@@ -12,10 +12,10 @@ import {
 } from './listing-facts.ts'
 import type { Pricing } from './pricing.ts'
 
-/** What one call costs on one chain, or without a chain by card. */
+/** What one call costs on one chain, or by card without a chain. */
 export type Offer = NonNullable<Operation['offers']>[number]
 
-/** What a 402 asks for one call by one way to pay; empty where that is not known. */
+/** The offer in one term of a 402 response; empty where the price is not known. */
 export function toOffer({ rail, network, usd }: Term): Offer[] {
   if (usd === null) return []
   return [{ rail, ...(network !== null && { network }), min_usd: usd, max_usd: usd }]
@@ -27,7 +27,7 @@ interface Term {
   usd: number | null
 }
 
-/** The pricing that covers every offer; unknown without one. */
+/** The pricing that covers every offer; unknown without offers. */
 export function pricingOf(offers: readonly Offer[]): Pricing {
   if (offers.length === 0) return { model: 'unknown' }
   return {
@@ -39,7 +39,7 @@ export function pricingOf(offers: readonly Offer[]): Pricing {
   }
 }
 
-/** One way to pay per chain: callers must expect the highest of several amounts. */
+/** One offer per rail and chain: callers must expect the highest of several amounts. */
 function toOffers(offers: readonly Offer[]): Offer[] {
   const byPlace = new Map<string, Offer>()
   for (const { rail, network, min_usd, max_usd } of offers) {
@@ -70,7 +70,7 @@ export function offersOf(operations: readonly Pick<Operation, 'offers'>[]): Offe
   return operations.flatMap(({ offers = [] }) => offers)
 }
 
-/** Inconsistent fields of a listing's operations, each with its path in the facts. */
+/** An inconsistency between the fields of a listing's operations, with its path in the facts. */
 interface OperationFault {
   path: Path
   message: string
@@ -78,12 +78,12 @@ interface OperationFault {
 
 type Path = (string | number)[]
 
-/** Examples against schemas, placeholders against parameters, prices against bounds. */
+/** Checks examples against schemas, placeholders against parameters, and prices against bounds. */
 export function findOperationFaults({
   pricing,
   http = [],
 }: {
-  /** Absent where they have errors of their own. */
+  /** Each is absent where it has errors of its own. */
   pricing?: Pricing | undefined
   http?: ListingFacts['http'] | undefined
 }): OperationFault[] {
@@ -199,14 +199,14 @@ function findPricingFaults(pricing: Pricing, operations: readonly Operation[]): 
   ]
 }
 
-/** Where operations have offers, the listing's rails and networks are their union. */
+/** Where operations have offers, the listing's rails and networks must be their union. */
 function findUnionFault(
   name: string,
   stated: readonly string[],
   offered: ReadonlySet<string>,
 ): OperationFault[] {
   const isSame = stated.length === offered.size && stated.every((one) => offered.has(one))
-  const message = `expected what the operations' offers name: ${[...offered].join(', ')}`
+  const message = `expected the values in the operations' offers: ${[...offered].join(', ')}`
   return faultIf(offered.size > 0 && !isSame, ['pricing', name], message)
 }
 
@@ -229,16 +229,16 @@ function faultIf(isWrong: boolean, path: Path, message: string): OperationFault[
   return isWrong ? [{ path, message }] : []
 }
 
-/** One request that a caller may send unchanged, except for what is in `<ANGLE_BRACKETS>`. */
+/** A request that a caller may send unchanged, except for what is in `<ANGLE_BRACKETS>`. */
 export interface ExampleRequest {
   method: HttpMethod
   url: string
   headers: Record<string, string>
-  /** A JSON value for JSON, else text; absent where none is sent. */
+  /** A JSON value if the content type is JSON, else text; absent where no body is sent. */
   body?: unknown
 }
 
-/** Parameters with an example, and required ones; `<PLACEHOLDER>` for what nobody can guess. */
+/** Sends parameters with an example, and required ones; `<PLACEHOLDER>` stands for what nobody can guess. */
 export function toExampleRequest(operation: Operation, auth: Auth): ExampleRequest {
   const params = operation.params ?? []
   const sent = params.filter(
@@ -261,7 +261,7 @@ export function toExampleRequest(operation: Operation, auth: Auth): ExampleReque
   }
 }
 
-/** A method with an undescribed body takes JSON, as nearly all do. */
+/** An undescribed body is taken to be JSON, as nearly all are. */
 function toBody({ method, body, params }: Operation): unknown {
   if (method === 'GET') return undefined
   if (body !== undefined)
@@ -307,25 +307,25 @@ export function toText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** A placeholder stays visible, so that the caller finds it. */
+/** A placeholder is not encoded, so that the caller sees it. */
 export function encodeValue(value: string): string {
   return /^<[A-Z0-9_]+>$/.test(value) ? value : encodeURIComponent(value)
 }
 
 /**
  * Separate from the snippets, whose texts would otherwise be bundled wherever a word is quoted.
- * Single quotes protect everything but themselves.
+ * Single quotes protect everything except a single quote.
  */
 export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** Words of a command; plain ones stay as they are. */
+/** The words of a command; plain words need no quotes. */
 export function toShellWords(words: readonly string[]): string {
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoteForShell(word))).join(' ')
 }
 
-/** Without -g brackets and braces of a URL are patterns; --data-raw reads no file for an @. */
+/** Without -g, curl reads brackets and braces in a URL as patterns; --data-raw does not read a file for an @. */
 export function toCurlOptions({ method, url, headers = {}, body }: Sent): string {
   return [
     `-g -X ${method}`,
@@ -353,7 +353,7 @@ const MAX_DEPTH = 4
 interface OutputField {
   name: string
   type: string
-  /** The schema requires or describes it. */
+  /** Whether the schema requires or describes it. */
   isStated: boolean
 }
 
@@ -361,8 +361,8 @@ type Response = NonNullable<Operation['response']>
 type Schema = Readonly<Record<string, unknown>>
 
 /**
- * The outer fields of an answer, by its schema or, without one, by its example: those that hold the
- * task's output first, then those that the schema requires or describes.
+ * The outer fields of an answer, from its schema or, without one, its example. Fields that hold the
+ * task's output come first, then fields that the schema requires or describes.
  *
  * @example toOutputFields({ …, example: { results: [{ url: '…', score: 1 }] } })
  *   → [{ name: 'results', type: '[{url, score}]' }]
@@ -404,7 +404,7 @@ function typeOf(schema: unknown, root: unknown): string {
   return `{${names.slice(0, MAX_INNER).join(', ')}${names.length > MAX_INNER ? ', …' : ''}}`
 }
 
-/** A schema merged with its reference and its parts, as far as fields go. */
+/** A schema with its reference and parts merged in, as far as its fields need. */
 function toWhole(schema: unknown, root: unknown, depth = 0) {
   const own: Schema = isJsonObject(schema) ? schema : {}
   const { $ref: reference, allOf, oneOf, anyOf } = own
@@ -429,7 +429,7 @@ function toWhole(schema: unknown, root: unknown, depth = 0) {
   }
 }
 
-/** A schema of one value's types. */
+/** A schema with only the types in a value. */
 function toShape(value: unknown, depth: number): Schema {
   if (value === null || value === undefined || depth > MAX_DEPTH) return {}
   if (Array.isArray(value)) return { type: 'array', items: toShape(value[0], depth + 1) }

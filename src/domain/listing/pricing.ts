@@ -3,10 +3,10 @@ import { textLike } from '../wire/shapes.ts'
 import { type COSTS, type Invoked, RAILS, runsLocallyOnly } from '../wire/vocabulary.ts'
 import type { Auth } from './invoke.ts'
 
-/** CAIP-2 ids of the two chain families the specification names. */
+/** CAIP-2 ids of the two chain families that the specification names. */
 const NETWORK_PATTERN = /^(?:eip155:[1-9]\d{0,17}|solana:[1-9A-HJ-NP-Za-km-z]{32,44})$/
 
-/** Above this a price is a ceiling or a decoy, not what one call costs (USD). */
+/** A higher price is a ceiling or a decoy, not what one call costs (USD). */
 const MAX_PRICE_USD = 100_000
 
 export const NetworkSchema = textLike(
@@ -54,7 +54,7 @@ const UnknownPricingSchema = v.strictObject({ model: v.literal('unknown') })
 export const PricingSchema = v.variant(
   'model',
   [PerCallSchema, UnknownPricingSchema],
-  'expected model per_call or unknown; what is free has `cost: free` instead of pricing',
+  'expected model per_call or unknown; a free service has `cost: free` instead of pricing',
 )
 export type Pricing = v.InferOutput<typeof PricingSchema>
 
@@ -83,7 +83,7 @@ export function networksOf(pricing: Pricing): readonly string[] {
   return pricing.model === 'per_call' ? pricing.networks : []
 }
 
-/** The declared price, else one from the price on a rail. */
+/** The declared cost, or paid if there is a price on a rail. */
 export function costOf({ cost, pricing }: Priced): Cost {
   return cost ?? (isPaid(pricing) ? 'paid' : 'unknown')
 }
@@ -107,18 +107,21 @@ function toRangeText({ min_usd, max_usd }: { min_usd: number; max_usd: number })
   return min_usd === max_usd ? toUsd(min_usd) : `${toUsd(min_usd)}–${toUsd(max_usd)}`
 }
 
-/** Of one operation. @example toUnitPriceText({ min_usd: 0.001, max_usd: 0.001, per: 'other' }) → '$0.001 / unit' */
+/**
+ * The price of one operation.
+ * @example toUnitPriceText({ min_usd: 0.001, max_usd: 0.001, per: 'other' }) → '$0.001 / unit'
+ */
 export function toUnitPriceText(price: { min_usd: number; max_usd: number; per: string }): string {
   const { max_usd, per } = price
-  // The unit is the seller's own, named in the description of the operation.
+  // `other` is a unit of the seller's own, named in the description of the operation.
   const unit = per === 'call' || max_usd === 0 ? '' : ` / ${per === 'other' ? 'unit' : per}`
   return toRangeText(price) + unit
 }
 
 /**
- * How a listing charges its callers: decided here for lists, pages, sentences and comparisons, and for
- * what filters and orders by price. Nobody is charged without an account, a key or a payment. What runs
- * at home is free itself; the account that it works with may cost something.
+ * How a listing charges its callers. Decided here for lists, pages, sentences and comparisons, and
+ * for filters and orders by price. A listing that needs no account, key or payment charges nobody.
+ * Software that callers run themselves is free, though the account behind it may cost something.
  */
 export function chargeOf(listing: Charging): Charge {
   const { pricing, cost = 'unknown', auth } = listing
@@ -132,17 +135,17 @@ export function chargeOf(listing: Charging): Charge {
 type Charge = Cost | 'per_call' | 'free_without_key' | 'free_to_run' | 'own_account'
 type Charging = Priced & Invoked & { auth: Pick<Auth, 'type'> }
 
-/** Whether nobody is charged: what is called free, wherever it runs. */
+/** Whether a call costs nothing, wherever the service runs. */
 export function isFree(listing: Charging): boolean {
   return ['free', 'free_without_key', 'free_to_run'].includes(chargeOf(listing))
 }
 
-/** The lowest price as lists filter and order by it: what is free costs 0. */
+/** The lowest price as lists filter and order by it: a free listing's is 0. */
 export function listedPriceOf(listing: Charging): number | null {
   return lowestPriceOf(listing.pricing) ?? (isFree(listing) ? 0 : null)
 }
 
-/** What a call costs as rows of listings say it: also where no price is published. */
+/** What a call costs, as rows of listings state it, even where no price is published. */
 export function toCostText(listing: Charging): string {
   const charge = chargeOf(listing)
   return charge === 'per_call' ? toPriceText(listing.pricing) : COST_TEXTS[charge]
@@ -158,10 +161,13 @@ const COST_TEXTS: Readonly<Record<Exclude<Charge, 'per_call'>, string>> = {
   unknown: UNPUBLISHED,
 }
 
-/** Most decimals a price is shown with; with fewer it could read as free. */
+/** The most decimals that a price is shown with; rounded further it could read as free. */
 const USD_DIGITS = 10
 
-/** Exact below one cent. @example toSumText(12.345) → '$12.35'; toSumText(0.002) → '$0.002' */
+/**
+ * Exact below one cent.
+ * @example toSumText(12.345) → '$12.35'; toSumText(0.002) → '$0.002'
+ */
 export function toSumText(usd: number): string {
   return toUsd(usd < 0.01 ? usd : Math.round(usd * 100) / 100)
 }

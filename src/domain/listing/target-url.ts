@@ -4,8 +4,8 @@ import { checkedText } from '../wire/shapes.ts'
 import { findTextFault } from './listing-text.ts'
 
 /**
- * Judged both as text and parsed: WHATWG parsing repairs tabs, backslashes, odd hosts and dot
- * segments silently, and a repaired URL is not what a reviewer read.
+ * URLs are judged both as text and parsed: WHATWG parsing silently repairs tabs, backslashes, odd
+ * hosts and dot segments, and a repaired URL is not the one that a reviewer read.
  *
  * Known limit: names are not resolved here. Addresses are judged when they are dialled.
  */
@@ -16,7 +16,7 @@ export interface UrlRules {
 /**
  * Reachable targets in addition to public hosts. True is `UNSAFE_ALLOW_PRIVATE_TARGETS`: loopback,
  * private hosts, ports and plain http. A list is `PRIVATE_HOSTS`: names, `*.corp.example` for all
- * below one, and blocks of addresses such as 10.0.0.0/8.
+ * names below a domain, and address blocks such as 10.0.0.0/8.
  */
 export type PrivateTargets = boolean | readonly string[]
 
@@ -32,17 +32,17 @@ export function isPrivateTarget(targets: PrivateTargets, hostname: string): bool
   })
 }
 
-/** In a first-party listing's URLs: the address of this directory itself. */
+/** Stands for this directory's own address in the URLs of first-party listings. */
 export const BASE_URL_PLACEHOLDER = '{base_url}'
 
-/** Longest URL in content; the relay's own limit for a path is the same. */
+/** Longest URL in content; the relay limits paths to the same length. */
 export const MAX_URL_LENGTH = 2000
 
 /** Names that never mean a public host (RFC 6761, RFC 6762, RFC 8375, RFC 9476, cloud usage). */
 const PRIVATE_SUFFIXES =
   'localhost local localdomain internal intranet lan home.arpa invalid test alt onion'.split(' ')
 
-/** Public names that resolve to the address written in them, including private ones. */
+/** Public names that resolve to the address written in them, including private addresses. */
 const ADDRESS_SUFFIXES = ['nip.io', 'sslip.io', 'xip.io', 'localtest.me', 'lvh.me']
 
 /** Hosts that exist only while somebody's terminal is open. */
@@ -52,8 +52,9 @@ const TUNNEL_SUFFIXES = [
 ]
 
 /**
- * @returns null when the URL is fine, else what is wrong with it and what would be right.
- * @example findUrlFault('http://x.example/', { allowPrivate: false }) → 'expected an https URL, got http'
+ * @returns null when the URL is fine, else what is wrong with it and what would be right
+ * @example findUrlFault('http://x.example/', { allowPrivate: false }) → 'expected an https URL, got
+ *   http'
  */
 export function findUrlFault(text: string, { allowPrivate }: UrlRules): string | null {
   if (text.length > MAX_URL_LENGTH)
@@ -68,19 +69,19 @@ export function findUrlFault(text: string, { allowPrivate }: UrlRules): string |
 }
 
 /**
- * Addresses with the host as clients send it, punycode for letters beyond ASCII, in texts however
- * deep; every other text stays as it is.
+ * Writes the hosts of all addresses in a value, at any depth, as clients send them: in punycode for
+ * letters beyond ASCII. Every other text stays as it is.
  *
  * @example withAsciiHosts('https://größe.example.org/ü') → 'https://xn--gre-6ka8i.example.org/ü'
  */
 export function withAsciiHosts<Value>(value: Value): Value {
-  // Only hosts change: every shape stays.
+  // Only hosts change, so the type stays the same.
   return hasForeignHost(value) ? (withAsciiHost(value) as Value) : value
 }
 
 /**
- * An address as a person types it, with or without its scheme, with its host as clients send it; a
- * text that isn't an address stays as it is.
+ * The same for an address as a person types it, with or without a scheme. A text that isn't an
+ * address stays as it is.
  *
  * @example toAsciiAddress('Größe.example/a') → 'xn--gre-6ka8i.example/a'
  */
@@ -89,7 +90,7 @@ export function toAsciiAddress(text: string): string {
   return text.includes('.') ? withAsciiHosts(`https://${text}`).slice('https://'.length) : text
 }
 
-/** Hardly a listing has one, and a copy of each would take longer than all else here. */
+/** Hardly any listing has such a host, and copying every listing would take longer than all else here. */
 function hasForeignHost(value: unknown): boolean {
   if (typeof value === 'string') return /^https?:\/\/[^/?#]*[^!-~/?#]/i.test(value)
   return typeof value === 'object' && value !== null && Object.values(value).some(hasForeignHost)
@@ -108,7 +109,7 @@ function withAsciiHost(value: unknown): unknown {
   )
 }
 
-/** True for a host that is an address, in any spelling WHATWG normalises. */
+/** True for a host that is an IP address, in any spelling that WHATWG normalises. */
 export function isIpHost(hostname: string): boolean {
   return hostname.startsWith('[') || /^\d{1,3}(\.\d{1,3}){3}$/.test(hostname)
 }
@@ -117,7 +118,7 @@ export function isTunnelHost(hostname: string): boolean {
   return isUnderAny(hostname, TUNNEL_SUFFIXES)
 }
 
-/** Placeholder hosts of documentation (RFC 2606): inert, but no real service. */
+/** Placeholder hosts for documentation (RFC 2606): valid, but no real service. */
 export function isPlaceholderHost(hostname: string): boolean {
   return isUnderAny(hostname, ['example.com', 'example.org', 'example.net', 'example'])
 }
@@ -133,7 +134,7 @@ function findShapeFault(text: string): string | null {
   return null
 }
 
-/** `{id}`, `<id>`, both percent-encoded, a path's `:id`, and "your API key goes here". */
+/** `{id}`, `<id>`, either of them percent-encoded, a path's `:id`, or "your API key goes here". */
 function isTemplate(text: string): boolean {
   return (
     /[{}<>]|%7b[\w.-]*%7d|%3c[\w.-]*%3e/i.test(text) ||
@@ -157,10 +158,10 @@ function findHostFault(url: URL, allowPrivate: PrivateTargets): string | null {
     : null
 }
 
-/** A host in foreign letters or escapes, a default port and dot segments are read otherwise. */
+/** Finds what parsing would repair: a host in foreign letters or escapes, a default port, or dot segments. */
 function findRepair(text: string, url: URL): string | null {
   const [, written = '', path = ''] = /^https?:\/\/([^/?#]*)([^?#]*)/i.exec(text) ?? []
-  // Letters such as the Kelvin sign fold into ASCII: only originally ASCII names are compared.
+  // Letters such as the Kelvin sign fold into ASCII, so only names in ASCII are compared.
   if (!/^[\x21-\x7e]*$/.test(written) || written.toLowerCase() !== url.host)
     return `expected the host as clients read it, ${url.host}, got ${written}`
   return path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))
@@ -177,8 +178,8 @@ export function urlSchema(rules: UrlRules) {
 }
 
 /**
- * A host as people write it, label by label; one with letters of two scripts in a word stays as it
- * is written for machines, since a name that looks like another is how a host is forged.
+ * A host as people write it, in Unicode. A host stays in punycode if a word in it mixes two
+ * scripts, because hosts are forged by names that look like others.
  *
  * @example toShownHost('xn--gre-6ka8i.example.org') → 'größe.example.org'
  */
@@ -195,7 +196,7 @@ export function findHostForgery(host: string): string | null {
 function toUnicodeHost(host: string): string {
   try {
     const shown = punycode.toUnicode(host)
-    // What a client would not read back as the same host is nobody's spelling of it.
+    // A form that a client would not read back as the same host is not used.
     return URL.parse(`https://${shown}`)?.host === host ? shown : host
   } catch {
     return host
@@ -203,9 +204,9 @@ function toUnicodeHost(host: string): string {
 }
 
 /**
- * Addresses as numbers. Written out rather than taken from a package: the packages looked at call
- * `::7f00:1` or `100:0:0:1::1` ordinary unicast, and one shared block list for both families lets
- * `::ffff:0:0/96` swallow every IPv4 address.
+ * Addresses as numbers. Written here rather than taken from a package: the packages we looked at
+ * call `::7f00:1` or `100:0:0:1::1` ordinary unicast, and a block list shared by both families lets
+ * `::ffff:0:0/96` cover every IPv4 address.
  */
 interface IpAddress {
   family: 4 | 6
@@ -219,7 +220,7 @@ export type IpRange = ReturnType<typeof parseIpRange>
 const WIDTH = { 4: 32, 6: 128 } as const
 
 /**
- * Four decimal numbers without leading zeros, or RFC 4291 groups; no zone, brackets, octal or
+ * Reads four decimal numbers without leading zeros, or RFC 4291 groups; no zone, brackets, octal or
  * hexadecimal IPv4. Null for anything else.
  * @example parseIpAddress('127.0.0.1') → { family: 4, value: 0x7f000001n }
  */
@@ -229,7 +230,10 @@ export function parseIpAddress(text: string): IpAddress | null {
   return { family: text.includes(':') ? 6 : 4, value }
 }
 
-/** @example parseIpRange('10.0.0.0/8') ; throws on a malformed block, since we write the blocks. */
+/**
+ * Throws on a malformed block: the blocks are ours.
+ * @example parseIpRange('10.0.0.0/8')
+ */
 export function parseIpRange(text: string) {
   const [head = '', bits = ''] = text.split('/')
   const address = parseIpAddress(head)
@@ -255,7 +259,7 @@ function parseIpv4(text: string): bigint | null {
   return value
 }
 
-/** The URL parser knows the grammar and has one output form; it gets nothing else. */
+/** The URL parser knows the IPv6 grammar and prints each address in one form; only IPv6 characters reach it. */
 function parseIpv6(text: string): bigint | null {
   const host = /^[0-9a-f:.]+$/i.test(text) ? URL.parse(`http://[${text}]/`)?.hostname : undefined
   if (host === undefined) return null
