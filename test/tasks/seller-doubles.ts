@@ -6,8 +6,7 @@ import type { Operation } from '../../src/domain/listing/listing-facts.ts'
 import type { TaskSeller } from '../../src/domain/plans/task-plan.ts'
 import { type JsonPath, parseJsonPath } from '../../src/domain/tasks/json-path.ts'
 import { membersOf, type Task } from '../../src/domain/tasks/task.ts'
-import { toBase64 } from '../../src/domain/wire/base64-json.ts'
-import { isJsonObject, memberOf, parseJson } from '../../src/domain/wire/json.ts'
+import { isJsonObject, memberOf, parseJson, toBase64 } from '../../src/domain/wire/json.ts'
 import { closeServer } from '../support/listen.ts'
 
 /**

@@ -21,8 +21,7 @@ import {
 } from '../../../src/domain/trust/ledger-facts.ts'
 import { type ListingScore, scoreListings } from '../../../src/domain/trust/score-listings.ts'
 import { judgeTrust } from '../../../src/domain/trust/trust.ts'
-import { fromBase64 } from '../../../src/domain/wire/base64-json.ts'
-import { memberOf, parseJson, toCanonicalJson } from '../../../src/domain/wire/json.ts'
+import { fromBase64, memberOf, parseJson, toCanonicalJson } from '../../../src/domain/wire/json.ts'
 import { MAX_ANSWER_BYTES, MAX_DIRECTORY_BYTES, send } from '../src/requests.ts'
 import { WaypostError } from '../src/waypost-error.ts'
 import {

@@ -1,8 +1,7 @@
 import { normalizePayout } from '../../../src/domain/listing/networks.ts'
 import { PROXY_NAME } from '../../../src/domain/relay/relayed-headers.ts'
 import { readTaskOutput, type TaskOutput } from '../../../src/domain/tasks/task-output.ts'
-import { toBase64 } from '../../../src/domain/wire/base64-json.ts'
-import { memberOf, parseJson, present } from '../../../src/domain/wire/json.ts'
+import { memberOf, parseJson, present, toBase64 } from '../../../src/domain/wire/json.ts'
 import type { TaskPlan } from './answers.ts'
 import {
   type CallReceipt,

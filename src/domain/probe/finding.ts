@@ -4,8 +4,7 @@ import type { Operation, Skill, Tool } from '../listing/listing-facts.ts'
 import { toPayout } from '../listing/networks.ts'
 import type { Accept } from '../trust/evidence.ts'
 import { TEMPO_CHAIN_ID, toUsd } from '../trust/usd-assets.ts'
-import { parseBase64Json } from '../wire/base64-json.ts'
-import { parseJson } from '../wire/json.ts'
+import { parseBase64Json, parseJson } from '../wire/json.ts'
 import type {
   DeliveryVerdict,
   HttpMethod,

@@ -2,8 +2,7 @@ import type { Operation } from '../listing/listing-facts.ts'
 import { readX402Offer, type X402Offer } from '../sources/payment-info.ts'
 import { readX402Input, readX402Output } from '../sources/x402-manifest.ts'
 import { toCaip2 } from '../trust/usd-assets.ts'
-import { parseBase64Json } from '../wire/base64-json.ts'
-import { isJsonObject, memberOf } from '../wire/json.ts'
+import { isJsonObject, memberOf, parseBase64Json } from '../wire/json.ts'
 import type { HttpMethod, Rail } from '../wire/vocabulary.ts'
 import {
   type Fault,

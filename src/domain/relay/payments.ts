@@ -1,7 +1,13 @@
 import * as v from 'valibot'
 import { parseChallenges } from '../probe/finding.ts'
-import { MOST_HEADER, parseBase64Json, toBase64, toBase64Url } from '../wire/base64-json.ts'
-import { parseJson, toCanonicalJson } from '../wire/json.ts'
+import {
+  MOST_HEADER,
+  parseBase64Json,
+  parseJson,
+  toBase64,
+  toBase64Url,
+  toCanonicalJson,
+} from '../wire/json.ts'
 
 /** x402 over MCP (transports-v2/mcp): members of `_meta` for payments and receipts. */
 export const PAYMENT_META = 'x402/payment'

@@ -6,8 +6,15 @@ import type { ListingFacts, Operation, Skill } from '../listing/listing-facts.ts
 import { normalizePayout, PayoutSchema, toPayout } from '../listing/networks.ts'
 import { readMppTerms, toMppTerm } from '../probe/finding.ts'
 import { toCaip2, toUsd, usdAssetOf } from '../trust/usd-assets.ts'
-import { parseBase64Json, toBase64Url } from '../wire/base64-json.ts'
-import { isJsonObject, listOf, memberOf, parseJson, toCanonicalJson } from '../wire/json.ts'
+import {
+  isJsonObject,
+  listOf,
+  memberOf,
+  parseBase64Json,
+  parseJson,
+  toBase64Url,
+  toCanonicalJson,
+} from '../wire/json.ts'
 import { toOperationKey } from '../wire/text.ts'
 import { paymentsIn, type RawHeaders, valuesOf } from './relayed-headers.ts'
 

@@ -18,10 +18,9 @@ import {
 } from '../words/split-text.ts'
 import { weighTaskWords } from '../words/task-words.ts'
 import { createWordSets, type WordSets } from '../words/word-sets.ts'
-import { createColumns, type FilterVocabulary } from './columns.ts'
+import { createColumns, createNumberList, type FilterVocabulary } from './columns.ts'
 import { createExactKeys } from './exact-table.ts'
 import { type BodyStore, checksum, type IndexNoun, toIndexFile } from './index-file.ts'
-import { createNumberList } from './number-list.ts'
 import {
   createTermNumbers,
   type ReadDocument,

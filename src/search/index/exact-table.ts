@@ -1,5 +1,5 @@
 import { foldText } from '../words/split-text.ts'
-import { createNumberList } from './number-list.ts'
+import { createNumberList } from './columns.ts'
 import { buildWordTable, findWord, startsOf, type WordTable } from './terms.ts'
 
 /**
