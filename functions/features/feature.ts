@@ -17,7 +17,7 @@ import type { Click, Store, Tables } from '../store/store.ts'
 
 /**
  * A capability of the service as a value: what it answers, does and sends. The list in
- * `service/features.ts` names each one once, and nothing else in the service knows of it.
+ * `service/features.ts` names each one once; beyond it, `functions/README.md` says what a room shares with others.
  */
 export interface Feature {
   /** By the id of the address in the domain's tables of routes and of protocols. */
