@@ -11,7 +11,9 @@ import {
 } from '../../src/domain/sellers/claim-rules.ts'
 import { type NotListedReason, toAddressNote } from '../../src/domain/sellers/not-listed.ts'
 import { present } from '../../src/domain/wire/json.ts'
+import { DAY_MS } from '../../src/domain/wire/shapes.ts'
 import { type ClickSource, WARNINGS } from '../../src/domain/wire/vocabulary.ts'
+import { valueAt } from '../../src/search/index/columns.ts'
 import { findExact } from '../../src/search/index/exact-table.ts'
 import { findId, readBody, readId, type SearchIndex } from '../../src/search/index/index-file.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
@@ -143,17 +145,20 @@ export function pageMembers(
   { query, outcome }: AnsweredQuery,
   { operations, sharedHosts, listingOf }: Shown,
 ): PageMembers[] {
-  const bodies = outcome.organic.rows.map(({ row }) => parseBody(index, row))
+  const { rows } = outcome.organic
+  const bodies = rows.map(({ row }) => parseBody(index, row))
   const matching =
     query.q === undefined
       ? new Map<string, MatchingOperation>()
       : matchingOperations(operations, query.q, new Set(bodies.map(({ id }) => String(id))))
-  return bodies.map(({ id, url }) => {
+  return bodies.map(({ id, url }, at) => {
     const { mark, disputed, payout_contested } = listingOf(String(id)) ?? {}
     const isHeld = { disputed, payout_contested }
     const warning = WARNINGS.find((warned) => isHeld[warned] !== undefined)
     const domain = domainOf(String(url), sharedHosts) ?? undefined
-    return present({ mark, warning, domain, operation: matching.get(String(id)) })
+    const day = query.sort === 'newest' ? valueAt(index.added, rows[at]?.row ?? 0) : Number.NaN
+    const added = Number.isNaN(day) ? undefined : new Date(day * DAY_MS).toISOString().slice(0, 10)
+    return present({ mark, warning, domain, added, operation: matching.get(String(id)) })
   })
 }
 

@@ -101,7 +101,10 @@ function answer(
     : { query, outcome: { ...outcome, notes: [note, ...outcome.notes] } }
 }
 
-export type PageMembers = Pick<PageResponse['results'][number], 'mark' | 'domain' | 'operation'>
+export type PageMembers = Pick<
+  PageResponse['results'][number],
+  'mark' | 'domain' | 'operation' | 'added'
+>
 
 /** An answered query: how it was understood, which rows it found. */
 export interface AnsweredQuery {

@@ -126,7 +126,12 @@ async function readFacts({ listings, evidence, tables }: Content, config: Config
       price: toPriceText(facts.pricing),
       ...toSeenFacts(planProbe(id, facts), seen),
       paid: [
-        ...toUseSentences(seen.reported_use ?? [], (source) => names.get(source) ?? source)
+        // Another price is no news of payments.
+        ...toUseSentences(
+          seen.reported_use ?? [],
+          { model: 'unknown' },
+          (source) => names.get(source) ?? source,
+        )
           .filter(({ isPayment }) => isPayment)
           .map(({ text }) => text),
         `${paid.reduce((sum, count) => sum + count, 0)} read on chain`,

@@ -6,7 +6,7 @@ import {
   toPaidWords,
   toUseSentences,
 } from '../../src/domain/views/known-view.ts'
-import { toListing, toMeasured, toProbes } from './listing-samples.ts'
+import { SAMPLE_FACTS, toListing, toMeasured, toProbes } from './listing-samples.ts'
 
 const JULY = { from: '2026-07-04', to: '2026-07-20', as_of: '2026-07-20T00:00:00Z' }
 const SEPTEMBER = { from: '2026-08-21', to: '2026-09-20', as_of: '2026-09-20T13:19:02Z' }
@@ -35,8 +35,10 @@ const NAMES = new Map(
     ['vet402', 'vet402'],
   ].map(([id = '', name = '']) => [id, { name }]),
 )
-const textsOf = (uses: readonly ReportedUse[]) =>
-  toUseSentences(uses, (id) => NAMES.get(id)?.name ?? id).map(({ text }) => text)
+const textsOf = (uses: readonly ReportedUse[], usd = 0.005) => {
+  const pricing = { ...SAMPLE_FACTS.pricing, min_usd: 0.001, max_usd: usd }
+  return toUseSentences(uses, pricing, (id) => NAMES.get(id)?.name ?? id).map(({ text }) => text)
+}
 
 test('of several figures of one source and kind the newest counts, whatever their order', () => {
   const old = use('cdp_bazaar', { as_of: '2026-08-01T00:00:00Z' }, 'calls', 5)
@@ -57,15 +59,15 @@ describe('in words the days and the source stand by each number', () => {
   test.each<[readonly ReportedUse[], string]>([
     [
       settled,
-      '4–20 July 2026: 22,436 settlements of $74.76 in all by at least 688 wallets, counted by merona',
+      '4–20 July 2026: 22,436 settlements of $74.76 in all by at least 688 wallets to its host, for whatever was bought, counted by merona',
     ],
     [
       settled.map((each) => ({ ...each, shared_with: 4 })),
-      '4–20 July 2026: about 22,436 settlements of about $74.76 in all by at least 688 wallets, to an address that 4 hosts share, counted by merona',
+      '4–20 July 2026: about 22,436 settlements of about $74.76 in all by at least 688 wallets, to an address that 4 hosts share, for whatever was bought, counted by merona',
     ],
     [
       settled.slice(0, 1).map((each) => ({ ...each, outcome: 'funded' })),
-      '4–20 July 2026: 22,436 settlements, counted by merona, and flagged there as funded',
+      '4–20 July 2026: 22,436 settlements to its host, for whatever was bought, counted by merona, and flagged there as funded',
     ],
     [
       called,
@@ -83,6 +85,15 @@ describe('in words the days and the source stand by each number', () => {
     [[stars], '1 September 2026: 40 stars in all, counted by toolhive_registry'],
   ])('%#', (uses, text) => {
     expect(textsOf(uses)).toEqual([text])
+  })
+
+  test.each<[number, number | undefined, string]>([
+    [0.001, undefined, ' (about $0.0033 each, so not all at the price here)'],
+    [0.0033, undefined, ''],
+    [0.003, 4, ' (about $0.0033 each, so not all at the price here)'],
+  ])('payments that cannot all be of its price say so %#', (usd, shared_with, said) => {
+    const uses = settled.map((each) => ({ ...each, ...(shared_with && { shared_with }) }))
+    expect(textsOf(uses, usd)[0]).toContain(`for whatever was bought${said}, counted`)
   })
 
   test('payments come before calls, and what an address received last', () => {
@@ -136,12 +147,16 @@ describe('what is known of a listing', () => {
   })
 
   test.each<[ReportedUse[], string | null]>([
-    [settled, '4–20 Jul 2026: 22,436 settlements, merona'],
-    [called, '21 Aug – 20 Sep 2026: 1,500 calls, 9 payers, CDP Bazaar'],
-    [[...called, ...settled], '4–20 Jul 2026: 22,436 settlements, merona'],
+    [settled, '4–20 Jul 2026: 22,436 settlements of its whole host'],
+    [
+      settled.map((each) => ({ ...each, value: each.what === 'settlements' ? 387 : 69.51 })),
+      '20 Jul 2026: 387 settlements of its whole host, $0.18 each',
+    ],
+    [called, '20 Sep 2026: 1,500 calls, 9 payers, says CDP Bazaar'],
+    [[...called, ...settled], '4–20 Jul 2026: 22,436 settlements of its whole host'],
     [
       [...called, ...settled.map((each) => ({ ...each, shared_with: 4 }))],
-      '4–20 Jul 2026: about 22,436 settlements of 4 hosts, merona',
+      '4–20 Jul 2026: about 22,436 settlements of 4 hosts',
     ],
     [[use('doctor', DAY, 'transfers', 7)], null],
   ])('a row has it in at most 60 bytes %#', (reported_use, words) => {
@@ -152,7 +167,7 @@ describe('what is known of a listing', () => {
 
   test.each<[number, string]>([
     [12, '30 days to 1 Nov 2026: 340 settlements'],
-    [900, '4–20 Jul 2026: 900 settlements, merona'],
+    [900, '20 Jul 2026: 900 settlements of its whole host, says merona'],
   ])('of those we read ourselves and %i of others a row says the larger', (count, words) => {
     const reported_use = [use('merona', JULY, 'settlements', count)]
     const listing = toListing({ evidence: { measured: toMeasured(), reported_use } })

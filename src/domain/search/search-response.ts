@@ -148,10 +148,14 @@ export type CompactResponse = v.InferOutput<typeof CompactResponseSchema>
 
 /** The compact answer to the search page, with page-only members of its rows and our own kits. */
 export interface PageResponse extends Omit<CompactResponse, 'results'> {
-  /** Each with its brand's mark, a warning, its registrable domain, and the operation that matches best, with its price. */
+  /**
+   * Each with its brand's mark, a warning, its registrable domain, the operation that matches best, with
+   * its price, and where the newest come first the day it was listed.
+   */
   results: (CompactRow & {
     mark?: string
     domain?: string
+    added?: string
     warning?: Warning
     operation?: { name: string; price?: NonNullable<FoundOperation['operation']['price']> }
   })[]

@@ -177,6 +177,7 @@ const USES = [
   'calls',
   /** At least this many wallets: payers of several endpoints or payees may be the same. */
   'payers',
+  /** To the payee, whatever was bought there, and what they add up to. */
   'settlements',
   'volume_usd',
   /** A payment by one tester, settled; `outcome` is the HTTP status that followed. */

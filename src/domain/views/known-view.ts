@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import type { SourceRow, Switches } from '../derived/tables.ts'
-import { toCountText, toSumText } from '../listing/pricing.ts'
+import { type Pricing, toCountText, toSumText, toUsd } from '../listing/pricing.ts'
 import { toShownHost } from '../listing/target-url.ts'
 import { dayOfUse, OWN_EVIDENCE, type Probe, type ReportedUse } from '../trust/evidence.ts'
 import { runsLocallyOnly } from '../wire/vocabulary.ts'
@@ -79,9 +79,9 @@ function toOwner({ facts, status, provedAt }: DerivedListing, sources: Sources):
   return { known: false, text, ...listed }
 }
 
-/** @example toDay('2026-07-04T08:00:00Z') → '4 July 2026' */
-export function toDay(day: string): string {
-  return toSpan(day.slice(0, 10), day.slice(0, 10))
+/** @example toDay('2026-07-04T08:00:00Z') → '4 July 2026'; toDay('2026-07-04', 'short') → '4 Jul 2026' */
+export function toDay(day: string, length?: keyof typeof MONTHS): string {
+  return toSpan(day.slice(0, 10), day.slice(0, 10), length)
 }
 
 /** The newest good answer, else what came instead of one. */
@@ -143,9 +143,11 @@ const SIZES: ReadonlySet<ReportedUse['what']> = new Set(['volume_usd', 'payers',
 /** Null where a call costs nothing. */
 function toPaid(listing: DerivedListing, sources: Sources): KnownFact | null {
   const { trust, facts, evidence } = listing
+  const { reported_use = [] } = evidence
   const isSold = facts.pricing.model === 'per_call' && facts.pricing.max_usd > 0
-  const used = toUseSentences(evidence.reported_use ?? [], nameIn(sources))
-  const counted = used.find(({ isPayment }) => isPayment)
+  const sentencesOf = (uses: readonly ReportedUse[]) =>
+    toUseSentences(uses, facts.pricing, nameIn(sources))
+  const counted = sentencesOf(reported_use).find(({ isPayment }) => isPayment)
   if (trust.evidence === 'verified_non_wash_payments')
     return { known: true, ...toMeasured(listing, sources) }
   if (counted !== undefined) {
@@ -156,8 +158,8 @@ function toPaid(listing: DerivedListing, sources: Sources): KnownFact | null {
   }
   if (!isSold) return null
   // What it is worth, and from how many, stands among the counts of others.
-  const bare = (evidence.reported_use ?? []).filter(({ what }) => !SIZES.has(what))
-  const other = toUseSentences(bare, nameIn(sources)).find(({ isOfMoney }) => isOfMoney)
+  const bare = reported_use.filter(({ what }) => !SIZES.has(what))
+  const other = sentencesOf(bare).find(({ isOfMoney }) => isOfMoney)
   const text =
     other === undefined
       ? 'we know of no counted payment'
@@ -189,15 +191,14 @@ const isShort = (text: string) => encoder.encode(text).length <= MAX_SHORT_BYTES
  * counts the one with the most settlements, by which rows are sorted.
  */
 export function toPaidWords(listing: DerivedListing, sources: Sources): string | null {
-  const { trust, evidence } = listing
-  const [most] = toUseSentences(evidence.reported_use ?? [], nameIn(sources))
+  const { trust, evidence, facts } = listing
+  const [most] = toUseSentences(evidence.reported_use ?? [], facts.pricing, nameIn(sources))
     .filter(({ isPayment, short }) => isPayment && isShort(short))
     .sort((a, b) => b.settlements - a.settlements)
   if (trust.evidence === 'verified_non_wash_payments') {
     const { as_of, settlements_30d } = trust.measured
-    const day = as_of.slice(0, 10)
     if (most === undefined || most.settlements <= settlements_30d)
-      return `30 days to ${toSpan(day, day, 'short')}: ${settlements_30d.toLocaleString('en-US')} settlements`
+      return `30 days to ${toDay(as_of, 'short')}: ${settlements_30d.toLocaleString('en-US')} settlements`
   }
   return most?.short ?? null
 }
@@ -205,9 +206,9 @@ export function toPaidWords(listing: DerivedListing, sources: Sources): string |
 /** The newest days of a good answer and of a counted payment, for filters. */
 export function toKnownDays(listing: DerivedListing, sources: Sources) {
   const known = toKnown(listing, sources)
-  const { trust, evidence } = listing
+  const { trust, evidence, facts } = listing
   const last = trust.evidence === 'no_payment_data' ? null : trust.measured.last_settlement_at
-  const used = toUseSentences(evidence.reported_use ?? [], nameIn(sources))
+  const used = toUseSentences(evidence.reported_use ?? [], facts.pricing, nameIn(sources))
   const paid = [last?.slice(0, 10), ...used.map(({ isPayment, day }) => (isPayment ? day : null))]
   return {
     answered: known.answers?.known === true ? (known.answers.as_of ?? null) : null,
@@ -223,15 +224,20 @@ export function toKnownDays(listing: DerivedListing, sources: Sources) {
  * What others counted, in words: payments of the listing itself first, then those of a payee that
  * it shares, test purchases, and counts that say nothing of payments.
  *
+ * @param pricing the listing's, which payments for other things do not fit
  * @param nameOf the name of a source's id
  */
-export function toUseSentences(uses: readonly ReportedUse[], nameOf: (source: string) => string) {
+export function toUseSentences(
+  uses: readonly ReportedUse[],
+  pricing: Pricing,
+  nameOf: (source: string) => string,
+) {
   const groups = Map.groupBy(uses, ({ source, from, to, as_of }) =>
     [source, from, to ?? as_of].join(' '),
   )
   const found = [...groups.values()].flatMap((group) =>
     WORDINGS.flatMap((wordingOf) => {
-      const figures = toFigures(group, nameOf)
+      const figures = toFigures(group, pricing, nameOf)
       const words = wordingOf(figures)
       return words === null ? [] : [{ weight: words.weight, sentence: toSentence(words, figures) }]
     }),
@@ -248,9 +254,15 @@ interface Figures extends Partial<Record<ReportedUse['what'], ReportedUse>> {
   /** Before and behind a figure that is a shared payee's. */
   about: string
   place: string
+  /** What a settlement was on average, where that is no price of the listing; else empty. */
+  mean: string
 }
 
-function toFigures(group: readonly ReportedUse[], nameOf: (source: string) => string): Figures {
+function toFigures(
+  group: readonly ReportedUse[],
+  pricing: Pricing,
+  nameOf: (source: string) => string,
+): Figures {
   const [first] = group
   const { source = '', from, shared_with } = first ?? {}
   const day = first === undefined ? '' : dayOfUse(first)
@@ -262,7 +274,21 @@ function toFigures(group: readonly ReportedUse[], nameOf: (source: string) => st
     day,
     about: shared_with === undefined ? '' : 'about ',
     place: shared_with === undefined ? '' : `, to an address that ${shared_with} hosts share`,
+    mean: toOddMean(group, pricing),
   }
+}
+
+/** Cents of a sum, and of the share of each host in it, are rounded. */
+const ROUNDED_USD = 0.01
+
+function toOddMean(group: readonly ReportedUse[], pricing: Pricing): string {
+  const figure = (what: ReportedUse['what']) => group.find((use) => use.what === what)?.value ?? 0
+  const [sum, count] = [figure('volume_usd'), figure('settlements')]
+  if (pricing.model !== 'per_call' || sum === 0 || count === 0) return ''
+  const mean = Number((sum / count).toPrecision(2))
+  const slack = (ROUNDED_USD * (group[0]?.shared_with ?? 1)) / count
+  const isPossible = mean + slack >= pricing.min_usd && mean - slack <= pricing.max_usd
+  return isPossible ? '' : toUsd(mean)
 }
 
 /** Places among the sentences. */
@@ -273,8 +299,9 @@ interface Words {
   weight: number
   isPayment: boolean
   words: string
-  /** What fits a row. */
+  /** What fits a row, and what is added where there is room. */
   few: string
+  more?: string
   /** This listing's own, where they are counted. */
   settlements?: number
 }
@@ -287,8 +314,9 @@ const WORDINGS: readonly ((figures: Figures) => Words | null)[] = [
   toFameWords,
 ]
 
+/** Who counts settlements sees the address that they went to, and not what was bought there. */
 function toSettlementWords(figures: Figures): Words | null {
-  const { settlements, volume_usd, payers, name, about, place } = figures
+  const { settlements, volume_usd, payers, name, about, place, mean } = figures
   if (settlements === undefined) return null
   const { value, outcome, shared_with } = settlements
   const count = `${about}${toCountText(value, 'settlement')}`
@@ -296,12 +324,15 @@ function toSettlementWords(figures: Figures): Words | null {
     volume_usd === undefined || volume_usd.value === 0
       ? ''
       : ` of ${about}${toSum(volume_usd.value)} in all`
+  const whose = `${place || ' to its host'}, for whatever was bought`
+  const odd = mean === '' ? '' : ` (about ${mean} each, so not all at the price here)`
   const flag = outcome === undefined ? '' : `, and flagged there as ${outcome}`
   return {
     weight: flag !== '' ? 5 : place !== '' ? 2 : 0,
     isPayment: value > 0 && flag === '',
-    words: `${count}${worth}${atLeast(payers, 'wallet')}${place}, counted by ${name}${flag}`,
-    few: `${count}${shared_with === undefined ? '' : ` of ${shared_with} hosts`}${flag === '' ? '' : ', flagged'}`,
+    words: `${count}${worth}${atLeast(payers, 'wallet')}${whose}${odd}, counted by ${name}${flag}`,
+    few: `${count} of ${shared_with === undefined ? 'its whole host' : `${shared_with} hosts`}${flag === '' ? '' : ', flagged'}`,
+    more: mean === '' ? '' : `, ${mean} each`,
     settlements: Math.round(value / (shared_with ?? 1)),
   }
 }
@@ -361,12 +392,13 @@ function toSum(usd: number): string {
 
 /** One source's figures of one time, as a sentence: the day comes before the number. */
 function toSentence(
-  { weight, isPayment, words, few, settlements = -1 }: Words,
+  { weight, isPayment, words, few, more = '', settlements = -1 }: Words,
   { source, name, from, day }: Figures,
 ) {
-  const when = toSpan(from, day, 'short')
-  const forms = [`${when}: ${few}, ${name}`, `${toSpan(day, day, 'short')}: ${few}, ${name}`]
-  const short = forms.find(isShort) ?? `${toSpan(day, day, 'short')}: ${few}`
+  const days = [toSpan(from, day, 'short'), toDay(day, 'short')]
+  const endings = [`${more}, says ${name}`, more, `, says ${name}`, '']
+  const forms = endings.flatMap((ending) => days.map((when) => `${when}: ${few}${ending}`))
+  const short = forms.find(isShort) ?? `${toDay(day, 'short')}: ${few}`
   const [isOfMoney, isTest] = [weight < FAME, weight === TEST || weight === BAD_TEST]
   return {
     source,
@@ -380,9 +412,9 @@ function toSentence(
     isTest,
     /** Whether it is about money at all: what an address received may be anything. */
     isOfMoney,
-    /** @example '4–20 July 2026: 22,436 settlements by at least 688 wallets, counted by merona' */
+    /** @example '4–20 July 2026: 1,500 calls by at least 9 payers, counted by merona' */
     text: `${toSpan(from, day)}: ${words}`,
-    /** At most 60 bytes. @example '4–20 Jul 2026: 22,436 settlements, merona' */
+    /** At most 60 bytes. @example '4–20 Jul 2026: 36 settlements of its whole host, says merona' */
     short,
   }
 }
