@@ -35,10 +35,7 @@ export interface Feature {
 
 export type Handler = (event: H3Event) => Response | HTTPResponse | Promise<Response | HTTPResponse>
 
-/**
- * A handler for each address that a function answers, but the relay and the searches, which have raw
- * paths.
- */
+/** A handler for each address that a function answers, but the relay and the searches, which have raw paths. */
 export type Routes = Record<
   Exclude<LiveRouteId, 'call' | 'search' | 'operations'> | LiveProtocolId,
   Handler

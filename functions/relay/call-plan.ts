@@ -368,10 +368,7 @@ function unreachable(error: string, detail: string): CallProblem {
   return say('seller-unreachable', error, detail)
 }
 
-/**
- * The relay's sizes and times, in bytes and milliseconds: the code applies them and `relay_info`
- * publishes them.
- */
+/** The relay's sizes and times, in bytes and milliseconds: the code applies them and `relay_info` publishes them. */
 export const RELAY_LIMITS = {
   requestBodyBytes: 10 * 1024 * 1024,
   /** Names and values of one message's header fields, in each direction. */
@@ -384,10 +381,7 @@ export const RELAY_LIMITS = {
   idleBodyMs: 60_000,
   /** How fast a caller's body must arrive on average after the grace period, and its total time. */
   upload: { graceMs: 10_000, minBytesPerSecond: 1024, maxMs: 600_000 },
-  /**
-   * A client may hold an eighth of a listing's calls, so that others can still call it. A network
-   * is an IPv6 /48.
-   */
+  /** A client may hold an eighth of a listing's calls, so that others can still call it. A network is an IPv6 /48. */
   inFlight: {
     perListing: 256,
     perListingAndClient: 32,

@@ -30,10 +30,7 @@ export type SearchParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config
 /** Marks a search while somebody types. */
 const TYPING_HEADER = 'search-typing'
 
-/**
- * A search at its address, on Node's own request and response: without intermediate copies and
- * objects.
- */
+/** A search at its address, on Node's own request and response: without intermediate copies and objects. */
 export function createSearchPath(
   path: string,
   { problem, limits, config }: Pick<SearchParts, 'problem' | 'limits' | 'config'>,

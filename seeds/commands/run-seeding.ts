@@ -226,9 +226,7 @@ export interface RowsPlan {
   waiting: number
 }
 
-/**
- * The new content of an importer's file: rows that the source shows are updated, the others stay.
- */
+/** The new content of an importer's file: rows that the source shows are updated, the others stay. */
 function planRows(input: RowsInput): RowsPlan {
   const { source, chosen, known, listed, options, isComplete, isListedOnly } = input
   const handsOff = readHandsOff(options.contentDir)

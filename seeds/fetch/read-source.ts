@@ -83,10 +83,7 @@ interface ReadOptions {
   maxPages?: number
 }
 
-/**
- * All rows of a source. An error discards all rows: a half-read source would look as if the other half
- * were gone.
- */
+/** All rows of a source. An error discards all rows: a half-read source would look as if the other half were gone. */
 export async function readSource(options: ReadOptions): Promise<ReadRows> {
   const { from, limit } = options
   const rows: ReadRows = { values: [], refused: [] }

@@ -123,10 +123,7 @@ const NOT_TICKERS = new Set([
   'QR',
 ])
 
-/**
- * Places by names of up to three words; a longer name hides shorter ones in it. Only capitalised
- * words are names.
- */
+/** Places by names of up to three words; a longer name hides shorter ones in it. Only capitalised words are names. */
 function readPlaces(words: readonly string[]): Place[] {
   const places: Place[] = []
   const isAllLower = words.every((word) => word === word.toLowerCase())

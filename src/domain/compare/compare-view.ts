@@ -50,7 +50,7 @@ export type CompareFacts = v.InferOutput<typeof CompareFactsSchema>
 /** Longest summary in a row; the listing page has all of it. */
 const MAX_ROW_SUMMARY = 120
 
-/** spec: Comparison page row. Unknown numbers are null: unknown is not zero. */
+/** spec: Comparison page row. Unknown numbers are null, not zero. */
 export const CompareRowSchema = v.object({
   id: v.string(),
   name: v.string(),
@@ -108,7 +108,7 @@ function toRankFacts({ id, trust, buyers, remote, min_usd }: Ranked): RankFacts 
   return { id, trustScore: trust, verifiedBuyers: buyers ?? -1, remote, minUsd: min_usd }
 }
 
-/** Under this many rows a page is thin: shown, but not offered to search engines. */
+/** A page with fewer rows is thin: shown, but not offered to search engines. */
 const MIN_ROWS = 3
 
 /** spec: Comparison page record. */
@@ -130,7 +130,7 @@ export const CompareSchema = v.object({
       id: v.string(),
       title: v.string(),
       note: v.string(),
-      /** The task that its listings do. */
+      /** The task that the section's listings do. */
       task: v.optional(v.string()),
       rows: v.array(CompareRowSchema),
     }),
@@ -154,7 +154,7 @@ interface CompareContext {
   site: SiteTexts
   sources: ReadonlyMap<string, SourceRow>
   listings: ReadonlyMap<string, DerivedListing>
-  /** Who does which task at what price, the best offer first. */
+  /** Which listings do each task at what price, the best offer first. */
   tasks: readonly {
     id: string
     offers: readonly { listing: { id: string }; usd: number | null }[]
@@ -163,8 +163,8 @@ interface CompareContext {
 }
 
 /**
- * Unknown ids are left out; `check` reports them. First-party listings are separate, unranked. Where a
- * section is about one task, the price of a row is that of the task, not of any other call.
+ * Unknown ids are left out; `check` reports them. First-party listings are separate and unranked.
+ * In a section about one task, a row's price is that of the task, not of any other call.
  */
 export function toCompareView(
   slug: string,
@@ -210,7 +210,7 @@ export function toCompareView(
   }
 }
 
-/** Listings that do a task without an account. At least half of one makes it its purpose. */
+/** Listings that do a task without an account; `dedicated` if at least half of their operations do it. */
 function rowsOfTask(
   task: string,
   listings: Iterable<DerivedListing>,

@@ -51,20 +51,20 @@ interface DeriveInput {
   id: string
   facts: ListingFacts
   description: string
-  /** What still holds on the build's day. */
+  /** The evidence that still holds on the build's day. */
   evidence: Evidence
-  /** What is past its limit of age: only the full listing's JSON has it. */
+  /** Evidence that is too old: only the full listing's JSON has it. */
   past?: PastFacts | undefined
   /** Id of the brand's mark. */
   mark?: string | null
-  /** The meter's results, where it reads a payout of the listing: then it misses no payment. */
+  /** The meter's results, if it reads all payouts of the listing, so that it misses no payment. */
   own: Pick<ListingScore, 'measured' | 'sharers'> | undefined
   isClaimed: boolean
-  /** When its owner proved the host, milliseconds. */
+  /** When its owner proved the host, in milliseconds. */
   provedAt?: number | undefined
   /** Deliveries for payments, where known. */
   delivered?: Delivered | undefined
-  /** The ledger's facts on it, in addition to the notices of its evidence. */
+  /** Notices from the ledger, in addition to those of its evidence. */
   notices?: readonly Notice[]
   payouts: PayoutState
 }
@@ -90,7 +90,7 @@ export function deriveListing(
   const { probes = [], interface: read } = evidence
   const liveTested = isLiveTested(probes)
   const status: Status = isClaimed ? 'claimed' : 'unclaimed'
-  /** Its operations, tools and skills: written by people, and read by machines. */
+  /** Its operations, tools and skills, as written by people and read by machines. */
   const surface = toSurface(complete, read, rules, tasks)
   const facts = withToolPrices(complete, surface)
   const isRotating = input.notices.some((notice) => notice.id === 'payout_rotating')
@@ -106,7 +106,7 @@ export function deriveListing(
     ...present({ delivered, past: input.past, provedAt: input.provedAt }),
     tiers: earnTiers({ isClaimed, isLiveTested: liveTested, trust }),
     notices: toNotices(input, surface),
-    /** Of what a caller relies on; the values that most rows print are cached from the previous build. */
+    /** Digest of what a caller relies on. Computed on demand: most rows are copied from the previous build. */
     get digest() {
       digest ??= toDigest({ ...facts, ...surface, payees })
       return digest
@@ -115,7 +115,7 @@ export function deriveListing(
   }
 }
 
-/** @param isRotating the seller names another address each time: then its payee is not a fact */
+/** @param isRotating whether the seller names another address each time, so that its payee is not a fact */
 export function payeesOf(
   { payout = [] }: Pick<ListingFacts, 'payout'>,
   { operations }: { operations: readonly Pick<SurfaceOperation, 'seen'>[] },
@@ -127,13 +127,13 @@ export function payeesOf(
     .sort()
     .reverse()
   const requested = operations.flatMap(({ seen }) => seen?.pay_to ?? [])
-  // Where no operation has its payee, such as an MCP server's, the last probe does.
+  // Where no operation names a payee, as with an MCP server, the last probe does.
   const last = (read?.payouts ?? []).filter(({ seen_at }) => seen_at === newest)
   const named = requested.length > 0 ? requested : last.map(({ payout }) => payout)
   return [...new Set([...payout, ...(isRotating ? [] : named)].map(normalizePayout))].sort()
 }
 
-/** Every output is made from a derived listing: foreign text is cleaned here once for all of them. */
+/** Every output is made from a derived listing, so foreign text is cleaned once, here. */
 function cleaned(given: DeriveInput) {
   const { facts, description, evidence, past, notices = [] } = given
   return { ...given, ...withoutHidden({ facts, description, evidence, past, notices }) }
@@ -155,7 +155,7 @@ function toNotices(given: DeriveInput, { tools, skills }: Surface): Notice[] {
       : [
           {
             id: 'suspicious_text' as const,
-            note: `The host ${host} looks like another: ${forgery.replace('expected one script in a word, got ', '')}. Check that it is whose you think.`,
+            note: `The host ${host} looks like another host: ${forgery.replace('expected one script in a word, got ', '')}. Check who owns it.`,
             at: `${facts.added}T00:00:00Z`,
           },
         ]
@@ -164,7 +164,7 @@ function toNotices(given: DeriveInput, { tools, skills }: Surface): Notice[] {
 
 const byNewest = (a: Notice, b: Notice) => (a.at < b.at || (a.at === b.at && a.id > b.id) ? 1 : -1)
 
-/** The multiplier's input for ranking: a score only where payments were verified. */
+/** The score that ranking multiplies by, only where payments were verified. */
 export function trustScoreOf(trust: TrustVerdict): number | null {
   return trust.evidence === 'verified_non_wash_payments' ? trust.score : null
 }
@@ -173,7 +173,7 @@ export function verifiedBuyersOf(trust: TrustVerdict): number {
   return trust.evidence === 'no_payment_data' ? 0 : Math.round(trust.measured.verified_buyers_30d)
 }
 
-/** The provider's if there is one; else the results of our own probes, under our own name. */
+/** The provider's signals if there are any; else the results of our own probes, under our own name. */
 function chooseSignals({ signals, measured, probes = [] }: Evidence): {
   signals: Signals
   signalsSource: string
@@ -187,14 +187,14 @@ function chooseSignals({ signals, measured, probes = [] }: Evidence): {
   }
 }
 
-/** Both see the same chain: where the meter reads, only ours counts. */
+/** Where our meter reads, only its results count: the provider sees the same chain. */
 function chooseTrust({ evidence, own, payouts }: DeriveInput, asOf: string): TrustVerdict {
   return own === undefined
     ? judgeTrust(evidence.measured, payouts.sharers, asOf)
     : judgeTrust(own.measured, own.sharers, own.measured.as_of)
 }
 
-/** With our own address, and with the sign-in that machines read. */
+/** Fills in our own address, and the sign-in that machines read. */
 function completeFacts(
   { facts, evidence }: Pick<DeriveInput, 'facts' | 'evidence'>,
   baseUrl: string,
@@ -205,8 +205,8 @@ function completeFacts(
 }
 
 /**
- * People's facts on the sign-in win, member by member; a server with metadata requires OAuth,
- * whether or not anybody recorded that. Another kind of access named by people stays as it is.
+ * People's facts on the sign-in win, member by member. A server with such metadata requires OAuth,
+ * whether or not anybody recorded that; any other kind of access that people named stays.
  */
 export function withSeenSignIn(
   auth: Auth,
@@ -220,7 +220,7 @@ export function withSeenSignIn(
   return joined.success ? { ...auth, type: 'oauth', sign_in: joined.output } : auth
 }
 
-/** A server costs what its paid tools do, where nobody says otherwise. */
+/** A server's price is that of its paid tools, where nothing else is known. */
 function withToolPrices(facts: ListingFacts, { tools }: Surface): ListingFacts {
   const paid = offersOf(tools).filter(({ max_usd }) => max_usd > 0)
   return facts.pricing.model !== 'unknown' || facts.cost === 'free' || paid.length === 0
@@ -228,7 +228,7 @@ function withToolPrices(facts: ListingFacts, { tools }: Surface): ListingFacts {
     : { ...facts, pricing: pricingOf(paid) }
 }
 
-/** Foreign text keeps its `{base_url}`: there it is somebody's API template, not our address. */
+/** Foreign text keeps its `{base_url}`, which is somebody's API template, not our address. */
 function placeAt(baseUrl: string, facts: ListingFacts): ListingFacts {
   if (!facts.first_party) return facts
   const place = (url: string) => url.replace(BASE_URL_PLACEHOLDER, () => baseUrl)
@@ -236,14 +236,14 @@ function placeAt(baseUrl: string, facts: ListingFacts): ListingFacts {
   return { ...facts, url: place(facts.url), sources }
 }
 
-/** As facts: only our own texts get our address filled in. */
+/** Like `placeAt`: only our own texts get our address filled in. */
 function describeAt(baseUrl: string, { facts, description }: DeriveInput): string {
   return facts.first_party
     ? description.replaceAll(BASE_URL_PLACEHOLDER, () => baseUrl)
     : description
 }
 
-/** Whether the relay can call it; `reason` says why not. */
+/** Whether the relay can call it; `reason` is why not. */
 export function judgeBuy(facts: ListingFacts, rules: UrlRules) {
   const reason = findRelayFault(facts, rules)
   const buy: Buy = reason === null ? 'relay_x402' : 'link_out'
@@ -261,7 +261,10 @@ function findRelayFault(facts: ListingFacts, rules: UrlRules): string | null {
     : 'The relay needs an https URL on a public host.'
 }
 
-/** For listings no provider measures. Asking for credentials means up; the last probe is now. */
+/**
+ * Signals for listings that no provider measures. A request for credentials counts as up; the last
+ * probe decides the current status.
+ */
 export function toProbeSignals(probes: readonly Probe[]): Signals {
   const conclusive = probes
     .filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
@@ -354,7 +357,7 @@ type BadgeFacts = Omit<TierFacts, 'isClaimed'> & {
   delivered?: Delivered | undefined
 }
 
-/** spec: `badges`; `domain_verified` and `live_tested` are earned later states. */
+/** spec: `badges`; `domain_verified` and `live_tested` are earned later. */
 export function earnBadges({ status, trust, isLiveTested, delivered }: BadgeFacts): BadgeId[] {
   const badges: BadgeId[] = [status === 'claimed' ? 'domain_verified' : 'unclaimed']
   if (trust.evidence === 'verified_non_wash_payments' && trust.isVouched)
@@ -384,7 +387,7 @@ export const BADGE_TEXTS: Record<BadgeId, { label: string; earned: string }> = {
   live_tested: {
     label: 'Live-Tested',
     earned:
-      'The last three probes, over at least 24 hours, all spoke the protocol the listing advertises. Of several operations the one buyers most likely want counts; the others show their own answers.',
+      'The last three probes, over at least 24 hours, all spoke the protocol the listing advertises. With several operations, the one that buyers most likely want counts; the others show their own results.',
   },
   delivers: {
     label: 'Delivers',
@@ -394,7 +397,7 @@ export const BADGE_TEXTS: Record<BadgeId, { label: string; earned: string }> = {
 
 export const LIVE_TESTED = { probes: 3, spanHours: 24 } as const
 
-/** The last three probes, over 24 hours, all succeeded. `unknown` was our failure: ignored. */
+/** Whether the last three probes, over 24 hours, all succeeded. `unknown` was our failure and is ignored. */
 export function isLiveTested(probes: readonly Probe[]): boolean {
   const last = probes
     .filter(({ outcome }) => outcome !== 'unknown')
@@ -411,7 +414,7 @@ export function isLiveTested(probes: readonly Probe[]): boolean {
 /** An operation callable through the relay that declares good answers, for judging receipts. */
 export type DeclaredRow = ReturnType<typeof toDeclaredRows>[number]
 
-/** @returns with the digest of what a caller of each relies on: the same as in a lock */
+/** @returns each operation with the digest of what its caller relies on, the same as in a lock */
 export function toDeclaredRows({ id, facts, surface, payees, buy }: DerivedListing) {
   if (buy.buy !== 'relay_x402') return []
   return surface.operations.flatMap(({ method, url, response }) => {
@@ -424,9 +427,9 @@ export function toDeclaredRows({ id, facts, surface, payees, buy }: DerivedListi
 }
 
 export interface PayoutState {
-  /** Every payment to these is the listing's, no matter who saw it. */
+  /** Every payment to these addresses is the listing's, whoever saw it. */
   owned: readonly string[]
-  /** Payments to these count for nobody here until the payout is proved. */
+  /** Payments to these addresses count for no listing until the payout is proved. */
   contested: readonly string[]
   /** The largest number of listings that share one of its payouts, at least 1. */
   sharers: number
@@ -440,5 +443,5 @@ type BadgeId = (typeof BADGES)[number]
 
 type Buy = (typeof BUY)[number]
 
-/** The measured-settlements provider in use: the source of signals without a `measured`. */
+/** The provider of measured settlements; signals without a `measured` are attributed to it. */
 const MEASURED_PROVIDER = 'x402-list'

@@ -14,7 +14,7 @@ import type { Interface, SeenAnswer, SeenOperation } from '../trust/evidence.ts'
 import { toOperationKey } from '../wire/text.ts'
 import type { Effect, HttpMethod } from '../wire/vocabulary.ts'
 
-/** The result of our probe's call of an operation, with its time; texts stay in the evidence. */
+/** The result of our probe of an operation, with its time; the answer's texts stay in the evidence. */
 type SeenCall = Omit<SeenAnswer, 'saw' | 'verdict' | 'at'> & { at: string }
 
 export type SurfaceOperation = Operation & {
@@ -23,15 +23,15 @@ export type SurfaceOperation = Operation & {
   result?: Record<string, string>
 }
 
-/** For a tool with unknown inputs. */
+/** The input schema of a tool with unknown inputs. */
 const ANY = { type: 'object' }
 
-/** Beyond this a page does not help; rows written by people come first. */
+/** More operations than this don't help on a page; rows written by people come first. */
 const MAX_OPERATIONS = 200
 
 /**
- * People's fields win, one by one. Facts a machine read on the same origin come second. A tool
- * whose sentence only repeats its name is shown by its name.
+ * Merges people's facts with those that a machine read on the same origin; people's win, field by
+ * field. A tool whose description only repeats its name is shown by its name.
  */
 export function toSurface(
   facts: Pick<ListingFacts, 'http' | 'kind' | 'url' | 'tools' | 'skills'>,
@@ -73,7 +73,7 @@ function mergeSkills(written: readonly Skill[], read: readonly Skill[]): Skill[]
   return mergeRows(written, read, ({ id }) => id).slice(0, MAX_SKILLS)
 }
 
-/** Written rows first, with what else was read of the same; then those that were only read. */
+/** Written rows first, completed by what else was read about them; then rows that were only read. */
 function mergeRows<Row extends object>(
   written: readonly Row[],
   read: readonly Row[],
@@ -104,7 +104,7 @@ function mergeOperations(
     .map(withEffect)
 }
 
-/** RFC 9110, 9.2.1: a GET is safe. What a POST changes only people can say. */
+/** RFC 9110, 9.2.1: a GET is safe. Only people can say what a POST changes. */
 const EFFECT_BY_METHOD: Partial<Record<HttpMethod, Effect>> = {
   GET: 'read',
   PUT: 'write',
@@ -125,7 +125,7 @@ function withResult(operation: SurfaceOperation, tasks: readonly TaskRow[]): Sur
   return { ...operation, ...(found.length > 0 && { result: Object.fromEntries(found) }) }
 }
 
-/** By the seller's hints: a destructive tool may delete, so all that is known is that it writes. */
+/** The effect by the seller's hints: a destructive tool may delete, so it is only known to write. */
 function hintedEffect({ read_only, destructive }: Tool): Effect | undefined {
   if (read_only === true) return 'read'
   return read_only === false || destructive === true ? 'write' : undefined
@@ -138,13 +138,13 @@ function withTime({ seen, ...operation }: SeenOperation, at: string): SurfaceOpe
 }
 
 /**
- * Whether a tool's sentence says more than its name and its inputs do. "Lists artifacts; may take
- * params." under `list_artifacts` does not: such a sentence is omitted everywhere.
+ * Whether a tool's description says more than its name and its inputs. "Lists artifacts; may take
+ * params." for `list_artifacts` does not: such a description is omitted everywhere.
  */
 export function saysMoreThanName({ name, description }: Named): boolean {
   const known = new Set(toWords(name).flatMap(toStems))
   const glued = name.toLowerCase().replace(/[^a-z0-9]/g, '')
-  // Its inputs are in its schema.
+  // The tool's inputs are in its schema already.
   const sentence = description.replace(/; (?:needs|may take|takes)\b.*$/s, '')
   const words = toWords(sentence.replace(/\.$/, ''))
   return words.some((word) => {
@@ -159,7 +159,7 @@ interface Named {
   description: string
 }
 
-/** Shorter words occur in longer ones by chance: `medrxiv` is one word in a sentence, two in a name. */
+/** Shorter words occur in longer words by chance: `medrxiv` is one word in a sentence, two in a name. */
 const LETTERS = 3
 
 /** Verbs that any name of its kind implies: `get_user` lists, gets, shows or reads a user. */

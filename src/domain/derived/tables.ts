@@ -27,7 +27,7 @@ export type SourceRow = v.InferOutput<typeof SourceRowSchema>
 
 const OWN_ATTRIBUTION = 'Settlements this directory verified on-chain'
 
-/** Attribution text of a source's evidence; its name where the table has none. */
+/** Attribution text of a source's evidence; its name where the table has no text. */
 export function attributionOf(sources: ReadonlyMap<string, SourceRow>, id: string): string {
   if (id === OWN_EVIDENCE) return OWN_ATTRIBUTION
   const row = sources.get(id)
@@ -49,7 +49,7 @@ export const MarketSeriesSchema = v.strictObject({
     url: textLike(/^https:\/\//, 'expected an https URL'),
     license: v.pipe(v.string(), v.minLength(1), v.maxLength(120)),
   }),
-  /** A day or a band of prices, each with its figure. */
+  /** Days or bands of prices, each with its figure. */
   points: v.pipe(
     v.array(
       v.strictObject({
@@ -75,13 +75,13 @@ const PolicySchema = v.strictObject({
   id: policyId,
   name: shortLine,
   note: v.optional(v.pipe(v.string(), v.maxLength(200)), ''),
-  /** Minimum trust score; a server without one is out. */
+  /** Minimum trust score; a server without a score is left out. */
   min_trust: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(100))),
-  /** Claimed with proof of its domain. */
+  /** Only servers that are claimed with proof of their domain. */
   verified: v.optional(v.boolean(), false),
-  /** No open notice on its page. */
+  /** Only servers without an open notice on their page. */
   no_notices: v.optional(v.boolean(), false),
-  /** Ids of listings; without it every server may be in. */
+  /** Ids of the only listings that may be in; if absent, every server may be. */
   allow: v.optional(v.array(v.string())),
 })
 export type Policy = v.InferOutput<typeof PolicySchema>
@@ -137,7 +137,7 @@ export type ForeignWords = v.InferOutput<typeof ForeignWordsSchema>
 
 const NO_FOREIGN_WORDS: ForeignWords = { languages: [], stop: {}, words: {} }
 
-/** `content/tables/search-words.yaml` chooses the terms; `search-rank.ts` says how they score. */
+/** `content/tables/search-words.yaml` chooses the terms; `search-rank.ts` decides how they score. */
 const MAX_RELATED = 6
 const WORD = /^[a-z0-9]+$/
 
@@ -155,7 +155,7 @@ const phraseList = v.array(
   textLike(/^[a-z]+(?: [a-z]+)*$/, 'expected plain lower-case words with a space between them'),
 )
 
-/** Words, or a phrase, that sound like a filter; `use` is the actual parameter. */
+/** Words or phrases that sound like a filter; `use` is the actual parameter. */
 const FilterWordsSchema = v.strictObject({
   words: v.pipe(v.array(v.string(), 'expected a list of words or phrases'), v.minLength(1)),
   use: textLike(/^[a-z_]+=[a-z0-9_.]+$/, 'expected parameter=value, such as runs=local'),
@@ -185,7 +185,7 @@ const RelatedSchema = v.pipe(
 )
 
 const SearchWordsSchema = v.strictObject({
-  /** Words without a task; names keep theirs, so that a search for only that name finds them. */
+  /** Words without meaning; listings' names keep them, so that a search for such a name finds them. */
   stop: wordList,
   /** Words that nearly every listing of such a directory could have. */
   generic: wordList,
@@ -196,9 +196,9 @@ const SearchWordsSchema = v.strictObject({
   /** Words and names that are not typos, though no listing may have them. */
   everyday: wordList,
   filters: v.array(FilterWordsSchema),
-  /** Phrases before the name of an unwanted seller: certain ones, and those before a name. */
+  /** Phrases before the name of an unwanted seller: `sure` always, `maybe` only before a name. */
   excluding: v.strictObject({ sure: phraseList, maybe: phraseList }),
-  /** Verbs by the effect of such an operation; a weak one yields to another after it. */
+  /** Verbs by the effect of an operation; a `weak` verb yields to another verb after it. */
   effects: v.strictObject({ ...v.entriesFromList(EFFECTS, wordList), weak: wordList }),
   related: RelatedSchema,
 })
@@ -207,7 +207,7 @@ export type SearchWords = v.InferOutput<typeof SearchWordsSchema> & {
   foreign: ForeignWords
   /** What people say for each task of `tasks.yaml`, and who is known for it. */
   tasks: readonly Pick<TaskRow, 'id' | 'name' | 'words' | 'like'>[]
-  /** Which words are whose, see `weighTaskWords`. */
+  /** Which tasks each word belongs to, see `weighTaskWords`. */
   taskWeights: Readonly<Record<string, string>>
 }
 
@@ -244,7 +244,7 @@ const ADDRESSES: Readonly<Record<DirectoryPart, readonly string[]>> = {
   trust: ['/trust', '/api/v1/trust', '/badges'],
 }
 
-/** Parts an internal directory can omit: false removes pages, endpoints, sentences and columns. */
+/** Parts that an internal directory can omit: false removes pages, endpoints, sentences and columns. */
 const SwitchesSchema = v.optional(
   v.strictObject(v.entriesFromList(PARTS, v.optional(v.boolean(), true))),
   {},
@@ -266,7 +266,7 @@ export function isSwitchedOff(path: string, switches: Partial<Switches> = {}): b
   )
 }
 
-/** Links to pages that this directory has, and that show something in it. */
+/** Links to pages that this directory has and that are not empty. */
 export function toPresentLinks<Link extends readonly [path: string, ...rest: unknown[]]>(
   links: readonly Link[],
   { switches, empty = [] }: Pick<SiteNames, 'switches' | 'empty'>,
@@ -296,10 +296,11 @@ type MarkRow = v.InferOutput<typeof MarkSchema>
 type FindMark = (url: string) => string | null
 
 /**
- * Reads the table once for many listings. The longest place that fits decides, so a product's page may
- * have a mark of its own below its maker's host.
+ * Reads the table once for many listings. The longest matching place decides, so a product's page
+ * may have its own mark at its maker's host.
  *
- * @example createMarkFinder([{ mark: 'github', places: ['github.com/github'] }])('https://github.com/github/x') → 'github'
+ * @example createMarkFinder([{ mark: 'github', places: ['github.com/github']
+ *   }])('https://github.com/github/x') → 'github'
  */
 export function createMarkFinder(rows: readonly MarkRow[]): FindMark {
   const byPlace = new Map(
@@ -325,7 +326,7 @@ function placesOf(url: string): string[] {
   return hosts.flatMap((host) => [...paths.map((path) => `${host}/${path}`), host])
 }
 
-/** Places name no deeper paths. */
+/** No place in the table has a deeper path. */
 const MAX_SEGMENTS = 4
 
 /** `content/tables/*.yaml`: what the directory says about itself, edited by maintainers. */
@@ -340,7 +341,7 @@ export const CategoryRowSchema = v.strictObject({ id: identifier, name: prose, d
 
 export const AlsoSearchSchema = v.strictObject({ name: prose, url: link, note: prose })
 
-/** Only texts: the status is derived from the route table. `endpoint` null means planned. */
+/** Only texts: the status is derived from the route table. `endpoint` is null for a planned feature. */
 const RoadmapRowSchema = v.strictObject({
   id: identifier,
   name: prose,
@@ -353,7 +354,7 @@ const colour = textLike(/^#[0-9a-f]{6}$/i, 'expected a colour such as "#0b6b50",
 /** A directory's name and look; every page, mail, card and protocol reads it from here. */
 const SiteNamesSchema = v.strictObject({
   name: v.optional(v.pipe(prose, v.maxLength(60)), 'Directory'),
-  /** In User-Agent, names of servers and badges: only letters, digits and hyphens. */
+  /** Used in User-Agent, names of servers and badges: only letters, digits and hyphens. */
   short_name: v.optional(
     textLike(
       /^[A-Za-z][A-Za-z0-9-]{0,19}$/,
@@ -361,7 +362,7 @@ const SiteNamesSchema = v.strictObject({
     ),
     'Directory',
   ),
-  /** What it is for, without a full stop at the end. */
+  /** What the directory is for, without a full stop at the end. */
   strapline: v.optional(
     v.pipe(prose, v.maxLength(90)),
     'Find services an agent can call and pay for',
@@ -370,13 +371,13 @@ const SiteNamesSchema = v.strictObject({
   colours: v.optional(v.strictObject({ light: colour, dark: colour })),
   /** An SVG file of the content folder, drawn instead of the signpost. */
   mark: v.optional(textLike(/^[a-z0-9-]+\.svg$/, 'expected a file name such as mark.svg')),
-  /** Who runs it: an address for people, on the privacy page. */
+  /** Who runs the directory: an address for people, on the privacy page. */
   contact: v.optional(prose),
-  /** Imprint, terms, whatever the operator must publish; on the privacy page. */
+  /** Imprint, terms, or whatever else the operator must publish; on the privacy page. */
   legal: v.optional(v.array(v.strictObject({ title: prose, text: prose })), []),
-  /** Cost and requirements of reading: one sentence. A closed directory says how to get a token. */
+  /** What reading costs and requires, in one sentence. A closed directory says how to get a token. */
   reading: v.optional(prose, 'Search and reads need no key.'),
-  /** Ids of listings whose badges can be seen although `READ_ACCESS=token` closes everything else. */
+  /** Ids of listings whose badges can be seen even if `READ_ACCESS=token` closes everything else. */
   public_badges: v.optional(v.array(v.string()), []),
   switches: SwitchesSchema,
   /** Whether the footer names the software. */
@@ -391,14 +392,14 @@ export const SiteTextsSchema = v.strictObject({
   sponsored_policy: prose,
   ranking: prose,
   attribution: v.optional(v.array(prose), []),
-  /** Where anybody may propose a change, `{file}` for the path; else pages only name the file. */
+  /** Where anybody may propose a change, with `{file}` for the path; if absent, pages only name the file. */
   edit: v.optional(
     textLike(
       /^https:\/\/[^\s{}]*\{file\}[^\s{}]*$/,
       'expected an https URL that holds {file}, such as https://code.example/directory/edit/main/{file}',
     ),
   ),
-  /** Shown on top of every page: that this copy is a demonstration, or down for a while. */
+  /** Shown at the top of every page: that this copy is a demonstration, or down for a while. */
   banner: v.optional(prose),
   disclosure: prose,
   comparison_ranking: prose,
@@ -417,7 +418,7 @@ export const SiteTextsSchema = v.strictObject({
   }),
 })
 
-/** With the pages that would show nothing yet: no menu names them. */
+/** The texts, and the pages that would be empty, which menus leave out. */
 const ShownTextsSchema = v.strictObject({
   ...SiteTextsSchema.entries,
   empty: v.optional(v.array(v.string())),
@@ -425,14 +426,14 @@ const ShownTextsSchema = v.strictObject({
 
 const oneLine = (most: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(most))
 
-/** `content/tables/independent_operators.yaml`: seeds of independence, by registrable domain. */
+/** `content/tables/independent_operators.yaml`: sellers known to be independent, by registrable domain. */
 const IndependentOperatorSchema = v.strictObject({
   domain: textLike(
     /^(?:[a-z0-9]+(?:-+[a-z0-9]+)*\.)+[a-z0-9]+(?:-+[a-z0-9]+)*$/,
     'expected a registrable domain in lower case such as shop.example',
   ),
   name: oneLine(80),
-  /** Evidence for anybody that it is not a front. */
+  /** Evidence for anybody that the operator is not a front. */
   why: oneLine(200),
 })
 
@@ -464,7 +465,7 @@ export type Tables = v.InferOutput<typeof TablesSchema>
 
 const choices = v.array(v.strictObject({ id: v.string(), name: v.string(), listings: count }))
 
-/** The search page's filters, with counts: data, so that new content needs no new code. */
+/** The search page's filters, with counts. They are data, so that new content needs no new code. */
 const SearchChoicesSchema = v.strictObject({
   kinds: v.record(v.string(), count),
   rails: v.record(v.string(), count),
@@ -478,7 +479,7 @@ const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
 /** `release.json`: describes a release, written last. */
 export const ReleaseFileSchema = v.strictObject({
-  /** Of everything it is made from: the same inputs are the same release. */
+  /** Digest of everything the release is made from: the same inputs make the same release. */
   digest: v.string(),
   base_url: v.string(),
   shared_hosts: SharedHostsSchema,
@@ -486,7 +487,7 @@ export const ReleaseFileSchema = v.strictObject({
   also_search: v.array(AlsoSearchSchema),
   search_choices: SearchChoicesSchema,
   not_listed: v.optional(v.array(NotListedSchema), []),
-  /** Hosts that listings are called at, in addition to those of their own addresses. */
+  /** Hosts at which listings are called, in addition to those of their own addresses. */
   other_hosts: v.optional(v.array(v.tuple([v.string(), v.string()])), []),
   tasks: v.array(
     v.strictObject({
@@ -494,7 +495,7 @@ export const ReleaseFileSchema = v.strictObject({
       ...{ sellers: v.number(), min_usd: v.nullable(v.number()) },
     }),
   ),
-  /** Of `public`: how many, and their length together. */
+  /** The files of `public`: how many, and their total length. */
   files: v.strictObject({ count, bytes: count }),
   /** Hex SHA-256 of each file that a server loads, by its path. */
   checksums: v.record(v.string(), sha256),

@@ -91,10 +91,7 @@ export const KitViewSchema = v.object({
   /** Payees, CAIP-10, as far as known: the seller's 402 decides. */
   payees: v.array(v.string()),
   discovery: DiscoverySchema,
-  /**
-   * Ready to paste: code by language for HTTP, configuration by client for MCP, a command by agent
-   * for skills.
-   */
+  /** Ready to paste: code by language for HTTP, configuration by client for MCP, a command by agent for skills. */
   snippets: v.record(v.string(), v.string()),
   trust: TrustSchema,
   /** Deliveries for payments that count, in 30 days; absent where nothing is known. */

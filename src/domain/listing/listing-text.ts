@@ -10,9 +10,7 @@ export const ID_PATTERN = new RegExp(
   `^(?:${ID_PREFIXES.join('|')})\\.[a-z0-9]+(?:[._-][a-z0-9]+)*$`,
 )
 
-/**
- * @example isListingId('x402.foo.bar') → true; isListingId('x402..foo') → false
- */
+/** @example isListingId('x402.foo.bar') → true; isListingId('x402..foo') → false */
 export function isListingId(text: string): boolean {
   return text.length <= MAX_ID_LENGTH && ID_PATTERN.test(text)
 }

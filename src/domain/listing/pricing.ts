@@ -93,9 +93,7 @@ type Cost = (typeof COSTS)[number]
 /** For a price that the seller doesn't publish. */
 export const UNPUBLISHED = 'not published'
 
-/**
- * @example toPriceText({ model: 'per_call', min_usd: 0.01, max_usd: 0.05, … }) → '$0.01–$0.05 per call'
- */
+/** @example toPriceText({ model: 'per_call', min_usd: 0.01, max_usd: 0.05, … }) → '$0.01–$0.05 per call' */
 export function toPriceText(pricing: Pricing): string {
   if (pricing.model === 'unknown') return UNPUBLISHED
   return `${toRangeText(pricing)} per call`

@@ -165,9 +165,7 @@ const SILENT: ReadonlySet<Finding['outcome']> = new Set(['dead', 'unknown', 'gat
 
 type SeenOperations = NonNullable<Interface['operations']>
 
-/**
- * Probed operations with answers; the rest unchanged. Sorted by address, so runs change few lines.
- */
+/** Probed operations with answers; the rest unchanged. Sorted by address, so runs change few lines. */
 function mergeOperations(old: Interface | undefined, finding: Finding, at: string): SeenOperations {
   const known = new Map(readOperations(old, at).map((each) => [toOperationKey(each), each]))
   for (const { operation, finding: answer } of toAnswers(finding)) {

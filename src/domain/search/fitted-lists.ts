@@ -1,12 +1,12 @@
 import { cutText } from '../wire/text.ts'
 import type { CompactRow } from './search-response.ts'
 
-/** An answer about one listing stays within this many bytes of JSON where its lists can be cut. */
+/** An answer about one listing is cut to this many bytes of JSON, as far as its lists allow. */
 const CARD_BYTES = 3072
 /** Bytes that `left_out` itself may take. */
 const ROOM_TO_SAY_SO = 80
 
-/** The first items of its lists, as there is room for; `left_out` counts the others. */
+/** Keeps the first items of each list as far as there is room; `left_out` counts the others. */
 export function fitLists<Card extends Record<string, unknown>>(
   card: Card,
   names: readonly (keyof Card & string)[],
@@ -16,7 +16,7 @@ export function fitLists<Card extends Record<string, unknown>>(
   const lists = names.flatMap((name) => {
     const items = card[name]
     if (!Array.isArray(items)) return []
-    // Including the comma after each.
+    // Includes the comma after each item.
     const bytes = items.reduce((sum, item) => sum + sizeOf(item) + 1, 0)
     return [{ name, kept: [...items], count: items.length, bytes }]
   })
@@ -37,17 +37,17 @@ export function fitLists<Card extends Record<string, unknown>>(
   }
 }
 
-/** A search of five stays within this many bytes of JSON: an agent pays for each of them. */
+/** A search for five results stays within this many bytes of JSON, because an agent pays for each byte. */
 const ANSWER_BYTES = 2048
-/** The lengths summaries are cut to, one after the other, until the answer fits. */
+/** Summaries are cut to one length after the other until the answer fits. */
 const SUMMARY_LENGTHS = [140, 100, 70, 40]
 
-/** Three rows of calls stay within a kilobyte and a half. */
+/** With this, three calls stay within a kilobyte and a half. */
 export const BYTES_A_CALL = 500
 
 /**
- * Rows that each have what their call needs, and more as far as there is room, first rows first.
- * @param otherBytes of the answer without rows
+ * Shortens rows until they fit. Each keeps what its call needs; the first rows keep the most.
+ * @param otherBytes bytes of the answer without rows
  * @param shorten functions that each remove one thing, the least needed first
  */
 export function fitCalls<Row>(
@@ -76,7 +76,7 @@ export function fitCalls<Row>(
 
 const encoder = new TextEncoder()
 
-/** Cuts summaries to the available room; a page larger than five has proportionally more. */
+/** Cuts summaries to the available room; a page larger than five has proportionally more room. */
 export function fitRows(rows: readonly CompactRow[], otherBytes: number): CompactRow[] {
   const room = ANSWER_BYTES * Math.max(1, rows.length / 5) - otherBytes
   let fitted = [...rows]

@@ -24,9 +24,9 @@ interface FilterFacts {
   runs: readonly string[]
   /** CAIP-2 ids. */
   networks: readonly string[]
-  /** Ids of the tasks it does; none where nobody says. */
+  /** Ids of the tasks it does; empty where none are known. */
   tasks?: readonly string[] | undefined
-  /** For an operation: what a call of it changes. */
+  /** An operation's effect. */
   effect?: string | undefined
 }
 
@@ -38,7 +38,7 @@ export interface KnownValues {
   tasks: readonly string[]
 }
 
-/** Its list on the search page, and its position among the others. */
+/** A filter's list on the search page, and its position among the others. */
 interface FilterList {
   label: string
   place: number
@@ -47,35 +47,35 @@ interface FilterList {
 interface FilterRow {
   /** One sentence, for the interface's description. */
   text: string
-  /** An example value, for the same. */
+  /** An example value, also for the description. */
   example: unknown
-  /** Words for its values on pages, where they are not names. */
+  /** Words for its values on pages, where the values are not names. */
   words?: Readonly<Record<string, string>> | ((value: string) => string)
   /** Set where its values are counted beside the results. */
   list?: FilterList
-  /** The part of a directory that it concerns: one without that part does not offer it. */
+  /** The part of a directory that the filter is about; a directory without that part does not offer it. */
   part?: DirectoryPart
-  /** Set where listings have no such fact: their search does not take it. */
+  /** Set for facts that listings lack: a search of listings does not take the filter. */
   isOfOperations?: true
 }
 
-/** A filter on values: one of them, several that must all hold, or whether the one there is holds. */
+/** A filter on values: `one` takes one value, `some` several that must all hold, `flag` true or false. */
 interface ValueFilter extends FilterRow {
   takes: 'one' | 'some' | 'flag'
   values: readonly string[] | keyof KnownValues
-  /** For ids that people have names for: the id of a text, or null, and the name to print. */
+  /** For ids that people have names for: `read` gives the id of a text, or null; `write` the name to print. */
   named?: { read: (text: string) => string | null; write: (value: string) => string }
   /** The values that apply to a listing. */
   of: (facts: FilterFacts) => readonly string[]
 }
 
-/** A filter on a number: at most, or at least; those without it are left out. */
+/** A filter on a number, at most or at least; listings without the number are left out. */
 interface NumberFilter extends FilterRow {
   takes: 'most' | 'least'
   max: number
 }
 
-/** A filter on a day: that one or later; those without it are left out. */
+/** A filter on a day or later; listings without the day are left out. */
 interface DayFilter extends FilterRow {
   takes: 'since'
 }
@@ -83,10 +83,10 @@ interface DayFilter extends FilterRow {
 export type Filter = ValueFilter | NumberFilter | DayFilter
 
 /**
- * The filters of the search: the endpoint's parameters and checks, the index's bit sets, facets, OpenAPI
- * and the search page follow from here. A new filter is a row; a fact that `FilterFacts` lacks goes into
- * `search-document.ts` and into `toSearchDocument` of `indexes.ts` too. What MCP's tools take
- * (`mcp-tools.ts`) and what the search of static hosts filters by (`page-search.ts`) are lists of
+ * The filters of the search, from which follow the endpoint's parameters and checks, the index's
+ * bit sets, facets, OpenAPI and the search page. A new filter is a row here; a fact that
+ * `FilterFacts` lacks also goes into `search-document.ts` and `toSearchDocument` of `indexes.ts`.
+ * MCP's tools (`mcp-tools.ts`) and the search of static hosts (`page-search.ts`) have lists of
  * their own. The order is that of the `query` echo.
  */
 export const FILTERS = {
@@ -229,7 +229,10 @@ export const FILTERS = {
   },
 } as const satisfies Record<string, Filter>
 
-/** A maximum price as people choose it. @example toPriceLimit('0.1') → 'up to $0.10' */
+/**
+ * A maximum price as people choose it.
+ * @example toPriceLimit('0.1') → 'up to $0.10'
+ */
 function toPriceLimit(value: string): string {
   if (value === '0') return 'free'
   return `up to ${Number.isFinite(Number(value)) ? toUsd(Number(value)) : value}`
@@ -237,10 +240,10 @@ function toPriceLimit(value: string): string {
 
 export type FilterName = keyof typeof FILTERS
 
-/** `Object.entries` widens the names. */
+/** `Object.entries` loses the types of the names. */
 export const FILTER_ROWS = Object.entries(FILTERS) as readonly (readonly [FilterName, Filter])[]
 
-/** Those that a search of listings takes. */
+/** The filters that a search of listings takes. */
 export const LISTING_FILTERS = FILTER_ROWS.flatMap(([name, { isOfOperations }]) =>
   isOfOperations === true ? [] : [name],
 )
@@ -257,7 +260,7 @@ export const SEARCH_FACETS: readonly SearchFacet[] = [
   'price',
 ]
 
-/** The filter that a facet offers: the facet is counted without it. */
+/** The filter that a facet offers; the facet is counted without this filter. */
 export function filterOf(facet: SearchFacet): FilterName {
   return facet === 'price' ? 'max_price_usd' : facet
 }
@@ -293,7 +296,7 @@ const PAYMENT_WORDS = [
   ...['Call-Expect', 'X-PAYMENT', 'PAYMENT-SIGNATURE'],
 ]
 
-/** Names of arguments, and values of closed lists, by the part of a directory they concern. */
+/** Names of arguments, and values of closed lists, by the part of a directory that they are about. */
 const PART_OF = new Map<string, DirectoryPart>([
   ...FILTER_ROWS.flatMap(([name, { part }]) => (part === undefined ? [] : [[name, part] as const])),
   ...PAYMENT_WORDS.map((word) => [word, 'payments'] as const),

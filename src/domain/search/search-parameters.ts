@@ -12,9 +12,9 @@ import {
   SEARCH_FACETS,
 } from './search-filters.ts'
 
-/** Most characters of `q` that a caller may send and that the engine reads. */
+/** The most characters of `q` that a caller may send and that the engine reads. */
 export const MAX_QUERY_CHARACTERS = 1000
-/** An endpoint's share of `SearchQuery`: its page size, and the parameters it omits. */
+/** An endpoint's share of `SearchQuery`: its page size, and the parameters that it omits. */
 interface SearchEndpoint {
   defaultLimit: number
   maxLimit: number
@@ -30,10 +30,10 @@ export const OPERATIONS_ENDPOINT: SearchEndpoint = {
   maxLimit: 20,
   without: ['sort', 'facets', 'view', 'explain'],
 }
-/** Largest 32-bit number: no directory is as long, and every client can say it. */
+/** Largest 32-bit number: no directory is that long, and every client can represent it. */
 export const MAX_OFFSET = 2_147_483_647
 
-/** On the wire this is the `query` echo; OpenAPI takes its words from the descriptions. */
+/** The wire has this as the `query` echo; OpenAPI takes its words from the descriptions. */
 export const SearchQuerySchema = v.object({
   q: optionally(
     v.string(),
@@ -71,7 +71,7 @@ function filterEntries(): FilterEntries {
     name,
     optionally(toSchema(filter), filter.text),
   ])
-  // Each entry is made from the row that its type is made from.
+  // Entries and their type are made from the same rows.
   return Object.fromEntries(entries) as FilterEntries
 }
 
@@ -86,7 +86,7 @@ function toSchema(filter: Filter): v.GenericSchema {
   return filter.takes === 'one' ? value : v.array(value)
 }
 
-/** One wrong query parameter, as `errors` of a problem document lists it. */
+/** A wrong query parameter, as `errors` of a problem document lists it. */
 export interface ParameterProblem {
   in: 'query'
   name: string
@@ -107,7 +107,7 @@ const BOOLEANS = new Map([
 const WHOLE_NUMBER = /^\d{1,15}$/
 const DECIMAL = /^(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})$/
 
-/** A refusal is thrown within this file only: a parameter reader has one thing to return. */
+/** Thrown and caught within this file only, so that a parameter reader just returns its value. */
 class Refusal extends Error {
   readonly allowed: readonly (string | number | boolean)[] | undefined
   constructor(detail: string, allowed?: readonly (string | number | boolean)[]) {
@@ -134,11 +134,11 @@ const READERS: Record<string, Reader> = {
   offset: (text) => ({ offset: readWhole(text, 0, MAX_OFFSET) }),
 }
 const PARAMETERS = Object.keys(READERS)
-/** Names of another protocol's search, and of other searches. */
+/** Other names for parameters, from other protocols and other searches. */
 const ALIASES: Readonly<Record<string, string>> = { query: 'q' }
 
 /**
- * Strict: unknown, repeated or misspelt parameters are reported. A `q` of blanks counts as none.
+ * Strict: unknown, repeated or misspelt parameters are reported. A `q` of blanks counts as absent.
  * @param endpoint its parameters, and the words of its messages
  */
 export function parseSearchParameters(
@@ -184,7 +184,7 @@ function toProblem(name: string, { message, allowed }: Refusal): ParameterProble
   return { in: 'query', name: cutAt(name, 64), detail: message, ...(allowed && { allowed }) }
 }
 
-/** The echo always comes in one order, whatever the order of the parameters. */
+/** The echo always has the same order, whatever the order of the parameters. */
 function normalise(given: Partial<SearchQuery>, { defaultLimit }: SearchEndpoint): SearchQuery {
   const { limit = defaultLimit, offset = 0 } = given
   const entries = Object.entries(given)
@@ -204,7 +204,7 @@ function readFilter(text: string, filter: Filter, known: KnownValues) {
 
 function readDay(text: string): string {
   if (/^\d{4}-\d\d-\d\d$/.test(text) && isOnCalendar(text)) return text
-  throw new Refusal(`got ${quote(text)}, expected a day such as 2026-11-20`)
+  throw new Refusal(`got ${quote(text)}; expected a day such as 2026-11-20`)
 }
 
 function readText(text: string): Partial<SearchQuery> {
@@ -227,7 +227,7 @@ function oneOf<const T extends string>(
   return found
 }
 
-/** Each once, in the order of the closed list. */
+/** Each value once, in the order of the closed list. */
 function someOf<const T extends string>(text: string, allowed: readonly T[]): T[] {
   const requested = new Set(text.split(',').map((value) => oneOf(value, allowed)))
   return allowed.filter((value) => requested.has(value))

@@ -1,7 +1,7 @@
 /**
  * The specified ranking, as numbers (spec: GET /api/v1/search). Text score: BM25F (Robertson,
- * Zaragoza and Taylor 2004), BM25 over weighted fields, the same at every size of index. Paid and
- * first-party tiers are not an input of anything in this file.
+ * Zaragoza and Taylor 2004), BM25 over weighted fields, the same for an index of any size. Nothing
+ * in this file reads paid or first-party tiers.
  */
 export const BM25_K1 = 1.2
 const BM25_B = 0.75
@@ -11,7 +11,7 @@ export const FIELD_WEIGHTS = { name: 3, labels: 2, summary: 1 } as const
 export type SearchField = keyof typeof FIELD_WEIGHTS
 export const SEARCH_FIELDS = ['name', 'labels', 'summary'] as const satisfies readonly SearchField[]
 
-/** The weight of a term in a query: 1 for the query's own, less for terms added by analysis. */
+/** The weight of a term in a query: 1 for the query's own terms, less for terms added by analysis. */
 export const TERM_WEIGHTS = {
   requested: 1,
   detail: 0.65,
@@ -26,7 +26,7 @@ export const LIVE_TESTED_FACTOR = 1.1
 /** Scores are compared and printed at this many steps per unit, so that readers see ties. */
 export const RELEVANCE_STEPS = 1e6
 
-/** `idf = ln(1 + (n − df + 0.5)/(df + 0.5))`, n rows of which df hold the term in any field. */
+/** `idf = ln(1 + (n − df + 0.5)/(df + 0.5))`, where df of n rows hold the term in any field. */
 export function inverseDocumentFrequency(rows: number, documentFrequency: number): number {
   return Math.log(1 + (rows - documentFrequency + 0.5) / (documentFrequency + 0.5))
 }
@@ -40,7 +40,7 @@ export function fieldShare(
   return (FIELD_WEIGHTS[field] * frequency) / norm
 }
 
-/** `tf' · (k1 + 1)/(k1 + tf')`, for tf' the sum of the shares of all fields. */
+/** `tf' · (k1 + 1)/(k1 + tf')`, where tf' is the sum of the shares of all fields. */
 export function saturate(weightedFrequency: number): number {
   return (weightedFrequency * (BM25_K1 + 1)) / (BM25_K1 + weightedFrequency)
 }
@@ -81,7 +81,7 @@ function compareEvidence(a: RankFacts, b: RankFacts): number {
   return (b.trustScore ?? -1) - (a.trustScore ?? -1) || b.verifiedBuyers - a.verifiedBuyers
 }
 
-/** A listed price before none, then the lower one. */
+/** A listed price comes before none, then the lower price. */
 function comparePrices(a: number | null, b: number | null): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null)
   return a - b

@@ -12,21 +12,21 @@ import { SEARCH_FIELDS } from './search-rank.ts'
 const ExplanationSchema = v.object({
   /**
    * Set where the query is the listing's id, host, vendor or full name, or its name without its
-   * kind, which puts it first.
+   * kind; such listings come first.
    */
   exact: v.optional(v.picklist(['id', 'host', 'vendor', 'name', 'product'])),
-  /** The task the query names, if the listing does it: see `ranking`. */
+  /** The task that the query names, if the listing does it: see `ranking`. */
   task: v.optional(v.string()),
   matched: v.array(
     v.object({
-      /** The words of the query, and the word or pair of the listing they matched. */
+      /** The words of the query, and the word or pair of the listing that they matched. */
       term: v.string(),
       as: v.string(),
       fields: v.array(v.picklist(SEARCH_FIELDS)),
       score: v.number(),
     }),
   ),
-  /** The sum of the scores; times both factors it is `relevance`. */
+  /** The sum of the scores; multiplied by both factors it is `relevance`. */
   text: v.number(),
   trust_factor: v.number(),
   live_tested_factor: v.number(),
@@ -43,7 +43,7 @@ const FacetSchema = v.optional(
   v.array(
     v.object({
       id: v.string(),
-      /** For a network that has one. */
+      /** For a network that has a name. */
       name: v.optional(v.string()),
       count: v.pipe(v.number(), v.integer(), v.minValue(1)),
     }),
@@ -69,7 +69,7 @@ export const SuggestedSchema = v.optional(
   ),
 )
 
-/** The task that the query names, with how many do it and for how much; absent where it names none. */
+/** The tasks that the query names, with how many listings do each and for how much; absent where it names none. */
 export const NamedTasksSchema = v.optional(
   v.pipe(
     v.array(
@@ -94,7 +94,7 @@ export const OperationsAnswerSchema = v.object({
 })
 export type OperationsAnswer = v.InferOutput<typeof OperationsAnswerSchema>
 
-/** With `view=compact`, an element of `results`. */
+/** An element of `results` with `view=compact`. */
 export const CompactRowSchema = v.object({
   id: v.string(),
   name: v.string(),
@@ -104,7 +104,7 @@ export const CompactRowSchema = v.object({
   rails: v.array(v.picklist(RAILS)),
   auth: v.picklist(AUTH_TYPES),
   trust: v.nullable(v.number()),
-  /** Next to a score: false where invented buyers cost under a cent. */
+  /** Beside a score: false where invented buyers cost under a cent. */
   vouched: v.optional(v.boolean()),
   call: v.boolean(),
   /** Who was seen to pay, with the days first; absent where nothing is known. */
@@ -146,7 +146,7 @@ export const CompactResponseSchema = v.object({
 })
 export type CompactResponse = v.InferOutput<typeof CompactResponseSchema>
 
-/** The compact answer to the search page, with page-only members of its rows and our own kits. */
+/** The compact answer as the search page gets it, with our own kits and extra members in its rows. */
 export interface PageResponse extends Omit<CompactResponse, 'results'> {
   /**
    * Each with its brand's mark, a warning, its registrable domain, the operation that matches best, with
@@ -159,7 +159,7 @@ export interface PageResponse extends Omit<CompactResponse, 'results'> {
     warning?: Warning
     operation?: { name: string; price?: NonNullable<FoundOperation['operation']['price']> }
   })[]
-  /** Absent where none matches. */
+  /** Absent where none of our kits matches. */
   featured_first_party?: Pick<CompactRow, 'id' | 'name' | 'kind' | 'summary'>[]
 }
 

@@ -6,7 +6,7 @@ import { toShownHost } from '../listing/target-url.ts'
 import { dayOfUse, OWN_EVIDENCE, type Probe, type ReportedUse } from '../trust/evidence.ts'
 import { runsLocallyOnly } from '../wire/vocabulary.ts'
 
-/** What is known on one question about a listing, or that it is not known: never an empty line. */
+/** The answer to one question about a listing, or the statement that it is not known; never an empty line. */
 const KnownFactSchema = v.object({
   known: v.boolean(),
   /** Part of a sentence. */
@@ -18,7 +18,7 @@ const KnownFactSchema = v.object({
 })
 type KnownFact = v.InferOutput<typeof KnownFactSchema>
 
-/** The three questions; one that does not arise is absent: nobody pays for a guide. */
+/** The three questions. A question that does not arise is absent: nobody pays for a guide. */
 export const KnownSchema = v.object({
   owner: KnownFactSchema,
   answers: v.optional(KnownFactSchema),
@@ -30,7 +30,7 @@ export type Sources = ReadonlyMap<string, Pick<SourceRow, 'name'>>
 
 /**
  * Who owns it, whether it answers, and whether anybody paid: each with its day and source. Every
- * page, badge and answer takes its sentence from here, so that none says what another denies.
+ * page, badge and answer takes its sentence from here, so that none contradicts another.
  */
 export function toKnown(listing: DerivedListing, sources: Sources): Known {
   const owner = toOwner(listing, sources)
@@ -40,7 +40,7 @@ export function toKnown(listing: DerivedListing, sources: Sources): Known {
 }
 
 /**
- * One sentence of all three, without those that a directory does not have.
+ * One sentence of all three facts, without facts that a directory does not show.
  *
  * @example 'Not claimed yet, listed from MPP on 24 November 2026; not probed yet; …'
  */
@@ -84,7 +84,7 @@ export function toDay(day: string, length?: keyof typeof MONTHS): string {
   return toSpan(day.slice(0, 10), day.slice(0, 10), length)
 }
 
-/** The newest good answer, else what came instead of one. */
+/** The latest good answer; without one, the latest failure, or what we read or ran instead. */
 function toAnswers(listing: DerivedListing, sources: Sources): KnownFact {
   const { evidence, facts } = listing
   const seen = [...toProbed(listing), ...toTested(listing, sources)]
@@ -152,7 +152,7 @@ function toPaid(listing: DerivedListing, sources: Sources): KnownFact | null {
     return { known: true, ...toMeasured(listing, sources) }
   if (counted !== undefined) {
     const { day, source, isTest } = counted
-    // What it answered is its outcome.
+    // The tester's payment is a fact; the answer to it is the listing's.
     const tested = `one tester paid on ${toDay(day)} (${nameIn(sources)(source)})`
     return { known: true, text: isTest ? tested : counted.text, as_of: day, source }
   }
@@ -187,8 +187,8 @@ const encoder = new TextEncoder()
 const isShort = (text: string) => encoder.encode(text).length <= MAX_SHORT_BYTES
 
 /**
- * Whether anybody paid, for a row of an agent: at most 60 bytes; null where nothing is known. Of several
- * counts the one with the most settlements, by which rows are sorted.
+ * Whether anybody paid, for a row of an agent: at most 60 bytes; null where nothing is known. Of
+ * several counts, the one with the most settlements, by which rows are sorted.
  */
 export function toPaidWords(listing: DerivedListing, sources: Sources): string | null {
   const { trust, evidence, facts } = listing
@@ -203,7 +203,7 @@ export function toPaidWords(listing: DerivedListing, sources: Sources): string |
   return most?.short ?? null
 }
 
-/** The newest days of a good answer and of a counted payment, for filters. */
+/** The latest days of a good answer and of a counted payment, for filters. */
 export function toKnownDays(listing: DerivedListing, sources: Sources) {
   const known = toKnown(listing, sources)
   const { trust, evidence, facts } = listing
@@ -221,8 +221,8 @@ export function toKnownDays(listing: DerivedListing, sources: Sources) {
 }
 
 /**
- * What others counted, in words: payments of the listing itself first, then those of a payee that
- * it shares, test purchases, and counts that say nothing of payments.
+ * Counts by others, in words: first payments of the listing itself, then payments to a payee that
+ * it shares, test purchases, and counts that say nothing about payments.
  *
  * @param pricing the listing's, which payments for other things do not fit
  * @param nameOf the name of a source's id
@@ -251,7 +251,7 @@ interface Figures extends Partial<Record<ReportedUse['what'], ReportedUse>> {
   name: string
   from: string
   day: string
-  /** Before and behind a figure that is a shared payee's. */
+  /** Words around a count that is of a shared payee. */
   about: string
   place: string
   /** What a settlement was on average, where that is no price of the listing; else empty. */
@@ -390,7 +390,7 @@ function toSum(usd: number): string {
   return usd < 1000 ? toSumText(usd) : `$${Math.round(usd).toLocaleString('en-US')}`
 }
 
-/** One source's figures of one time, as a sentence: the day comes before the number. */
+/** One source's figures for one period, as a sentence: the day comes before the number. */
 function toSentence(
   { weight, isPayment, words, few, more = '', settlements = -1 }: Words,
   { source, name, from, day }: Figures,
@@ -404,11 +404,11 @@ function toSentence(
     source,
     /** The last day that was counted. */
     day,
-    /** Its share of those that were counted; -1 where none were. */
+    /** This listing's settlements; -1 where none were counted. */
     settlements,
     /** Whether somebody paid for the service. */
     isPayment,
-    /** Whether that was a test by one. */
+    /** Whether the payment was one tester's. */
     isTest,
     /** Whether it is about money at all: what an address received may be anything. */
     isOfMoney,
@@ -427,7 +427,10 @@ const MONTHS = {
   short: ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'],
 }
 
-/** Days in words. @example toSpan('2026-07-04', '2026-07-20') → '4–20 July 2026' */
+/**
+ * Days in words.
+ * @example toSpan('2026-07-04', '2026-07-20') → '4–20 July 2026'
+ */
 function toSpan(from: string, to: string, length: keyof typeof MONTHS = 'long'): string {
   const [first = [], last = []] = [from, to].map((day) => {
     const date = new Date(day)
@@ -441,7 +444,7 @@ function toSpan(from: string, to: string, length: keyof typeof MONTHS = 'long'):
 
 /** The outcome of the newest probe that says something about the service. */
 export function newestOutcome(probes: readonly Probe[]): Probe['outcome'] | undefined {
-  // Failures of nobody's fault say nothing.
+  // Failures that are nobody's fault say nothing.
   const telling = probes.filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
   return telling.sort((a, b) => Date.parse(b.at) - Date.parse(a.at))[0]?.outcome
 }

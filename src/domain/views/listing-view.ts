@@ -78,22 +78,22 @@ export const SeenCallSchema = v.object({
   at: v.string(),
   outcome: v.picklist(PROBE_OUTCOMES),
   status: v.optional(v.number()),
-  /** Price and payees of its last 402. */
+  /** Price and payees in its last 402 response. */
   min_usd: v.optional(v.number()),
   max_usd: v.optional(v.number()),
   pay_to: v.optional(v.array(v.string())),
 })
 
-/** One operation, without the schemas that kit.json has. */
+/** An operation, without the schemas that kit.json has. */
 export const operationLine = {
   method: v.picklist(HTTP_METHODS),
-  /** May hold `{placeholders}` in its path. */
+  /** May have `{placeholders}` in its path. */
   url: v.string(),
   description: v.optional(v.string()),
   price: v.optional(OperationPriceSchema),
   offers: v.optional(v.array(OfferSchema)),
   task: v.optional(v.string()),
-  /** What a call changes; absent where neither a declaration, a hint nor the method says it. */
+  /** What a call changes; absent where no declaration, hint or method says so. */
   effect: v.optional(v.picklist(EFFECTS)),
   assumed: v.optional(v.array(v.picklist(ASSUMABLE))),
   seen: v.optional(SeenCallSchema),
@@ -144,7 +144,7 @@ export function toTiersView(listing: TiersSubject, baseUrl: string): TiersView {
   }
 }
 
-/** A named part of an address that its caller fills in. */
+/** A named part of an address that the caller fills in. */
 export const VariableViewSchema = v.object({
   name: v.string(),
   description: v.optional(v.string()),
@@ -154,12 +154,12 @@ export const VariableViewSchema = v.object({
   choices: v.optional(v.array(v.string())),
 })
 
-/** spec: Invoke entry, on the wire. kit.json has environment, arguments and headers. */
+/** spec: Invoke entry, on the wire. Environment, arguments and headers are in kit.json. */
 export const InvokeSchema = v.variant('kind', [
   v.object({
     kind: v.literal('mcp'),
     transport: v.picklist(REMOTE_TRANSPORTS),
-    /** With `{name}` for each of `variables`. */
+    /** Has `{name}` for each of `variables`. */
     url: v.string(),
     variables: v.optional(v.array(VariableViewSchema)),
   }),
@@ -204,7 +204,7 @@ const summaryEntries = {
   buy: v.picklist(BUY),
 }
 
-/** A summary before it enters an answer: no `relevance`, no `links.go`, which name the search. */
+/** A summary before it is put into an answer: `relevance` and `links.go`, which depend on the search, are missing. */
 export const PreparedSummarySchema = v.object({ ...summaryEntries, links: v.object(linksEntries) })
 
 /** spec: Listing summary, the element of `results`. */
@@ -214,7 +214,7 @@ export const ListingSummarySchema = v.object({
   relevance: v.number(),
 })
 
-/** @param baseUrl `{base_url}`, for the absolute URLs of `tiers`. */
+/** @param baseUrl `{base_url}`, for the absolute URLs of `tiers` */
 export function toPreparedSummary(listing: DerivedListing, baseUrl: string) {
   const { id, facts } = listing
   const hasDiscovery = Object.keys(facts.discovery).length > 0
@@ -244,7 +244,7 @@ export function toPreparedSummary(listing: DerivedListing, baseUrl: string) {
   }
 }
 
-/** The measured provider is a source where its evidence is used. */
+/** The listing's sources, and the provider of measurements if its evidence is used. */
 export function sourceIdsOf({ facts, trust }: DerivedListing): string[] {
   const ids = facts.sources.map((source) => source.source)
   if (trust.evidence !== 'no_payment_data' && trust.measured.source !== OWN_EVIDENCE)
@@ -252,7 +252,7 @@ export function sourceIdsOf({ facts, trust }: DerivedListing): string[] {
   return [...new Set(ids)]
 }
 
-/** spec: Full listing; `invoke`, `buy` and what a caller needs are added. */
+/** spec: Full listing, plus `invoke`, `buy` and what a caller needs. */
 export const ListingViewSchema = v.object({
   id: v.string(),
   name: v.string(),
@@ -265,7 +265,7 @@ export const ListingViewSchema = v.object({
     v.object({
       source: v.string(),
       ref: v.string(),
-      /** The facts taken verbatim from it; all others are people's. Absent where there are none. */
+      /** The facts taken verbatim from this source; people wrote all others. Absent where there are none. */
       says: v.optional(v.array(v.string())),
       /** When its tools or skills were read. */
       at: v.optional(v.string()),
@@ -278,7 +278,7 @@ export const ListingViewSchema = v.object({
   mark: v.optional(v.string()),
   discovery: v.optional(DiscoverySchema),
   trust: TrustSchema,
-  /** Prefixed wire names follow the measured provider's id; `{}` without any measurement. */
+  /** Some names start with the measured provider's id; `{}` without any measurement. */
   signals: v.record(v.string(), v.union([v.string(), v.number(), v.boolean()])),
   /** Figures that others published, with source and day; never in the score. */
   reported_use: v.optional(v.array(ReportedUseSchema)),
@@ -291,7 +291,7 @@ export const ListingViewSchema = v.object({
   delivered: v.optional(DeliveredSchema),
   tiers: TiersSchema,
   invoke: v.array(InvokeSchema),
-  /** Digest of what a caller relies on; changes exactly when any of it does. */
+  /** Digest of what a caller relies on; changes exactly when any of that changes. */
   digest: v.string(),
   cost: v.picklist(COSTS),
   auth: AuthViewSchema,
@@ -301,11 +301,11 @@ export const ListingViewSchema = v.object({
   notices: v.array(NoticeSchema),
   /** Tools, prices and payees before and after, newest first; absent where none changed. */
   drift: v.optional(v.array(DriftSchema)),
-  /** How the last run of its package went, in a sandbox of ours; absent where none was run. */
+  /** The result of the last run of its package in our sandbox; absent where it was not run. */
   package_run: v.optional(PackageRunSchema),
   registry_name: v.optional(v.string()),
   version: v.optional(v.string()),
-  /** Facts past their limit of age, with their day; absent where there are none. */
+  /** Facts that are too old, with their day; absent where there are none. */
   past: v.optional(PastFactsSchema),
   buy: v.picklist(BUY),
   page: v.string(),
@@ -325,14 +325,14 @@ interface ListingViewContext {
   baseUrl: string
   sources: ReadonlyMap<string, SourceRow>
   claimRules: ClaimRules
-  /** What listings have of their sources, by id. */
+  /** The facts that listings have from each source, by listing id. */
   stated?: ReadonlyMap<string, readonly Stated[]>
 }
 
-/** One catalogue's part of a listing. */
+/** The facts of a listing that come from one catalogue. */
 export interface Stated {
   source: string
-  /** Facts of the listing taken verbatim from it, and when they were read. */
+  /** Facts of the listing taken verbatim from the catalogue, and when they were read. */
   says?: readonly string[] | undefined
   at?: string | undefined
 }
@@ -379,7 +379,7 @@ export function toListingView(
   }
 }
 
-/** How it is called. */
+/** How the service is called. */
 function toCallableView({ facts, surface, notices, evidence }: DerivedListing) {
   const { registry_name, version } = facts
   return {
@@ -409,10 +409,13 @@ function toClaim(url: string, rules: ClaimRules, baseUrl: string): ListingView['
   }
 }
 
-/** Signals whose wire name has the provider's id: they are its judgement, not a measurement. */
+/** Signals whose wire name starts with the provider's id: they are its judgement, not a measurement. */
 const PREFIXED = new Set(['status', 'verified', 'as_of'])
 
-/** spec: `signals`. @example { status: 'online' } of x402-list → { x402_list_status: 'online' } */
+/**
+ * spec: `signals`.
+ * @example { status: 'online' } of x402-list → { x402_list_status: 'online' }
+ */
 export function toSignalsView(
   signals: Signals,
   source: string,
@@ -424,7 +427,7 @@ export function toSignalsView(
   return Object.fromEntries(entries)
 }
 
-/** What a listing has from a catalogue. */
+/** The facts that a listing has from a source. */
 function toSourceWords(words: readonly Stated[] = [], source: string) {
   const part = words.find((each) => each.source === source && each.says !== undefined)
   if (part === undefined) return {}
@@ -432,7 +435,7 @@ function toSourceWords(words: readonly Stated[] = [], source: string) {
   return { says: [...says], ...(at !== undefined && { at }) }
 }
 
-/** What lists print of a listing: the same members as in its view, of its trust those that a summary has. */
+/** The members of a listing's view that lists print; of its trust, those in a summary. */
 export type ListingBrief = Omit<ReturnType<typeof toListingBrief>, 'mark'> &
   Pick<ListingView, 'mark'>
 
@@ -455,20 +458,20 @@ export function toListingBrief(listing: DerivedListing, sources: Sources) {
   }
 }
 
-/** What the embeddable badge of a listing says; `tone` is a colour by meaning. */
+/** The text of a listing's embeddable badge; `tone` is a colour by meaning. */
 export interface BadgeView {
   label: string
   message: string
   tone: BadgeTone
 }
 
-/** White letters of 11 px on them have a contrast of at least 4.5:1. */
+/** White 11 px letters on each of these have a contrast of at least 4.5:1. */
 export const BADGE_COLORS = {
   /** Earned. */
   accent: '1d6b49',
   /** The highest tier. */
   strong: '14492f',
-  /** Known, and nothing more; or earned from few. */
+  /** A plain fact, or earned from few buyers. */
   neutral: '4f6257',
   money: '2457a6',
   /** Something expected is missing. */
@@ -479,10 +482,11 @@ type BadgeTone = keyof typeof BADGE_COLORS
 type BadgeSubject = Pick<ListingView, 'tiers' | 'trust' | 'first_party' | 'pricing'>
 
 /**
- * A listing's highest achievement in a few words, a score only with its buyers; without one its
- * price, or else only that it is listed: no evidence is not a bad sign.
+ * A listing's highest achievement in a few words, a score only with its buyers. Without an
+ * achievement its price, or else only that it is listed: missing evidence is not a fault.
  *
- * @example toBadgeView(listing, 'Acme') → { label: 'Acme', message: 'Trusted · trust 62, 12 vouched buyers', tone: 'strong' }
+ * @example toBadgeView(listing, 'Acme') → { label: 'Acme', message: 'Trusted · trust 62, 12 vouched
+ *   buyers', tone: 'strong' }
  */
 export function toBadgeView(subject: BadgeSubject, label: string): BadgeView {
   return { label, ...toState(subject) }

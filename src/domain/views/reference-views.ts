@@ -64,7 +64,7 @@ const WebUrlSchema = v.pipe(v.string(), v.regex(/^https?:\/\//))
 
 /** `GET /api/v1/sources`: where data comes from and the decisions about its terms. */
 export const SourcesSchema = v.object({
-  // Our own row points at this directory, wherever it is served.
+  // Our own row has the address at which this directory is served.
   sources: v.array(v.object({ ...SourceRowSchema.entries, url: WebUrlSchema, listings: count })),
 })
 export type SourcesView = v.InferOutput<typeof SourcesSchema>
@@ -133,7 +133,7 @@ function statusOf(endpoint: string | null): (typeof FEATURE_STATUSES)[number] {
   return route.answer === 'stub' ? 'stub' : 'live'
 }
 
-/** `/x/:id`, `/x/<id>` and `/x/{id}` are one path. */
+/** `/x/:id`, `/x/<id>` and `/x/{id}` are the same path. */
 function toTemplate(path: string): string {
   return path.replace(/:\w+|<\w+>|\{\w+\}/g, '*')
 }
@@ -157,7 +157,7 @@ export const MarketReportsSchema = v.object({
       'What others measured of the whole market and published, each with its source.',
     ),
     paid_listings: described(v.number(), 'Listings that name a payment rail.'),
-    priced_listings: described(v.number(), 'Those of them whose lowest price is known.'),
+    priced_listings: described(v.number(), 'Paid listings whose lowest price is known.'),
     measured: v.object({
       listings: v.number(),
       settlements_30d: v.number(),
@@ -218,7 +218,7 @@ function medianPrices(paid: readonly DerivedListing[]) {
     }))
 }
 
-/** Of two in the middle, what lies between them, without the dust of binary fractions. */
+/** For an even number the middle of the two middle prices, without rounding errors of binary fractions. */
 function medianOf(prices: readonly number[]): number {
   const sorted = prices.toSorted((a, b) => a - b)
   const place = (sorted.length - 1) / 2
@@ -232,7 +232,7 @@ const DumpFileSchema = v.object({ url: v.string(), bytes: count, sha256: v.strin
 const dumpEntries = { ndjson: DumpFileSchema, gz: DumpFileSchema }
 export type DumpFacts = v.InferOutput<v.ObjectSchema<typeof dumpEntries, undefined>>
 
-/** Days of a listing's rows of sources, and of those of them with prices. */
+/** Days of the source rows of a listing, and of the rows with prices. */
 export interface RowDays {
   seeds: readonly string[]
   prices: readonly string[]
@@ -251,7 +251,7 @@ export const StatsSchema = v.object({
     relayable: count,
     with_trust: count,
   }),
-  /** How many listings of a kind have something, of those it applies to. */
+  /** For each kind, how many listings have something, out of those that could. */
   quality: v.array(
     v.object({
       kind: v.picklist(KINDS),
@@ -273,7 +273,7 @@ export const StatsSchema = v.object({
   }),
   /** The payments behind the scores. */
   trust_ledger: TrustLedgerSchema,
-  /** Date of the newest fact in the content: the build's own time would change the bytes. */
+  /** Date of the newest fact in the content; the build's own time would change the bytes. */
   updated: v.string(),
   ...AgesSchema.entries,
 })
@@ -355,7 +355,10 @@ function toAges(
   return { updated, newest, median: pick((sorted) => sorted[Math.floor(sorted.length / 2)]) }
 }
 
-/** By key, sorted. @example countBy(listings, (l) => [l.facts.kind]) → Map { 'kit' → 1 } */
+/**
+ * Counts listings by key, sorted.
+ * @example countBy(listings, (l) => [l.facts.kind]) → Map { 'kit' → 1 }
+ */
 function countBy(
   listings: readonly DerivedListing[],
   keysOf: (listing: DerivedListing) => readonly string[],
@@ -369,13 +372,13 @@ function countBy(
 type Judged = Pick<DerivedListing, 'facts' | 'evidence' | 'surface'>
 type Judge = (listing: Judged) => boolean
 
-/** A key, an account or a token: it must be documented where to get one. */
+/** Ways of access for which a listing must document where to get the credential. */
 const NEEDS_DOCS = new Set(['api_key', 'bearer', 'oauth', 'other'])
 
 const isHttp: Judge = ({ facts }) => facts.kind === 'http_api'
 const hasOperations: Judge = ({ surface }) => surface.operations.length > 0
 
-/** What a listing may have, and of which it is counted; in the order in which people look for it. */
+/** What a listing may have, and for which listings that is counted; in the order in which people look for it. */
 const QUALITIES: readonly (readonly [name: string, concerns: Judge, has: Judge])[] = [
   ['price', isHttp, ({ facts }) => facts.pricing.model !== 'unknown'],
   [
@@ -415,7 +418,7 @@ const QUALITIES: readonly (readonly [name: string, concerns: Judge, has: Judge])
   ],
 ]
 
-/** Its input has a schema, and required values have an example. */
+/** Whether an operation's input has a schema, and its required values an example. */
 function isDescribed({ method, params = [], body }: Operation): boolean {
   const isFilled = params.every(
     ({ schema, required, example }) =>
@@ -425,7 +428,7 @@ function isDescribed({ method, params = [], body }: Operation): boolean {
   return isFilled && body?.schema !== undefined && body.example !== undefined
 }
 
-/** For anything but JSON the media type is the shape. */
+/** Whether an operation's answer is described; a media type other than JSON is enough. */
 function isAnswerDescribed({ response }: Operation): boolean {
   if (response === undefined) return false
   const { schema, example } = response
@@ -447,7 +450,7 @@ export function countQuality(listings: readonly Judged[]): StatsView['quality'] 
     })
 }
 
-/** Pages with an address of their own that are offered to search engines. */
+/** Pages at a fixed address that are offered to search engines. */
 export const FIXED_PAGES = [
   '/',
   '/badges',

@@ -44,7 +44,7 @@ export const ClaimSchema = v.object({
   expires_at: v.string(),
   verified_at: v.optional(v.string()),
   last_checked_at: v.optional(v.string()),
-  /** Result of the last check; may be older than `last_checked_at` while a check is running. */
+  /** Result of the last check; older than `last_checked_at` while a check is running. */
   last_check: v.optional(ClaimCheckResultSchema),
 })
 export type ClaimView = v.InferOutput<typeof ClaimSchema>
@@ -59,7 +59,7 @@ export const ClaimBodySchema = v.strictObject({
   ),
 })
 
-/** What the seller publishes or sends, and where: one of `url`, `record`, `address`, by method. */
+/** What the seller publishes or sends, and where: `url`, `record` or `address`, depending on the method. */
 export const ClaimStartedSchema = v.object({
   claim: ClaimSchema,
   token: v.string(),
@@ -85,10 +85,10 @@ export type ClaimChecked = v.InferOutput<typeof ClaimCheckedSchema>
 /** Removes an owned listing from the directory at the next build, or brings it back. */
 export const OptOutBodySchema = v.strictObject({
   listing_id: described(v.string(), 'Id of a listing whose verified claim is yours.'),
-  removed: optionally(v.boolean(), 'False brings the listing back; true if absent.'),
+  removed: optionally(v.boolean(), 'false brings the listing back; true if absent.'),
   moved_to: optionally(
     v.string(),
-    'Another listing of yours that this one is now: its addresses, history and payout proofs go there.',
+    'Another listing of yours that replaces this one and takes over its addresses, history and payout proofs.',
   ),
 })
 export const OptOutSchema = v.object({
@@ -120,7 +120,7 @@ export const ListingAnalyticsSchema = v.object({
   }),
   calls: count,
   search_impressions: v.optional(count),
-  /** Totals of the above for the last thirty days. */
+  /** Totals of these counts for the last thirty days. */
   last_30_days: v.object({ clicks: count, calls: count, search_impressions: count }),
 })
 
@@ -135,35 +135,35 @@ const KnownPayoutSchema = v.object({
   listing_id: v.string(),
   /** CAIP-10. */
   payout: v.string(),
-  /** Whether the listing in the directory names it. */
+  /** Whether the published listing names it. */
   published: v.boolean(),
-  /** Whether payments to it count for the listing since the last build. */
+  /** Whether payments to it have counted for the listing since the last build. */
   counts: v.boolean(),
   /** When its wallet signed our text; absent until then. */
   proven_at: v.optional(v.string()),
 })
 export type KnownPayout = v.InferOutput<typeof KnownPayoutSchema>
 
-/** Whether a seller gets mails about changes of their listings; those about claims always come. */
+/** Whether a seller gets mail about changes to their listings; mail about claims is always sent. */
 export const MailsSchema = v.object({ listings: v.boolean() })
 export const MailsBodySchema = v.strictObject({
   listings: described(
     v.boolean(),
-    'Whether a mail comes when a listing of yours stops speaking, asks another price or is disputed.',
+    'Whether you get a mail when a listing of yours stops answering, changes its price or is disputed.',
   ),
 })
 
-/** The owner's removal of a listing: since when it is wanted, and whether a build has carried it out. */
+/** The owner's removal of a listing: since when, and whether a build has carried it out. */
 const RemovalSchema = v.object({
   since: v.string(),
   effective: v.picklist(['next_build', 'now']),
-  /** The listing that it becomes, where its owner named one. */
+  /** The listing that replaces it, where its owner named one. */
   moved_to: v.optional(v.string()),
 })
 
 const OwnClaimSchema = v.object({
   ...ClaimSchema.entries,
-  /** Null where the listing is to stay; its owner takes a removal back by opt-out with removed: false. */
+  /** Null where the listing stays; its owner cancels a removal by opt-out with `removed: false`. */
   removal: v.nullable(RemovalSchema),
 })
 export type OwnClaim = v.InferOutput<typeof OwnClaimSchema>
@@ -171,7 +171,7 @@ export type OwnClaim = v.InferOutput<typeof OwnClaimSchema>
 export const MeSchema = v.object({
   seller: SellerSchema,
   claims: v.array(OwnClaimSchema),
-  /** Owned listings that are not in the directory now, as after a removal. */
+  /** Owned listings that are not in the directory now, for example after a removal. */
   unlisted: v.array(v.string()),
   payouts: v.array(KnownPayoutSchema),
   mails: MailsSchema,
@@ -179,7 +179,7 @@ export const MeSchema = v.object({
 })
 export type Me = v.InferOutput<typeof MeSchema>
 
-/** Of the payout proof. */
+/** Limit of a payout proof. */
 const MAX_SIGNATURE_LENGTH = 8192
 
 const target = {
@@ -200,7 +200,7 @@ export const PayoutCheckBodySchema = v.strictObject({
     v.minLength(1, 'expected a signature, got nothing'),
     v.maxLength(MAX_SIGNATURE_LENGTH, `expected at most ${MAX_SIGNATURE_LENGTH} characters`),
     v.description(
-      'What the wallet gave: 0x and hex for EVM (EIP-191, EIP-1271), base58 for Solana (ed25519), as text.',
+      'The wallet's signature as text: 0x and hex for EVM (EIP-191, EIP-1271), base58 for Solana (ed25519).',
     ),
   ),
 })
@@ -213,7 +213,7 @@ export type PayoutState = v.InferOutput<typeof PayoutStateSchema>
 export const PayoutCheckedSchema = v.object({
   verified: v.boolean(),
   expected: v.string(),
-  /** What was seen; null when there was nothing to compare it with. */
+  /** What was seen; null when there was nothing to compare. */
   observed: v.nullable(v.string()),
   payout: PayoutStateSchema,
 })
@@ -230,19 +230,19 @@ interface Left {
 /** The page that requests and redeems a sign-in link. */
 export interface SignInPage {
   answer: { kind: 'empty' } | { kind: 'sent'; email: string } | Left | Refused
-  /** Token of the mailed link; empty where none was opened. */
+  /** Token of the mailed link; empty where no link was opened. */
   token: string
-  /** What somebody came for, as a query: a `listing`, and the `domain` that they looked through. */
+  /** What the visitor came for, as a query: a `listing`, and the `domain` whose listings they looked at. */
   wanted: string
 }
 
 /** The numbers of one owned listing. */
 export type ListingNumbers = Analytics['basic']['listings'][number]
 
-/** A proof that a listing takes. */
+/** A way to prove a claim that a listing accepts. */
 export interface ClaimWay {
   method: ClaimMethod
-  /** The domain of addresses that prove it, where the seller's is at another one. */
+  /** The domain of mail addresses that prove it, where the seller's address is at another domain. */
   needs?: string
 }
 
@@ -250,9 +250,9 @@ export interface ClaimWay {
 export interface ClaimCard {
   claim: ClaimView
   ways: readonly ClaimWay[]
-  /** Of its listing, as it was where it is gone; else its id. */
+  /** Its listing's name, or its last name if the listing is gone; else its id. */
   name: string
-  /** Null when it is not in the directory, as after a removal. */
+  /** Null when the listing is not in the directory, for example after a removal. */
   view: ListingView | null
 }
 
@@ -266,7 +266,7 @@ export interface OwnedListing extends ClaimCard {
 export interface Outcome {
   /** Id of a claim; `new` at the form that starts one. */
   at: string
-  /** The payout it is about, where it is about one. */
+  /** The payout that the form was about, if any. */
   payout?: string
   line?: string
   refused?: Refused
@@ -279,7 +279,7 @@ export interface Outcome {
 /** Listings on a host that somebody typed, or that their mail comes from. */
 export interface Found {
   domain: string
-  /** Many publish there: only a whole address of a repository finds its listings. */
+  /** True for a host where many publish: only the full address of a repository finds its listings. */
   isShared: boolean
   listings: readonly Pick<LiveListing, 'id' | 'name' | 'kind' | 'status'>[]
 }
@@ -292,20 +292,20 @@ export interface SignedInPage {
   pending: readonly ClaimCard[]
   /** Claims that have ended. */
   ended: readonly ClaimCard[]
-  /** The listing they came for, where they came for one. */
+  /** The listing that the visitor came for, if any. */
   wanted: { id: string; listing: Wanted; ways: readonly ClaimWay[] } | null
   outcome: Outcome | null
-  /** Milliseconds since the epoch; the second is when the next daily build is due. */
+  /** Milliseconds since the epoch; `next_build` is when the next daily build is due. */
   now: number
   next_build: number
 }
 
-/** A listing that somebody came for; one that was removed has no status. */
+/** A listing that somebody came for; a removed listing has no status. */
 type Wanted = Pick<LiveListing, 'name' | 'url'> & Partial<Pick<LiveListing, 'status'>>
 
 interface SignedOut {
   kind: 'signed_out'
-  /** Id of what they want to claim, empty for none, and where it is listed its name and address. */
+  /** Id of what they want to claim, empty for none; `wanted` is its listing, where there is one. */
   listing: string
   wanted?: Wanted
 }

@@ -25,7 +25,7 @@ const EVIDENCE = [
   'no_independent_paid_usage_30d',
 ] as const
 
-/** spec: Trust. Each evidence is a variant of its own, so that a wrong mix does not compile. */
+/** spec: Trust. Each kind of evidence is its own variant, so that a wrong mix does not compile. */
 const scored = {
   score: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
   evidence: v.literal('verified_non_wash_payments'),
@@ -33,9 +33,9 @@ const scored = {
   sample: v.optional(v.literal('low')),
   verified_buyers_30d: count,
   settlements_30d: count,
-  /** Payers left out as no independent seller vouches for them; absent where unknown. */
+  /** Payers left out because no independent seller vouches for them; absent where unknown. */
   unknown_buyers_30d: v.optional(count),
-  /** Dollars that inventing these buyers would have cost; absent where unknown. */
+  /** What inventing these buyers would have cost, in dollars; absent where unknown. */
   cost_to_fake_usd: v.optional(v.pipe(v.number(), v.minValue(0))),
   wash_flags: v.array(WashFlagSchema),
   watch: v.array(WatchSchema),
@@ -61,7 +61,7 @@ const measuredExtras = {
   source: v.string(),
   /** Ways of paying of the counted payments; absent where not recorded. */
   paid_by: v.optional(v.array(v.picklist(COUNTED_SCHEMES))),
-  /** Before exclusions, where transactions are known one by one. */
+  /** Counts before exclusions, where transactions are known one by one. */
   raw: v.optional(RawSchema),
 }
 
@@ -100,7 +100,7 @@ export function toTrustSummary(trust: TrustVerdict): TrustSummary {
   }
 }
 
-/** Buyers count fractionally; the wire has whole ones. */
+/** Buyers count fractionally; the wire has whole numbers. */
 function toWholeCounts({ verified_buyers_30d, settlements_30d }: Measured) {
   return {
     verified_buyers_30d: Math.round(verified_buyers_30d),
@@ -108,12 +108,12 @@ function toWholeCounts({ verified_buyers_30d, settlements_30d }: Measured) {
   }
 }
 
-/** What inventing these buyers of one listing would have cost; cents. */
+/** What inventing this many buyers of one listing would have cost, in dollars and cents. */
 function toCostOfBuyers(buyers: number): number {
   return Math.round((buyers * VOUCHING.microsAListing) / 10_000) / 100
 }
 
-/** States next to a score that nobody could vouch for its buyers. */
+/** Says, next to a score, that nobody could vouch for its buyers. */
 function toIndependenceWatch({ source, unknown_buyers_30d }: Measured): Measured['watch'] {
   if (unknown_buyers_30d !== undefined) return []
   const reason =
@@ -129,15 +129,16 @@ export function toTrustView(trust: TrustVerdict, source: string): TrustView {
   const summary = toTrustSummary(trust)
   if (trust.evidence === 'no_payment_data' || summary.evidence === 'no_payment_data')
     return { score: null, evidence: 'no_payment_data', method: TRUST_METHOD }
-  // The evidence's own members: its source is the attribution here, and days are separate.
+  // The evidence's own members; `source` is the attribution here, and days are published separately.
   const { days, source: _, watch, ...measured } = trust.measured
   return { ...measured, ...summary, method: TRUST_METHOD, source }
 }
 
 /**
- * The worth of a score in words, on every surface.
+ * How much a score can be relied on, in the words that every page and answer uses.
  *
- * @example toWorth(trust) → 'These 12 buyers also paid sellers we know to be independent. We know nothing about 3 more. Inventing the 12 would have cost $3.12.'
+ * @example toWorth(trust) → 'These 12 buyers also paid sellers we know to be independent. We know
+ *   nothing about 3 more. Inventing the 12 would have cost $3.12.'
  */
 export function toWorth(
   trust: Extract<TrustSummary, { evidence: 'verified_non_wash_payments' }>,
@@ -158,13 +159,13 @@ const texts = v.array(v.string())
 const rows = v.array(v.looseObject({}))
 
 /**
- * `GET /api/v1/trust/method`: the constants that compute the score, and what they mean. The document
- * of the interface has its outline: the answer itself shows the rest.
+ * `GET /api/v1/trust/method`: the constants that compute the score, and what they mean. OpenAPI has
+ * only its outline: the answer itself shows the rest.
  */
 export const TrustMethodSchema = v.object({
   method: v.literal(TRUST_METHOD),
   summary: v.string(),
-  /** The current state, what is counted, what a score is worth. */
+  /** The current state, what is counted, and how far to rely on a score. */
   in_short: texts,
   formula: v.record(v.string(), v.string()),
   constants: v.looseObject({}),
@@ -174,16 +175,16 @@ export const TrustMethodSchema = v.object({
   excluded: rows,
   /** Everything known to get past the rules. */
   gets_past: texts,
-  /** How anybody computes the scores from the published rows, step by step. */
+  /** How anybody can compute the scores from the published rows, step by step. */
   recompute: texts,
-  /** Coins redeemed by a bridge, not their issuer, and whether payments in them count. */
+  /** Coins redeemed by a bridge instead of their issuer, and whether payments in them count. */
   bridged: rows,
-  /** Ways of paying whose payments are counted, as `paid_by` of a listing names them, and why that is safe. */
+  /** Ways of paying whose payments are counted, as `paid_by` names them, and why that is safe. */
   seen: rows,
-  /** Those whose payments are not counted, and why. */
+  /** Ways of paying whose payments are not counted, and why. */
   not_seen: rows,
   vouching: v.looseObject({}),
-  /** No way found to invent buyers for this score costs less, in dollars a listing. */
+  /** The cheapest way we found to invent buyers for this score, in dollars per listing. */
   cost_of_cheating: v.looseObject({}),
   page: v.string(),
 })
@@ -226,13 +227,13 @@ export function toTrustMethodView(
 
 function toVouching(operators: Tables['independentOperators'], measured: number) {
   return {
-    // Dollars to known sellers for each listing where a buyer counts in full.
+    // Dollars that a buyer must pay known sellers to count in full for one listing.
     usd_a_listing: VOUCHING.microsAListing / MICRO,
     custom_a_day_usd: VOUCHING.customADay / MICRO,
     most_custom_usd: VOUCHING.mostCustom / MICRO,
     // Dollars that buyers must have paid a known operator for it to be measured.
     usd_a_measured: VOUCHING.microsAMeasuredSeed / MICRO,
-    // Known operators that must be measured for the rule to apply, and those that are.
+    // How many known operators must be measured for the rule to apply, and how many are.
     needed: VOUCHING.measuredSeeds,
     measured,
     rules: RULE,
@@ -299,7 +300,7 @@ function toToday(measured: number): string {
 
 const PRICE = toUsd(CHEATING.usd)
 
-/** What cheating and harming cost, in three sentences: a study of ours plays what they say. */
+/** What cheating and harming cost, in three sentences; a simulation of ours tests them. */
 const CHEATING_COSTS = [
   `Where ${measuredSeeds} known sellers are measured, no way that we found to invent buyers for a score of ${CHEATING.score} costs less than ${PRICE} a listing, the hundredth included; elsewhere invented buyers cost under a cent.`,
   'A rival who wants a third off an honest seller’s score pays $5 or more. Where that seller’s buyers are few or spend little, a few dozen cents are enough: rewards to them for buying elsewhere.',
@@ -319,7 +320,7 @@ const RULE = [
 ]
 
 const RULE_REASONS = [
-  'A buyer’s part depends on its own payments and the list alone: two people who read the same rows get the same digits. One dollar vouches once.',
+  'A buyer’s part depends on its own payments and the list alone: two people who read the same rows get the same digits. A dollar never vouches for two buyers.',
   'The square keeps cheap shops from crowding out a seller whose customers come back; days keep a rival from paying once for all of them.',
   `With fewer than ${measuredSeeds} measured known sellers (${MEASURED} from buyers in the window, at most ${FULL} of each) every buyer counts in full, and no score earns a tier or a badge.`,
   'A payee is a known seller’s where people found it on that seller’s own site. A buyer that nobody vouches for is counted apart, and never called wash.',
@@ -358,17 +359,17 @@ const EXCLUSION_RULES: Record<WashFlagId, string> = {
 }
 
 const GETS_PAST = [
-  'A seller that buys from known sellers anyway can split that over many wallets: buyers for the fees alone.',
-  'Rewarded buyers, and those whom a platform makes pay in passing, count by what they paid known sellers.',
+  'A seller that buys from known sellers anyway can split its purchases over many wallets, and gets invented buyers for the fees alone.',
+  'Rewarded buyers, and buyers whom a platform makes pay in passing, count by what they paid known sellers.',
   `A known seller could invent buyers for anybody, or give back less than ${toPercent(roundTripShare)}. We choose them, and nobody who sells gift cards, credit or cash.`,
   'Where a known seller refunds failed calls, cheating costs less than a sixth of the price we name.',
   'A rival that pays a seller’s buyers to buy elsewhere, or trades with them, takes part of what vouches for them: where they are few or spend little, under $5 takes a third of a score.',
-  'Listings of one seller that share a payee share its buyers: an unused one looks used, and all score lower.',
+  'Listings of one seller that share a payee share its buyers: an unused listing looks used, and all of them score lower.',
   'Whoever buys a domain keeps its score for thirty days. What a listing sells may change while its score stays.',
   'One address may be two people’s smart wallets on two chains.',
-  'A score that names a provider costs what that provider’s rules ask for, which may be nothing.',
-  'Wallets that a rival funds before a launch look like one buyer; so does a wallet that a seller’s refund fills by half.',
-  'Somebody who publishes a busy stranger’s wallet has its score until a seller listed here publishes it too, and takes it from one that only published it. A proof of the address ends both; known sellers are safe.',
+  'Faking a score that names a provider costs what that provider’s rules require, which may be nothing.',
+  'Wallets that a rival funds before a launch look like one buyer; so does a wallet that got half of its money from a seller’s refund.',
+  'Somebody who publishes a busy stranger’s wallet gets its score until a seller listed here publishes it too, and deprives a listed seller that published it without proof. A proof of the address ends both; known sellers are safe.',
   'A flood of a hundred thousand new wallets, or of dust on Solana, can delay new payers by an hour: their payments are shown at once and count later.',
   'A wallet that pays for many people is one buyer to us.',
   `Once three known sellers are measured, buyers who never paid a known seller stop counting: one to eight in ten in our simulated markets. Anybody can cause this for at most ${SWITCH}, from ${microsAMeasuredSeed / microsAListing} wallets.`,
@@ -386,23 +387,23 @@ const BUSY = { buyers: 80, settlements: 900, volumeUsd: 600, topBuyerShare: 0.1 
 const SMALL = { buyers: 12, settlements: 340, volumeUsd: 12.5, topBuyerShare: 0.4 }
 const FIRST = { buyers: 2, settlements: 4, volumeUsd: 0.2, topBuyerShare: 0.6 }
 
-/** `note` says what the example shows. */
+/** An example's title, what it shows, and its facts. */
 type Case = [title: string, note: string, facts: typeof BUSY & Partial<TrustInput>]
 
 const CASES: readonly Case[] = [
   ['A busy service', 'Many buyers, none of them large, paid this week.', BUSY],
   [
-    'The same, with one large buyer',
-    'One buyer holding most of the volume costs up to half.',
+    'The same service with one large buyer',
+    'A buyer with most of the volume costs up to half of the score.',
     { ...BUSY, topBuyerShare: 0.9 },
   ],
   [
-    'The same, three weeks silent',
-    'After the first week without a settlement the score fades.',
+    'The same service three weeks after its last sale',
+    'The score falls after the first week without a settlement.',
     { ...BUSY, daysSinceLast: 21 },
   ],
-  ['A small, honest service', 'Small prices do no harm: buyers weigh most.', SMALL],
-  ['First sales', 'Few buyers say little; the score carries the marker "low sample".', FIRST],
+  ['A small, honest service', 'Low prices do no harm, because buyers count most.', SMALL],
+  ['First sales', 'Few buyers prove little, so the score is marked "low sample".', FIRST],
   [
     'A payout address shared by ten listings',
     'Settlements and volume are divided by the listings that share the address.',
@@ -418,14 +419,14 @@ export function toTrustExamples() {
   })
 }
 
-/** One step from zero to the score; the points of all steps add up to it. */
+/** A step from zero to the score; the points of all steps add up to the score. */
 export interface ScorePart {
   label: string
-  /** Points, one decimal; negative for a deduction. */
+  /** Points with one decimal; negative for a deduction. */
   points: number
 }
 
-/** The explanation of a score, in the order of the formula; empty without one. */
+/** The explanation of a score, in the order of the formula; empty without a score. */
 export function toScoreParts(trust: TrustVerdict): ScorePart[] {
   if (trust.evidence !== 'verified_non_wash_payments') return []
   const { input, measured } = trust

@@ -91,9 +91,7 @@ export function toSchemaFields(schema: Schema) {
   }))
 }
 
-/**
- * @example toTypeText({ type: 'integer', minimum: 1, maximum: 50, default: 20 }) → 'integer, 1 to 50, default 20'
- */
+/** @example toTypeText({ type: 'integer', minimum: 1, maximum: 50, default: 20 }) → 'integer, 1 to 50, default 20' */
 export function toTypeText(schema: Schema): string {
   const { minimum, maximum } = schema
   const parts = [toBaseText(schema)]
