@@ -200,7 +200,7 @@ export const PayoutCheckBodySchema = v.strictObject({
     v.minLength(1, 'expected a signature, got nothing'),
     v.maxLength(MAX_SIGNATURE_LENGTH, `expected at most ${MAX_SIGNATURE_LENGTH} characters`),
     v.description(
-      'The wallet's signature as text: 0x and hex for EVM (EIP-191, EIP-1271), base58 for Solana (ed25519).',
+      'Signature of the wallet as text: 0x and hex for EVM (EIP-191, EIP-1271), base58 for Solana (ed25519).',
     ),
   ),
 })
