@@ -23,7 +23,7 @@ import {
 } from '../../src/domain/relay/pins.ts'
 import { RECEIPT_HEADER, RECEIPT_SECRET_HEADER } from '../../src/domain/relay/receipt.ts'
 import { namesIn, PROXY_NAME } from '../../src/domain/relay/relayed-headers.ts'
-import { parseJson } from '../../src/domain/wire/json.ts'
+import { parseJson, present } from '../../src/domain/wire/json.ts'
 import { callPath } from '../../src/domain/wire/links.ts'
 import {
   optionally as optional,
@@ -213,10 +213,10 @@ function toAnswer(answer: CallAnswer): CallToolResult {
   const text = body.toString('utf8')
   const type = headers['content-type'] ?? ''
   const json = /\bjson\b/.test(String(type)) && !isCut ? parseJson(text) : undefined
-  const receipts = Object.entries({
+  const receipts = present({
     [RECEIPT_META]: readReceipt(headers),
     [MPP_RECEIPT_META]: readMppReceipt(headers),
-  }).filter(([, receipt]) => receipt !== undefined)
+  })
   return {
     ...answerWith({
       status,
@@ -226,7 +226,7 @@ function toAnswer(answer: CallAnswer): CallToolResult {
       texts: SELLER_TEXTS,
     }),
     ...(status >= 400 && { isError: true }),
-    ...(receipts.length > 0 && { _meta: Object.fromEntries(receipts) }),
+    ...(Object.keys(receipts).length > 0 && { _meta: receipts }),
   }
 }
 
