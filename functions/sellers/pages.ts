@@ -103,7 +103,8 @@ const ACTS = {
   async opt_out(ask, read) {
     const removed = read('removed') === 'yes'
     await ask((to) => to.opt_out, { listing_id: read('listing_id'), removed })
-    return { at: read('claim_id') }
+    const line = read('left') === 'yes' ? 'It returns with the next build.' : 'It stays listed.'
+    return { at: read('claim_id'), ...(!removed && { line }) }
   },
   async mails(ask, read) {
     await ask((to) => to.seller_mails, { listings: read('listings') === 'yes' })

@@ -68,6 +68,8 @@ function makeReference(site: CompiledSite) {
   const [compared] = site.compare
   const examples = {
     ...{ q: 'web search', limit: '5', relay_info: '1' },
+    // What changed lately, and not what was listed first.
+    since: site.stats.updated.slice(0, 10),
     ...(first !== null && { listing_id: first.id }),
     ...(compared !== undefined && { slug: compared.slug }),
   }

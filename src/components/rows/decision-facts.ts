@@ -67,7 +67,7 @@ function toPrice(view: ListingView): DecisionFact[] {
     const [label, unit] =
       min_usd === max_usd ? ['Price', 'a call'] : ['Price from', `to ${toUsd(max_usd)} a call`]
     const isOld = view.notices.some(({ id }) => id === 'price_changed')
-    const note = isOld ? `${unit} as listed, and changed since` : unit
+    const note = isOld ? `${unit}, as listed` : unit
     return [factOf(label, max_usd === 0 ? 'Free' : toUsd(min_usd), note, 'money')]
   }
   const charge = chargeOf(view)
@@ -171,7 +171,7 @@ export const OUTCOME_WORDS = {
 
 function toProbe(
   probes: readonly Probe[],
-  { package_run: run, operations }: ListingView,
+  { package_run: run, operations, notices }: ListingView,
 ): DecisionFact[] {
   const probe = probes.at(-1)
   if (run !== undefined && (probe === undefined || probe.outcome === 'unprobeable')) {
@@ -180,7 +180,9 @@ function toProbe(
     return [factOf('Its package', result, when, tone)]
   }
   if (probe === undefined) return []
-  return [toLastAnswer(probe, probes), ...toRequestedPrice(operations)]
+  // The notice above names the other price.
+  const isSaid = notices.some(({ id }) => id === 'price_changed')
+  return [toLastAnswer(probe, probes), ...(isSaid ? [] : toRequestedPrice(operations))]
 }
 
 /** When the service itself last answered, and how fast; else what was requested, what came instead, and what that means. */

@@ -10,9 +10,9 @@ const KEY = 'compare'
 let chosen = readChosen()
 
 const tray = document.querySelector<HTMLFormElement>('[data-tray]')
-const added = document.querySelector<HTMLElement>('[data-add-compared]')?.dataset.addCompared
-// An open comparison is the initial choice.
-if (added !== undefined) choose(added.split(',').filter((id) => id !== ''))
+const add = document.querySelector<HTMLElement>('[data-add-compared]')
+// An open comparison is chosen by who adds to it: another may only read it.
+add?.addEventListener('click', () => choose(add.dataset.addCompared?.split(',') ?? []))
 if (tray) start(tray)
 
 function start(tray: HTMLFormElement): void {
@@ -58,7 +58,7 @@ function toWords(count: number): string {
 }
 
 function choose(ids: readonly string[]): void {
-  chosen = [...new Set(ids)].slice(0, MOST_COMPARED)
+  chosen = [...new Set(ids)].filter((id) => id !== '').slice(0, MOST_COMPARED)
   // A browser without storage can still compare listings on this page.
   keep(KEY, JSON.stringify(chosen), 'session')
 }

@@ -302,8 +302,9 @@ function queryTermNotes(
   noun: IndexNoun,
 ): { missing: string[]; notes: string[] } {
   if (queryTerms.length === 0) return { missing: [], notes: [NO_WORD] }
-  const notes = queryTerms.flatMap(({ requested, repaired, unknown }, at) => {
-    if (repaired !== undefined) return [`Showing results for “${repaired.written}”.`]
+  const repairs = new Set(queryTerms.flatMap(({ repaired }) => repaired?.written ?? []))
+  const shown = repairs.size > 0 ? [`Showing results for ${listOf([...repairs])}.`] : []
+  const notes = queryTerms.flatMap(({ requested, unknown }, at) => {
     const used = related[at] ?? []
     if (unknown === undefined || used.length === 0) return []
     return [
@@ -315,7 +316,7 @@ function queryTermNotes(
   )
   return {
     missing: missing.length > 0 ? [`No ${noun} matches ${listOf([...new Set(missing)])}.`] : [],
-    notes: [...new Set(notes)],
+    notes: [...shown, ...new Set(notes)],
   }
 }
 
