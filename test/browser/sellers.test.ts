@@ -104,6 +104,7 @@ test('an owner proves the domain by mail and a payout by a wallet, embeds the ba
   await owned.getByText('It leaves the directory with the next build').waitFor()
   await page.reload()
   await owned.getByRole('button', { name: 'Keep it listed' }).click()
+  await owned.getByText('It stays listed.').waitFor()
   await owned.getByText('Remove this listing').waitFor()
   await lookAgain(page)
   expect(faults).toEqual([])

@@ -181,8 +181,8 @@ function toProbe(
   }
   if (probe === undefined) return []
   // The notice above names the other price.
-  const isSaid = notices.some(({ id }) => id === 'price_changed')
-  return [toLastAnswer(probe, probes), ...(isSaid ? [] : toRequestedPrice(operations))]
+  const isNamed = notices.some(({ id }) => id === 'price_changed')
+  return [toLastAnswer(probe, probes), ...(isNamed ? [] : toRequestedPrice(operations))]
 }
 
 /** When the service itself last answered, and how fast; else what was requested, what came instead, and what that means. */
