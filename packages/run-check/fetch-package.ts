@@ -19,7 +19,7 @@ interface Fetch {
   limits: FetchLimits
 }
 
-/** Variables a package manager needs to find its registry, as the operator set it up. */
+/** Variables that a package manager needs to find its registry, as the operator set it up. */
 const MANAGER_ENV =
   /^(?:PATH|HOME|USER|LANG|npm_config_\w+|PIP_\w+|(?:https?|no|all)_proxy|SSL_CERT_\w+|NODE_EXTRA_CA_CERTS)$/i
 
@@ -30,7 +30,7 @@ const MAX_MANIFEST = 1024 * 1024
 /** Names of programs. Longer or odder ones are ignored. */
 const PROGRAM = /^\w[\w.-]{0,99}$/
 
-/** Debian's own: a sandbox does not see any other. */
+/** Debian's own Python: a sandbox sees no other. */
 const PYTHON = '/usr/bin/python3'
 
 /**
@@ -76,12 +76,12 @@ async function fetchFromNpm({ plan, folder, env, limits }: Fetch): Promise<strin
   ]
   const fault = await askWithin(npm, words, folder, limits)
   await rm(cache, { recursive: true, force: true })
-  // npm records there where each package came from: the operator's registry.
+  // npm records the origin of each package in this file: the operator's registry.
   await rm(join(folder, 'node_modules', '.package-lock.json'), { force: true })
   return fault
 }
 
-/** Only wheels: building from source would run code of the package. */
+/** Only wheels, because building from source would run the package's code. */
 function fetchFromPypi({ plan, folder, env, limits }: Fetch): Promise<string | null> {
   const { identifier, version } = plan
   const words = [
@@ -121,7 +121,7 @@ function toFault(output: string): string {
   return lastLineOf(line.replace(/\bhttps?:\/\/\S+/g, 'the registry'))
 }
 
-/** The program that npx would choose: named like the package, or the only one if all names lead to it. */
+/** The program that npx would choose: the one named like the package, or the only one if all names lead to it. */
 async function toNodeProgram({ identifier, env, args }: PackagePlan, folder: string) {
   const bin = await readBin(join(folder, 'node_modules', identifier, 'package.json'))
   const own = identifier.split('/').at(-1) ?? ''
@@ -222,9 +222,11 @@ export function planListing(frontMatter: unknown): PackagePlan | string {
 }
 
 /**
- * @param text npm where no registry is named
+ * Reads `[registry:]name[@version]`.
+ * @param text means npm where no registry is named
  * @returns one sentence if the text names no package; such a text is never passed to a package manager
- * @example planPackage('pypi:mcp-server-fetch@2.1.0') → { registry: 'pypi', identifier: 'mcp-server-fetch', version: '2.1.0', … }
+ * @example planPackage('pypi:mcp-server-fetch@2.1.0') → { registry: 'pypi', identifier:
+ *   'mcp-server-fetch', version: '2.1.0', … }
  */
 export function planPackage(text: string): PackagePlan | string {
   const [, named = 'npm', rest = ''] = /^(?:([a-z]+):)?(.*)$/s.exec(text) ?? []
@@ -239,7 +241,7 @@ export function planPackage(text: string): PackagePlan | string {
   return { registry, identifier, version, env: {}, args: [] }
 }
 
-/** A value in the form that the name suggests, since programs check it; addresses lead nowhere. */
+/** A value in the form that the name suggests, because programs check it; addresses lead nowhere. */
 export function toPlaceholder(name: string): string {
   if (/^(?:DATABASE|POSTGRES|DB|PG)\w*(?:URL|URI)$|(?:DSN|CONNECTION_STRING)$/i.test(name))
     return 'postgresql://127.0.0.1:1/placeholder'
@@ -255,13 +257,13 @@ interface Command {
   cwd?: string
 }
 
-/** A command prints little; a registry behind it could send anything. */
+/** A command prints little, but a registry behind it could send anything. */
 const MAX_OUTPUT = 64 * 1024
 
 /**
- * One command of a package manager or the system, as arguments without a shell. Never rejects.
+ * Runs one command of a package manager or the system, as arguments without a shell. Never rejects.
  *
- * @returns its exit code, null where it was killed, or could not be started
+ * @returns its output and exit code, which is null where it was killed or could not be started
  */
 function runCommand(
   { path, env, cwd }: Command,
@@ -296,12 +298,12 @@ function runCommand(
   })
 }
 
-/** Including its own children: a package manager has helpers. */
+/** Ends the command and its children: a package manager has helpers. */
 function endGroup(child: ChildProcess): void {
   if (child.pid === undefined) return
   try {
     process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // It has ended.
+    // It has already ended.
   }
 }

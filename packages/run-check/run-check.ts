@@ -26,7 +26,7 @@ Runs the package of an MCP server in a sandbox without a network and says what i
 
 Exit: 0 there is a result, whatever it is; 1 nothing could be run, and why; 2 the command was wrong.`
 
-/** The operator can act on it: only its message is printed. */
+/** An error that the operator can fix: only its message is printed. */
 class Refusal extends Error {
   readonly exitCode: 1 | 2
   constructor(message: string, exitCode: 1 | 2 = 1) {
@@ -35,14 +35,14 @@ class Refusal extends Error {
   }
 }
 
-/** What a run is of, and where its result belongs. */
+/** What a run checks, and where its result is written. */
 interface Target {
   plan: PackagePlan
-  /** Null for a package of no listing. */
+  /** Null for a package without a listing. */
   evidenceFile: string | null
 }
 
-/** What evidence takes of a run. */
+/** The part of the evidence that a run provides. */
 type RunEvidence = Pick<Evidence, 'package_run' | 'interface'>
 
 if (import.meta.main)
@@ -83,7 +83,7 @@ function readCommand(args: readonly string[]) {
   }
 }
 
-/** A listing file is a path that ends in `.md`; no package of npm or PyPI does. */
+/** A word that ends in `.md` is a listing file: no package of npm or PyPI ends so. */
 function readTarget(word: string): Target {
   const isFile = word.endsWith('.md')
   const plan = isFile ? planListing(readFrontMatter(word)) : planPackage(word)
@@ -103,13 +103,13 @@ function readFrontMatter(file: string): unknown {
   }
 }
 
-/** @returns null for a file that lies in no content folder */
+/** @returns null for a file outside any content folder */
 function toEvidenceFile(file: string): string | null {
   const [, content, name] = /^(.*)\/listings\/([^/]+\/[^/]+)\.md$/.exec(resolve(file)) ?? []
   return content === undefined ? null : join(content, 'evidence', `${name}.json`)
 }
 
-/** Tools that an endpoint of the same listing named stay: callers reach that one. */
+/** Keeps tools that an endpoint of the same listing named, because callers reach that endpoint. */
 function mergeRun(kept: Evidence, { package_run, interface: seen }: RunEvidence): Evidence {
   const isRemote = kept.probes?.some(({ outcome }) => outcome === 'spoke') ?? false
   return { ...kept, ...present({ package_run }), ...(!isRemote && present({ interface: seen })) }
@@ -122,17 +122,19 @@ function readEvidence(file: string): Evidence {
   if (parsed.success) return parsed.output
   const [issue] = parsed.issues
   const where = v.getDotPath(issue) ?? 'the file'
-  throw new Refusal(`${file}: ${where}: ${issue.message}. It is left as it is; see npm run check.`)
+  throw new Refusal(
+    `${file}: ${where}: ${issue.message}. The file was not changed; see npm run check.`,
+  )
 }
 
-/** Replaces the file in one step: a reader sees the old evidence or the new one, whole. */
+/** Replaces the file in one step: a reader sees the old evidence or the new evidence, whole. */
 function writeEvidence(file: string, evidence: Evidence): void {
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(`${file}.part`, toEvidenceText(evidence), { flush: true })
   renameSync(`${file}.part`, file)
 }
 
-/** The tools stay those of the last run that listed them. */
+/** Tools from the last run that listed them are kept. */
 export function toRunEvidence(
   { outcome, why, server, tools, isCut }: RunResult,
   placeholders: readonly string[],
@@ -152,7 +154,7 @@ export function toRunEvidence(
         at,
         from: 'mcp',
         tools,
-        // Without empty members.
+        // Leaves out empty members.
         server: Object.fromEntries(Object.entries(server ?? {}).filter(([, text]) => text !== '')),
         ...(isCut && { truncated: true }),
       },

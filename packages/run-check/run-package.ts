@@ -29,7 +29,7 @@ import { INFO_FD, type Sandbox, startSandbox, watchSandbox } from './sandbox.ts'
 
 /** Limits for one package. Milliseconds and bytes. */
 export const PACKAGE_LIMITS = {
-  /** A package with its dependencies. */
+  /** For a package with its dependencies. */
   fetchMs: 300_000,
   fetchBytes: 1024 ** 3,
   /** Time for the whole handshake of a program. */
@@ -40,7 +40,7 @@ type PackageLimits = typeof PACKAGE_LIMITS
 
 const LAST_WORDS_MS = 2000
 
-/** Most starts of a program, each with the settings that the last run named on exit. */
+/** How often a program is started, each time with the settings that the last run named on exit. */
 const MAX_STARTS = 4
 
 /** Files for programs that look up their user or `localhost`. */
@@ -126,7 +126,7 @@ function keepSandbox(child: ChildProcess, session: StdioSession) {
       if (init === null) child.kill('SIGKILL')
       else process.kill(init, 'SIGKILL')
     } catch {
-      // It has ended.
+      // It has already ended.
     }
   }
   child.stdio[INFO_FD]
@@ -250,7 +250,7 @@ export function judgeEnd(end: StdioEnd, method: string, plan: PackagePlan): RunR
   const isOurs =
     why === 'exit' && (code === null || CODES_OF_SANDBOX.has(code) || OUR_LIMITS.test(words))
   if (noise !== '' && !isOurs && !(why === 'exit' && WANTS.test(words)))
-    return toResult('fails', `stdout holds no JSON-RPC: ${noise}${after}`)
+    return toResult('fails', `expected JSON-RPC on stdout, got ${noise}${after}`)
   // The program may be waiting for the network, which the sandbox does not have.
   if (why === 'time') return toResult('unknown', `no answer to ${method} in time: ${reasonOf(end)}`)
   const ended = `ended with ${code ?? 'a signal'} before it answered ${method}: ${reasonOf(end)}`
@@ -348,7 +348,7 @@ export function openStdio(child: ChildProcess, { ms, bytes }: { ms: number; byte
     if (why === null) seen.code = code
     finish('exit')
   })
-  /** Also null if the session ended before the answer. */
+  /** Null also if the session ended before the answer. */
   const ask: AskMcp = async ({ id, body }) => {
     if (why !== null) return null
     stdin.write(`${body}\n`)
@@ -363,7 +363,7 @@ export function openStdio(child: ChildProcess, { ms, bytes }: { ms: number; byte
     end: (): StdioEnd => ({ why: why ?? 'time', ...seen }),
     /** @param excess the limit that the program exceeded */
     close(excess?: string) {
-      if (excess !== undefined) seen.log = `it took ${excess}`
+      if (excess !== undefined) seen.log = `it used ${excess}`
       finish(excess === undefined ? 'time' : 'excess')
     },
   }

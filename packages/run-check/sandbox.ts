@@ -16,14 +16,13 @@ import { toInertLine } from '../../src/domain/probe/finding.ts'
 /**
  * Runs a stranger's program in bubblewrap: kernel namespaces, no daemon, no image.
  *
- * Security model: the program sees the system's own programs and libraries, this Node, its package,
- * and nothing else of this machine; it has no network. bubblewrap itself starts with an empty environment
+ * Security model: the program sees the system's own programs and libraries, this Node, its package, and
+ * nothing else of this machine; it has no network. bubblewrap itself starts with an empty environment
  * and stays outside, so that not even `/proc` reveals the process that started it: the first process
  * inside is a shell that waits for the program. The program may make only listed system calls. If we run
- * as root, bubblewrap runs as nobody, because root is exempt from the process limit. Limits are enforced
- * by the kernel (processes, open files, bytes
- * of a file and of `/tmp`, CPU time) or checked ten times a second (memory, tasks, files); when the first
- * process ends, everything inside ends.
+ * as root, bubblewrap runs as nobody, because root is exempt from the process limit. The kernel enforces
+ * some limits (processes, open files, bytes of a file and of `/tmp`, CPU time), and we check others ten
+ * times a second (memory, tasks, files). When the first process ends, everything inside ends.
  *
  * Known limitations: checked limits may be exceeded for a tenth of a second. Buffers of pipes and
  * sockets are limited only by their number. `/proc/self/mountinfo` names the mounted folders. Bugs
@@ -64,7 +63,7 @@ export async function findSandbox(
   const sandbox = findOnPath('bwrap', path)
   if (sandbox === null) return toFault('bwrap is not on PATH: install bubblewrap.')
   if (toCallFilter(process.arch) === null)
-    return toFault(`It supports x64 and arm64, but this machine is ${process.arch}.`)
+    return toFault(`The sandbox supports x64 and arm64, but this machine is ${process.arch}.`)
   // A version number does not prove that a sandbox can be built here, so an empty one is started.
   const child = startSandbox(sandbox, null, ['/usr/bin/true'])
   let output = ''
@@ -78,7 +77,7 @@ export async function findSandbox(
   clearTimeout(timer)
   return code === 0
     ? { sandbox, fault: null }
-    : toFault(`bwrap cannot build one here (${lastLineOf(output)}).`)
+    : toFault(`bwrap cannot build a sandbox here (${lastLineOf(output)}).`)
 }
 
 /** The package's folder and settings. */
@@ -95,7 +94,7 @@ export function startSandbox(
 ): ChildProcess {
   const child = spawn(sandbox, toArgs(what, command), {
     cwd: '/',
-    // bubblewrap needs no environment, and the program inside could read it.
+    // bubblewrap needs no environment, and the program inside could read one.
     env: {},
     ...(process.getuid?.() === 0 && NOBODY),
     // Its own process group: Ctrl-C is for us, and must not look like a package that exits.
@@ -260,7 +259,7 @@ const ALLOWED_CALLS = {
     setsockopt 54 208, getsockopt 55 209`,
 }
 
-/** As the kernel names them to a filter (linux/audit.h), and their column in the table. */
+/** Architectures as the kernel names them to a filter (linux/audit.h), and their column in the table. */
 const ARCHITECTURES: Record<string, { audited: number; column: 1 | 2 }> = {
   x64: { audited: 0xc000003e, column: 1 },
   arm64: { audited: 0xc00000b7, column: 2 },

@@ -28,8 +28,8 @@ import type { ComparePage, PartialTables } from './tables.ts'
 import { createLineFinder, type LineFinder } from './yaml.ts'
 
 /**
- * Checks across files: ids, tables and other files are compared with each other. Files and tables
- * with errors of their own take part with their valid fields.
+ * Checks across files: compares ids, tables and other files with each other. Files and tables with
+ * their own errors take part with their valid fields.
  */
 export function checkAcross(
   listings: readonly PartialListing[],
@@ -85,10 +85,17 @@ function checkTables(tables: PartialTables, ids: ReadonlySet<string>): Fault[] {
     faults.push(faultOf(`tables/${table}.yaml`, message, { severity }))
   for (const { id, endpoint } of roadmap)
     if (endpoint !== null && !isKnownEndpoint(endpoint))
-      report('roadmap', `${id}: no route answers ${endpoint}; planned features have endpoint null`)
+      report(
+        'roadmap',
+        `${id}: expected an endpoint of the route table, got ${endpoint}; a planned feature has endpoint null`,
+      )
   for (const id of site?.showcase ?? [])
     if (!ids.has(id))
-      report('site', `showcase: ${id} is not in the content and is skipped`, 'warning')
+      report(
+        'site',
+        `showcase: expected ids of listings that exist, got ${id}, which is skipped`,
+        'warning',
+      )
   for (const message of findTakenFrom(tables)) report('also_search', message, 'warning')
   for (const { id, allow = [] } of tables.policies ?? [])
     for (const listing of allow.filter((each) => !ids.has(each)))
@@ -96,11 +103,11 @@ function checkTables(tables: PartialTables, ids: ReadonlySet<string>): Fault[] {
   for (const [table, id] of findUnknownTasks(tables))
     report(table, `expected an id of tables/tasks.yaml, got ${id}`)
   for (const [table, key] of findRepeatedKeys(tables))
-    report(table, `expected each once, got ${key} again`)
+    report(table, `expected each key once, got ${key} again`)
   return faults
 }
 
-/** Tables with the words of tasks, by their ids. */
+/** Ids of unknown tasks in tables that have words for tasks. */
 function findUnknownTasks({ tasks, taskWords = {}, taskQuestions = {} }: PartialTables) {
   const known = new Set(tasks?.map(({ id }) => id))
   const keyed = Object.entries({ 'task-words': taskWords, 'task-questions': taskQuestions })
@@ -111,7 +118,7 @@ function findUnknownTasks({ tasks, taskWords = {}, taskQuestions = {} }: Partial
   )
 }
 
-/** A directory is linked because nothing is copied from it: the table of sources must agree. */
+/** A linked directory is one that nothing is copied from: the table of sources must agree. */
 function findTakenFrom({ alsoSearch = [], sources = [] }: PartialTables): string[] {
   return alsoSearch.flatMap(({ name, url }) => {
     const rows = sources.filter((row) => hostOf(row.url) === hostOf(url))
@@ -119,11 +126,13 @@ function findTakenFrom({ alsoSearch = [], sources = [] }: PartialTables): string
     const [taken] = rows
     return taken === undefined
       ? [`${name}: no row of tables/sources.yaml links to ${url}; expected one with link_out`]
-      : [`${name}: ${taken.id} is a source of facts; expected it in only one table`]
+      : [
+          `${name}: ${taken.id} in tables/sources.yaml is a source of facts, so it cannot also be linked here`,
+        ]
   })
 }
 
-/** Tables whose rows are identified by a key of their own. */
+/** Tables whose rows have a key of their own. */
 function findRepeatedKeys({
   categories = [],
   sources = [],
@@ -139,8 +148,8 @@ function findRepeatedKeys({
 }
 
 /**
- * Checks the fields of one listing against its path, the tables and each other. Fields with errors
- * of their own are absent, and the rest is still checked.
+ * Checks the fields of one listing against its path, the tables and each other. Fields with their
+ * own errors are absent, and the rest is still checked.
  */
 export function checkListing(listing: PartialListing, tables: PartialTables): Fault[] {
   const { file, yaml, facts } = listing
@@ -203,7 +212,7 @@ function checkNames(facts: PartialFacts, tables: PartialTables, report: Report):
     ...http.map(({ task }, i) => ofTask(task, ['http', i, 'task'])),
     ...tools.map(({ task }, i) => ofTask(task, ['tools', i, 'task'])),
   ]
-  // A table with errors of its own is absent: nothing is checked against it.
+  // A table with its own errors is absent: nothing is checked against it.
   for (const { what, id, path, rows } of named)
     if (id !== undefined && rows?.some((row) => row.id === id) === false)
       report(
@@ -239,8 +248,13 @@ function checkHost({ url = '', first_party, sources = [] }: PartialFacts, report
   })
   const host = URL.parse(url)?.hostname ?? ''
   if (isPlaceholderHost(host))
-    report(['url'], `${host} is a documentation host: name the service's own`, 'warning')
-  if (isTunnelHost(host)) report(['url'], `${host} is a temporary tunnel`, 'warning')
+    report(
+      ['url'],
+      `expected the service's own host, got ${host}, which is for documentation`,
+      'warning',
+    )
+  if (isTunnelHost(host))
+    report(['url'], `expected a permanent host, got ${host}, a temporary tunnel`, 'warning')
 }
 
 function toUnknown(what: string, id: string, known: readonly string[]): string {
@@ -249,9 +263,9 @@ function toUnknown(what: string, id: string, known: readonly string[]): string {
   return `expected a known ${what}, got ${JSON.stringify(id)}; ${hint}`
 }
 
-/** Warnings for a maintainer that do not fail the build. */
+/** Warnings for a maintainer, which do not fail the build. */
 
-/** One service is one listing: the later one with the same URL, endpoint or package is reported. */
+/** Reports the later of two listings with the same URL, endpoint or package: one service is one listing. */
 export function findDuplicates(listings: readonly PartialListing[]): Fault[] {
   const first = new Map<string, PartialListing>()
   const toWarning = createWarner()
@@ -263,7 +277,7 @@ export function findDuplicates(listings: readonly PartialListing[]): Fault[] {
     const other = first.get(mark ?? '')
     for (const each of marks) if (!first.has(each)) first.set(each, listing)
     if (mark === undefined || other === undefined) return []
-    const message = `the same ${mark} as ${other.id}; one thing a buyer chooses is one listing`
+    const message = `the same ${mark} as ${other.id}: expected one listing for one service`
     return [toWarning(listing, [FIELDS[mark.split(' ')[0] ?? ''] ?? 'url'], message)]
   })
 }
@@ -280,16 +294,19 @@ function toPlain(url: string): string {
   return url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/+(?=$|[?#])/, '')
 }
 
-/** Listings dated in the future. @param today `AS_OF` */
+/**
+ * Listings dated in the future.
+ * @param today `AS_OF`
+ */
 export function findFuture(listings: readonly PartialListing[], today: string): Fault[] {
   const toWarning = createWarner()
-  const message = `a day to come; expected ${today} or earlier`
+  const message = `expected ${today} or earlier, got a future day`
   return listings
     .filter(({ facts: { added = today } }) => added > today)
     .map((listing) => toWarning(listing, ['added'], message))
 }
 
-/** Reads a listing's text once, since it may get thousands of warnings. */
+/** Reads a listing's text once, as it may get thousands of warnings. */
 function createWarner() {
   const finders = new Map<string, LineFinder>()
   return ({ file, yaml }: PartialListing, path: Path, message: string): Fault => {
@@ -303,11 +320,11 @@ function createWarner() {
   }
 }
 
-/** Listings of different owners that publish one payout: it counts for no listing until one listing proves it. */
+/** Warns of a payout published by listings of different owners: it counts for none until one proves it. */
 function checkPayouts(listings: readonly PartialListing[], shared: SharedHosts): Fault[] {
   const toWarning = createWarner()
   const published = listings.flatMap((listing) =>
-    // A payout that no page of the seller's names counts for nobody.
+    // A payout that no page of the seller names counts for nobody.
     isOnSiteOf(listing.facts.payout_source, hostOf(listing.facts.url ?? '') ?? '', shared)
       ? (listing.facts.payout ?? []).map((payout, index) => ({ listing, payout, index }))
       : [],
@@ -316,12 +333,12 @@ function checkPayouts(listings: readonly PartialListing[], shared: SharedHosts):
     .filter((rows) => new Set(rows.map(({ listing }) => ownerOf(listing, shared))).size > 1)
     .flatMap((rows) =>
       rows.map(({ listing, payout, index }): Fault => {
-        // A package has no host of its own: its file says which listing it is.
+        // A package has no host of its own: its file tells which listing it is.
         const others = rows.filter(
           (row) => ownerOf(row.listing, shared) !== ownerOf(listing, shared),
         )
         const names = new Set(others.map((row) => ownerOf(row.listing, shared) || row.listing.file))
-        const message = `${payout} is also published by the listing of ${[...names].sort().join(', ')}: payments to it count for none of them until one proves it`
+        const message = `${payout} is also published by the listing of ${[...names].sort().join(', ')}: payments to it count for none of these listings until one of them proves it`
         return { ...toWarning(listing, ['payout', index], message), field: `payout.${index}` }
       }),
     )
@@ -331,7 +348,7 @@ function ownerOf({ facts }: PartialListing, shared: SharedHosts): string {
   return ownerAt(hostOf(facts.url ?? '') ?? '', shared)
 }
 
-/** Moves of listings according to people: from each former id to the next. */
+/** Moves of listings that people recorded: from each former id to the next. */
 export function readMoves(tombstones: ReadonlyMap<string, Tombstone>): Map<string, string> {
   return new Map(
     [...tombstones].flatMap(([id, { moved_to }]) =>
@@ -340,7 +357,7 @@ export function readMoves(tombstones: ReadonlyMap<string, Tombstone>): Map<strin
   )
 }
 
-/** Moves must end at a listing, and lead to another domain only where the former one says so. */
+/** Moves must end at a listing; a page on the former domain must announce a move to another domain. */
 function checkMoves(
   tombstones: ReadonlyMap<string, Tombstone>,
   listings: readonly PartialListing[],
@@ -365,22 +382,23 @@ function findFault(tombstone: Tombstone, { moves, byId, shared }: Known): string
   const { id, reason, moved_to, listing, said_at: stated_at } = tombstone
   if (moved_to === undefined)
     return reason === 'moved'
-      ? 'moved_to: expected the id it has now, as the reason is moved'
+      ? 'moved_to: expected the current id, because the reason is moved'
       : null
   if (reason !== 'moved') return `reason: expected moved with moved_to, got ${reason}`
-  if (listing === undefined) return 'listing: expected the file as it was, to know its host by'
+  if (listing === undefined) return 'listing: expected the former file, which has the former host'
   const end = followMoves(moves, id)
-  if (end === null) return `moved_to: ${id} moves in a circle, by ${moved_to}`
+  if (end === null)
+    return `moved_to: expected moves that end at a listing, got a circle from ${id} through ${moved_to}`
   const target = byId.get(end)
   if (target === undefined) return `moved_to: expected a listing that exists, got ${end}`
   const [was, is] = [wordIn(listing, 'url'), target.facts.url ?? ''].map((url) =>
     holderOf(url, shared),
   )
   if (was === is || (stated_at !== undefined && holderOf(stated_at, shared) === was)) return null
-  return `said_at: ${id} was on ${was} and ${end} is on ${is}: expected a page on ${was} that says so, got ${stated_at ?? 'none'}; where nobody says so, ${end} is another service: give reason withdrawn and replaced_by`
+  return `said_at: ${id} was on ${was} and ${end} is on ${is}: expected a page on ${was} that announces the move, got ${stated_at ?? 'none'}; without such a page, give reason withdrawn and replaced_by`
 }
 
-/** A field in the kept text of a listing; empty where it has none. */
+/** A field in the kept text of a listing; empty where the text lacks it. */
 export function wordIn(listing: string | undefined, field: 'url' | 'name'): string {
   const parsed = parseFrontMatter(listing ?? '')
   return parsed.ok ? String(Object(parsed.data)[field] ?? '') : ''

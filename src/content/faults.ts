@@ -1,18 +1,18 @@
 import type * as v from 'valibot'
 import { cutAt, findNearestName } from '../domain/wire/text.ts'
 
-/** One schema issue as a maintainer needs it: where in the data, and what would be right. */
+/** A schema issue as a maintainer needs it: where in the data, and what would be right. */
 export interface SchemaFault {
   path: (string | number)[]
   field: string
   message: string
-  /** The key itself is unknown, so its line is a key's, not a value's. */
+  /** The key itself is unknown, so the line must be the key's, not the value's. */
   isUnknownKey: boolean
 }
 
 const MAX_SHOWN = 60
 
-/** @param schema the schema that raised the issues: it knows the valid keys. */
+/** @param schema the schema that raised the issues and knows the valid keys */
 export function toSchemaFaults(
   schema: unknown,
   issues: readonly v.BaseIssue<unknown>[],
@@ -25,7 +25,7 @@ export function toSchemaFaults(
   })
 }
 
-/** The schema's own issue only names the first unknown key: here the others are reported in the same run. */
+/** Reports all unknown keys in one run; the schema's own issue names only the first. */
 function unknownKeysAt(
   schema: unknown,
   path: readonly (string | number)[],
@@ -90,7 +90,7 @@ function toShown(input: unknown): string {
   return cutAt(JSON.stringify(input) ?? String(input), MAX_SHOWN)
 }
 
-/** One error in the content: where it is, what it is, what would be right. */
+/** An error in the content: where it is, what it is, and what would be right. */
 export interface Fault {
   /** Path from the content folder, with forward slashes. */
   file: string
@@ -119,8 +119,8 @@ export function formatFault({ file, line, field, message, severity }: Fault, roo
 }
 
 /**
- * Foreign text for a terminal or a report: one line, no escape sequences (a name may hold
- * `ESC ] 0 ;` and retitle the window), no invisible or direction-changing characters.
+ * Makes foreign text safe for a terminal or a report: one line, no escape sequences (a name may
+ * hold `ESC ] 0 ;` and retitle the window), no invisible or direction-changing characters.
  *
  * @example toPrintable('a\u001b[31mb') → 'a\\u{1b}[31mb'
  */

@@ -40,16 +40,16 @@ interface ContentParts extends Pick<WrittenFiles, 'written' | 'broken'> {
   sources: ReadonlyMap<string, SourceFile>
   /** Ids of `tables/sources.yaml`, in its order. */
   order: readonly string[]
-  /** Measurements of probes and others, by id. */
+  /** Measurements of probes and other sources, by id. */
   measured: ReadonlyMap<string, Evidence>
   tombstones: ReadonlyMap<string, Tombstone>
-  /** The build's day, such as 2026-11-26: catalogue prices that are too old for it are dropped; without it all stay. */
+  /** The build's day, such as 2026-11-26: catalogue prices too old for it are dropped; without it all stay. */
   asOf?: string | undefined
 }
 
 export type JoinedContent = ReturnType<typeof joinContent>
 
-/** Joins people, sources and evidence into listings; the same files give the same listings. */
+/** Joins people's files, sources and evidence into listings; the same files give the same listings. */
 export function joinContent(parts: ContentParts) {
   const { written, sources, order, measured, tombstones, asOf } = parts
   const rows = orderRows(rowsOf(sources), order)
@@ -59,14 +59,14 @@ export function joinContent(parts: ContentParts) {
   const joined = {
     ...{ taken, waiting, listings, broken, faults },
     evidence: new Map(measured),
-    /** Including those whose sources withdrew them. */
+    /** Includes listings that their sources withdrew. */
     tombstones: new Map(tombstones),
     /** Former content of listings that their sources withdrew, by id. */
     withdrawn: new Map<string, ListingFacts>(),
     stated: new Map<string, Stated[]>(),
-    /** Prices of catalogues that are past their limit of age, by id. */
+    /** Prices of catalogues that are too old, by id. */
     pastPrices: new Map<string, PastPrices>(),
-    /** Days of the sources' rows, and of those with prices, by id. */
+    /** Days of the sources' rows, and of rows with prices, by id. */
     rowDays: new Map<string, RowDays>(),
   }
   for (const file of written)
@@ -81,7 +81,7 @@ export function joinContent(parts: ContentParts) {
 function joinOne(joined: JoinedContent, file: WrittenFile, rows: readonly NamedRow[]): void {
   const { id } = file
   const live = rows.filter(({ row }) => row.withdrawn === undefined)
-  // Words without facts are not a listing: a listing goes with its last source.
+  // A file with words but no facts needs a source: its listing goes with its last source.
   const isWords = file.facts.url === undefined || file.facts.kind === undefined
   const notice = toWithdrawnNotice(rows)
   if (notice !== null && isWords) {
@@ -115,7 +115,7 @@ function joinOne(joined: JoinedContent, file: WrittenFile, rows: readonly NamedR
   if (stated.length > 0) joined.stated.set(id, stated)
 }
 
-/** The rows of a listing without prices that are past their limit, and the days of what is left. */
+/** The rows of a listing without prices that are too old, and the days of the rest. */
 function withoutOldPrices(
   { pastPrices, rowDays }: JoinedContent,
   { id, facts }: WrittenFile,
@@ -138,7 +138,7 @@ function withoutOldPrices(
   return split.map(({ named }) => named)
 }
 
-/** Required facts known only from the last source stay: a withdrawal must not stop the build. */
+/** Facts required and known only from the last source stay: a withdrawal must not stop the build. */
 function joinLasting(file: WrittenFile, live: readonly NamedRow[], rows: readonly NamedRow[]) {
   const joined = joinListing(file, live)
   return joined.listing === null && live.length === 0 ? joinListing(file, rows) : joined
@@ -163,13 +163,13 @@ export function rowsOf(files: ReadonlyMap<string, SourceFile>): NamedRow[] {
   )
 }
 
-/** The origin of a fact: people, or importers by id, the winning one first. */
+/** Who gave each fact: people, or importers by id, the winning one first. */
 type Origins = Partial<Record<SourceField, readonly string[]>>
 
 /** Facts that add up, so that each source may contribute some of them. */
 const UNITED: ReadonlySet<SourceField> = new Set(['http', 'invoke', 'discovery', 'sources'])
 
-/** @param stated in the order of precedence */
+/** @param stated in order of precedence */
 function toOrigins(
   written: WrittenFacts,
   stated: readonly { importer: string; facts: SourceFacts }[],
@@ -193,12 +193,12 @@ function says(value: unknown): boolean {
 }
 
 /**
- * Machine-read facts of a listing: of two measures, of their signals and of two looks at the seller
- * itself the newer one counts, of two as old our own. The seller's documents fill in the operations
- * that the look did not see; the catalogues' facts on its tools are merged.
+ * Machine-read facts of a listing. Of two measures, of two sets of signals and of two readings of
+ * the seller itself, the newer counts; if they are equally old, our own. The seller's documents
+ * fill in operations that a reading did not see; the catalogues' facts about its tools are merged.
  *
  * @param measured the listing's own evidence file
- * @param rows in the order of precedence
+ * @param rows in order of precedence
  */
 export function joinEvidence(measured: Evidence, rows: readonly NamedRow[]): Evidence {
   const reported = rows.flatMap(({ row }) => (row.evidence === undefined ? [] : [row.evidence]))
@@ -224,7 +224,7 @@ function datedSignals({ signals, measured }: Evidence): Evidence['signals'] {
   return signals && { ...present({ as_of: measured?.as_of }), ...signals }
 }
 
-/** The first among the newest. */
+/** The newest fact; of several, the first. */
 function newestOf<Fact extends { as_of?: string | undefined }>(
   facts: readonly (Fact | undefined)[],
 ): Fact | undefined {
@@ -246,7 +246,7 @@ function withoutReported({
 }
 
 function uniteInterfaces(read: readonly Interface[]): Interface | undefined {
-  // Neither look saw the server itself answer.
+  // In these two cases nobody saw the server itself answer.
   const own = read.filter(({ from }) => from !== 'catalog' && from !== 'server_card')
   const [newest, ...older] = own.toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
   if (newest !== undefined) return withDocuments(newest, older)
@@ -254,7 +254,7 @@ function uniteInterfaces(read: readonly Interface[]): Interface | undefined {
   return first === undefined || others.length === 0 ? first : uniteCatalogs(first, read)
 }
 
-/** A 402 tells the prices of the operations that a probe called, a document the prices of all operations. */
+/** A 402 states the prices of the operations that a probe called, a document the prices of all. */
 function withDocuments(newest: Interface, older: readonly Interface[]): Interface {
   const looks = [newest, ...older]
   if (looks.every(({ operations = [] }) => operations.length === 0)) return newest
@@ -263,7 +263,7 @@ function withDocuments(newest: Interface, older: readonly Interface[]): Interfac
     for (const { seen, ...operation } of operations) {
       const key = toOperationKey(operation)
       const known = byKey.get(key)
-      // An older look's answer keeps its own time.
+      // An answer in an older reading keeps its own time.
       const answer = seen && (at === newest.at ? seen : { at, ...seen })
       byKey.set(key, { ...operation, ...(answer && { seen: answer }), ...known })
     }
@@ -272,7 +272,7 @@ function withDocuments(newest: Interface, older: readonly Interface[]): Interfac
 
 type Tool = NonNullable<Interface['tools']>[number]
 
-/** Catalogues may know different tools of a server; for a shared one, the richer parameters win. */
+/** Catalogues may know different tools of a server; for a tool in several, the richer parameters win. */
 function uniteCatalogs(first: Interface, read: readonly Interface[]): Interface {
   const byName = new Map<string, Tool>()
   for (const tool of read.flatMap(({ tools = [] }) => tools)) {
@@ -289,15 +289,15 @@ function uniteCatalogs(first: Interface, read: readonly Interface[]): Interface 
   return { ...first, at, tools }
 }
 
-/** Longest first, then by text, so that the same text wins in any order of input. */
+/** By length, then by text, so that the same text wins in any order of input. */
 function richness(tool: Tool): string {
   const schema = JSON.stringify(tool.input_schema)
   return `${String(schema.length).padStart(8, '0')} ${JSON.stringify(tool)}`
 }
 
 /**
- * The notice of a listing that its sources withdrew and that only people, or nobody, still
- * describe; null where a source still lists it.
+ * The notice for a listing that its sources withdrew, so that only people describe it, or nobody;
+ * null where a source still lists it.
  */
 export function toWithdrawnNotice(rows: readonly NamedRow[]) {
   const gone = rows.filter(({ row }) => row.withdrawn !== undefined)
@@ -314,7 +314,7 @@ export function toWithdrawnNotice(rows: readonly NamedRow[]) {
       }
 }
 
-/** What the first source that advises against a listing says of it, in the source's words. */
+/** The words of the first source that advises against a listing. */
 function toDeprecatedNotices(rows: readonly NamedRow[]) {
   const [first] = rows.flatMap(({ importer, row: { deprecated, added } }) =>
     deprecated === undefined ? [] : [{ importer, added, ...deprecated }],

@@ -26,7 +26,7 @@ export interface WrittenFile {
   file: string
   facts: WrittenFacts
   description: string
-  /** The front matter's text, to find a field's line in. */
+  /** The front matter's text, for finding a field's line. */
   yaml: string
   /** Digest of the file's text. */
   digest: string
@@ -34,7 +34,7 @@ export interface WrittenFile {
 
 /**
  * A listing from people and sources, not yet checked against the rest of the content; its digest
- * covers all of that.
+ * covers its file and its sources' rows.
  */
 export interface ListingFile extends Omit<WrittenFile, 'facts'> {
   facts: ListingFacts
@@ -49,7 +49,7 @@ export interface PartialListing {
   file: string
   facts: PartialFacts
   yaml: string
-  /** Digest of everything the listing is made from, where it has no errors. */
+  /** Digest of everything the listing is made from, if it has no errors. */
   digest?: string
   /** Required fields that this file lacks. */
   lacks?: readonly string[]
@@ -78,7 +78,7 @@ export function readWritten(contentDir: string, rules: UrlRules) {
     else if (parsed.partial !== null) broken.push(parsed.partial)
   }
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
-  // `broken` are files with errors.
+  // `broken` are the valid fields of files with errors.
   return { written: written.sort(byId), broken: broken.sort(byId), faults }
 }
 
@@ -92,7 +92,7 @@ interface Parsed<File> {
 /** Members of the full listing: those allowed in front matter are known keys of the file. */
 const COMPUTED: ReadonlySet<string> = new Set(v.keyof(ListingViewSchema).options)
 
-/** @returns a parser of files' texts; making its schema costs more than using it. */
+/** @returns a parser for files' texts; making its schema costs more than using it */
 function createWrittenParser(rules: UrlRules) {
   const schema = createWrittenFactsSchema(rules)
   return function parse(entry: { id: string; file: string }, text: string): Parsed<WrittenFile> {
@@ -153,11 +153,11 @@ function findDescriptionFaults(text: string, body: string): YamlFault[] {
 
 type Report = (file: string, found: readonly YamlFault[]) => void
 
-/** A symbolic link could bring any file of the machine into the build: links are refused. */
+/** Refuses links: a symbolic link could bring any file of the machine into the build. */
 function listFiles(contentDir: string, report: Report): { id: string; file: string }[] {
   const root = join(contentDir, 'listings')
   const files: { id: string; file: string }[] = []
-  // A new folder gets its first rows by an importer, before anybody has written a listing.
+  // In a new folder an importer may write rows before anybody has written a listing.
   if (!existsSync(root)) return files
   for (const prefix of readdirSync(root).sort()) {
     if (
@@ -193,7 +193,7 @@ function findSizeFault({ length }: Uint8Array): YamlFault | null {
   return { line: 1, message: `expected at most ${MAX_FILE_BYTES} bytes, got ${length}` }
 }
 
-/** @param rows the sources' facts about the listing, in the order of precedence */
+/** @param rows the sources' facts about the listing, in order of precedence */
 export function joinListing(written: WrittenFile, rows: readonly NamedRow[]): Parsed<ListingFile> {
   const { id, file, yaml } = written
   const stated = JSON.stringify([written.digest, rows.map(({ row }) => [row.facts, row.added])])
@@ -209,7 +209,7 @@ export function joinListing(written: WrittenFile, rows: readonly NamedRow[]): Pa
   })
 }
 
-/** A listing is as old as its oldest source says, where people give no date. */
+/** A listing without a date from people is as old as its oldest source says. */
 function joinWith(written: WrittenFacts, rows: readonly NamedRow[]): WrittenFacts {
   if (rows.length === 0) return written
   const [first] = rows.flatMap(({ row }) => row.added ?? []).sort()
@@ -217,16 +217,16 @@ function joinWith(written: WrittenFacts, rows: readonly NamedRow[]): WrittenFact
     written,
     rows.map(({ row }) => row.facts),
   )
-  // At the end, as in a file: a content hash must not depend on who named them.
+  // At the end, as in a file: a content hash must not depend on whether people or sources named them.
   return { ...joined, sources, added: added ?? first }
 }
 
-/** Required fields that this listing lacks. */
+/** Errors for the required fields that this listing lacks. */
 export function toLackFaults(
   { file, facts, yaml, lacks = [] }: PartialListing,
   rows: readonly NamedRow[],
 ): Fault[] {
-  const unsaid = 'no facts: expected some in the file, or a row of a source for this listing'
+  const unsaid = 'no facts: expected facts in the file, or a source row for this listing'
   if (rows.length === 0 && facts.kind === undefined && facts.url === undefined)
     if (lacks.includes('kind') && lacks.includes('url')) return [faultOf(file, unsaid)]
   const isStated = (field: string) =>
@@ -244,7 +244,7 @@ function readFact(facts: SourceFacts, field: string): unknown {
   return Object.entries(facts).find(([name]) => name === field)?.[1]
 }
 
-/** @returns a parser of listings' texts; making its schema costs more than using it. */
+/** @returns a parser for listings' texts; making its schema costs more than using it */
 export function createListingParser(rules: UrlRules) {
   const parse = createWrittenParser(rules)
   return (
@@ -263,13 +263,12 @@ export function createListingParser(rules: UrlRules) {
 }
 
 /**
- * The only user of gray-matter. Front matter is foreign text, and gray-matter runs code in `---js`,
- * whatever language is set: so the first line must be exactly `---`, every engine but our YAML
- * refuses, and options are always passed (without them its cache returns `{}` for a file that
- * failed before).
+ * Only this file uses gray-matter. Front matter is foreign text, and gray-matter runs code in `---js`,
+ * whatever language is set. So the first line must be exactly `---`, every engine but our YAML refuses,
+ * and options are always passed (without them its cache returns `{}` for a file that failed before).
  */
 type FrontMatter =
-  /** `yaml` starts with the opening line's own end, so its line numbers are the file's. */
+  /** `yaml` starts at the end of the opening line, so its line numbers are the file's. */
   { ok: true; data: unknown; yaml: string; body: string } | { ok: false; fault: YamlFault }
 
 /** Bytes of a listing file, description included. */
@@ -290,7 +289,7 @@ export function parseFrontMatter(text: string): FrontMatter {
         yaml = source
         const result = parseYaml(source)
         if (!result.ok) inYaml = result.fault
-        // gray-matter needs an object; other content of the text is refused below.
+        // gray-matter needs an object; any other content is refused below.
         return result.ok && typeof result.value === 'object' && result.value !== null
           ? result.value
           : {}
@@ -309,7 +308,7 @@ export function parseFrontMatter(text: string): FrontMatter {
   return { ok: true, data: withAsciiHosts(file.data), yaml, body: file.content.trim() }
 }
 
-/** Characters that no file has, and what would be right. */
+/** Characters that no file may have, and what would be right. */
 const REFUSED: readonly (readonly [character: string, message: string])[] = [
   ['\ufeff', 'expected no byte order mark: save the file as UTF-8 without BOM'],
   ['\u0000', 'expected text, got a NUL character'],
@@ -331,7 +330,7 @@ function findFileFault(text: string): YamlFault | null {
     : { line: 1, message: 'expected a closing line of --- after the front matter' }
 }
 
-/** @returns the listing, or the required facts that nobody provides */
+/** @returns the listing, or the required facts that are missing */
 function toWhole(facts: WrittenFacts) {
   const { name, kind, url, summary, sources, added } = facts
   if (

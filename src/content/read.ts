@@ -26,8 +26,8 @@ export interface Content extends Omit<JoinedContent, 'broken' | 'faults' | 'wait
 /**
  * Reads and checks a whole content folder.
  *
- * @param asOf the build's day: prices of catalogues that are too old for it are dropped
- * @throws OperatorError when the folder has no `listings`.
+ * @param asOf the build's day: catalogue prices too old for it are dropped
+ * @throws OperatorError when the folder has no `listings`
  */
 export function readContent(contentDir: string, rules: UrlRules, asOf?: string) {
   if (!existsSync(join(contentDir, 'listings')))
@@ -61,7 +61,7 @@ export function readContent(contentDir: string, rules: UrlRules, asOf?: string) 
     /** Null when any file has an error: a build from half a catalogue would delist the rest. */
     content,
     faults: faults.sort(byPlace),
-    /** The valid fields of listings, errors or not. */
+    /** The valid fields of listings, with errors or without. */
     seen: all,
     waiting,
     counts: { listings: listings.length, evidence: parts.measured.size, pages: pages.length },
@@ -105,7 +105,7 @@ const FOLDERS = [
   'review',
 ]
 
-/** An unknown folder is usually a misspelt one: its files would be silently ignored. */
+/** An unknown folder is usually misspelt, and its files would be silently ignored. */
 function findUnreadFolders(contentDir: string): Fault[] {
   return readdirSync(contentDir, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
@@ -127,7 +127,7 @@ interface MachineFiles<Value> {
 /**
  * Reads `evidence/<prefix>/<slug>.json`; evidence without a listing is an error.
  *
- * @param listed ids, including those of files with errors, whose evidence is fine
+ * @param listed ids of listings, including files with errors, whose evidence is not an error
  */
 export function readEvidence(
   contentDir: string,
@@ -140,16 +140,16 @@ export function readEvidence(
   })
 }
 
-/** Reads `tombstones/<prefix>/<slug>.json`. An existing listing has none. */
+/** Reads `tombstones/<prefix>/<slug>.json`. A listing that exists must have none. */
 export function readTombstones(
   contentDir: string,
   listed: ReadonlySet<string>,
 ): MachineFiles<Tombstone> {
   return readFolder(contentDir, 'tombstones', TombstoneSchema, ({ id, file }, value) => {
     if (value.id !== id)
-      return faultOf(file, `expected ${id}, as the file is named`, { field: 'id' })
+      return faultOf(file, `expected the id in the file's name, ${id}`, { field: 'id' })
     // A killed run leaves both files; the listing is the one that counts.
-    const message = 'this listing is there: remove its tombstone, or the listing'
+    const message = 'expected no tombstone, because the listing exists: remove one of the two'
     return listed.has(id) ? faultOf(file, message, { severity: 'warning' }) : null
   })
 }
@@ -203,7 +203,7 @@ export function readSources(contentDir: string, rules: UrlRules): MachineFiles<S
   const root = join(contentDir, 'sources')
   const schema = createSourceFileSchema(rules)
   const read: MachineFiles<SourceFile> = { values: new Map(), faults: [] }
-  // A run's lock file is next to them.
+  // Importers may leave a lock file beside the folders.
   const names = existsSync(root) ? readdirSync(root).sort() : []
   for (const importer of names.filter((name) => /^[a-z0-9][a-z0-9-]*$/.test(name))) {
     const file = sourceFileOf(importer)

@@ -2,16 +2,16 @@ import { hash } from 'node:crypto'
 
 let known: Map<string, object> | undefined
 
-/** From now on this process remembers what it makes for a build: the development server, which builds at each change. */
+/** Makes this process remember what it makes for builds: for the development server, which builds at each change. */
 export function rememberBuilds(): void {
   known ??= new Map()
 }
 
 /**
- * What an earlier build of this process made for the same name, if it was from the same inputs. A
+ * What an earlier build of this process made under the same name, if from the same inputs. A
  * process that builds once remembers nothing.
  *
- * @param from all inputs but code and settings, or a digest of them, or the one object they are all in
+ * @param from all inputs but code and settings: a digest of them, or one object with all of them
  */
 export function recall<Value extends object>(
   name: string,
@@ -19,7 +19,7 @@ export function recall<Value extends object>(
   make: () => Value,
 ): Value {
   const entry = known?.get(name)
-  // Typed `any`: under one name is one kind of value.
+  // Typed `any`; values under one name always have the same type.
   if (entry !== undefined && Reflect.get(entry, 'from') === from) return Reflect.get(entry, 'value')
   const value = make()
   known?.set(name, { from, value })
@@ -28,7 +28,7 @@ export function recall<Value extends object>(
 
 const digests = new WeakMap<object, string>()
 
-/** For `from`: of tables, which are long, and mostly the same objects as in the build before. */
+/** A `from` for tables, which are long and mostly the same objects as in the last build. */
 export function digestOf(tables: object): string {
   if (known === undefined) return ''
   const each = Object.values(tables).map((table) => {

@@ -6,7 +6,7 @@ import { createWrittenFactsSchema, type ListingFacts } from '../domain/listing/l
 import { EvidenceSchema } from '../domain/trust/evidence.ts'
 import { toTableFile } from './tables.ts'
 
-/** The help an editor shows for a field of a listing. */
+/** The help that an editor shows for a field of a listing. */
 const LISTING_HELP: Record<keyof ListingFacts, string> = {
   name: 'As the seller writes it. One line; no markup is needed and none is interpreted.',
   kind: 'Its kind: an HTTP API, an MCP server, an A2A agent, or a kit.',
@@ -35,7 +35,7 @@ const LISTING_HELP: Record<keyof ListingFacts, string> = {
   added: 'The day this file was written.',
 }
 
-/** @returns the text of each schema file of `content/schema`, as it is committed. */
+/** @returns the text of each schema file of `content/schema`, as it is committed */
 export function toSchemaFiles(): { name: string; text: string }[] {
   const tables = Object.entries(TablesSchema.entries).map(
     ([table, schema]) => [toTableFile(table), toContentSchema(schema)] as const,
@@ -62,8 +62,8 @@ function toListingSchema() {
 }
 
 /**
- * `input`: the shape people write, where fields with a default may be omitted. Rules in code (a
- * URL's host, a date's calendar) have no counterpart: `npm run check` applies them.
+ * `input` is the shape that people write, where fields with a default may be omitted. Rules in code
+ * (a URL's host, a date's calendar) have no counterpart; `npm run check` applies them.
  */
 function toContentSchema(schema: v.GenericSchema) {
   const { $schema, ...rest } = toJsonSchema(schema, {

@@ -18,7 +18,7 @@ const MAX_MARK_BYTES = 16_384
 const ACTIVE_SVG =
   /<script|<foreignObject|<!ENTITY|\son\w+\s*=|(?:href|src)\s*=\s*["'](?!#)|url\((?!['"]?#)/i
 
-/** Files of tables that are not named like their table. */
+/** Files of tables whose names differ from their table's. */
 const FILES: Readonly<Record<string, string>> = {
   searchWords: 'search-words',
   foreignWords: 'foreign-words',
@@ -48,7 +48,7 @@ export function readTables(contentDir: string) {
   const partial = Object.fromEntries(sound) as PartialTables
   const mark = readMark(contentDir, partial.site?.mark)
   const faults = [...files, mark].flatMap((file) => file.faults)
-  // Null when a table has errors; `partial` are those that have none.
+  // `tables` is null when a table has errors; `partial` has the tables without errors.
   return { tables: isComplete(partial) ? partial : null, partial, mark: mark.svg, faults }
 }
 
@@ -57,10 +57,11 @@ export function toTableFile(table: string): string {
   return FILES[table] ?? table.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Only one table is required for a build: the directory's name. */
+/** Only one table is required for a build: the one with the directory's name. */
 function toEmpty(file: string, schema: v.GenericSchema) {
   const none = [{}, []].map((rows) => v.safeParse(schema, rows)).find(({ success }) => success)
-  const message = 'expected this file: it names the directory; `npm run new -- <folder>` writes one'
+  const message =
+    'expected this file, which names the directory; `npm run new -- <folder>` writes one'
   return { value: none?.output, faults: none === undefined ? [faultOf(file, message)] : [] }
 }
 
@@ -75,7 +76,7 @@ function readMark(
   const svg = existsSync(path) ? readFileSync(path, 'utf8') : ''
   const isSafe = svg.includes('<svg') && svg.length <= MAX_MARK_BYTES && !ACTIVE_SVG.test(svg)
   if (isSafe) return { svg, faults: [] }
-  const message = `expected an SVG of at most ${MAX_MARK_BYTES} bytes, with no scripts, links or URLs, got ${svg === '' ? 'no file' : 'something else'}`
+  const message = `expected an SVG of at most ${MAX_MARK_BYTES} bytes, with no scripts, links or URLs, got ${svg === '' ? 'no file' : 'another file'}`
   return { svg: null, faults: [faultOf(file, message)] }
 }
 

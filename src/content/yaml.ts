@@ -2,10 +2,10 @@ import { CORE_SCHEMA, floatCoreTag, intCoreTag, load, NOT_RESOLVED, YAMLExceptio
 import { type Document, isMap, isNode, LineCounter, parseDocument } from 'yaml'
 
 /**
- * The YAML that content may use: core schema, unique keys, no aliases, no tags, no merge keys. It
- * is foreign text: each of those has been a way to run code, to exhaust memory or to be ambiguous.
+ * The YAML that content may use: core schema, unique keys, no aliases, tags or merge keys. It is
+ * foreign text, and each of those has been a way to run code, to exhaust memory or to be ambiguous.
  *
- * Known limitations: a text's size is limited where it is read, not here.
+ * Known limitations: a text's size is limited where the text is read, not here.
  */
 export interface YamlFault {
   /** 1-based line within the text. */
@@ -15,7 +15,7 @@ export interface YamlFault {
 
 type YamlResult = { ok: true; value: unknown } | { ok: false; fault: YamlFault }
 
-/** Numbers that readers may take for another number: `012` is twelve to YAML and ten to a C programmer. */
+/** Numbers that a reader may take for different ones: YAML reads `012` as twelve, a C programmer as ten. */
 const ODD_NUMBER = /^[-+]?0[xXoO\d]/
 
 const SCHEMA = CORE_SCHEMA.withTags(
@@ -34,7 +34,7 @@ class OddNumber extends Error {}
 const MAX_DEPTH = 40
 
 export function parseYaml(text: string): YamlResult {
-  // A text of comments alone is a value of none; js-yaml calls that an error.
+  // A text of comments alone has no value; js-yaml would call that an error.
   if (text.split('\n').every((row) => /^\s*(?:#|$)/.test(row))) return { ok: true, value: null }
   try {
     const value = load(text, { schema: SCHEMA, maxAliases: 0, maxDepth: MAX_DEPTH })
@@ -53,7 +53,7 @@ const EXPECTED: readonly (readonly [RegExp, string])[] = [
   [/maxDepth/, `expected at most ${MAX_DEPTH} levels`],
   [
     /deficient indentation|end of the stream within/,
-    'expected the bracket or quote that is open here to be closed',
+    'expected the bracket or quote that opens here to be closed',
   ],
 ]
 
@@ -73,13 +73,13 @@ function explain(text: string, refusal: unknown): YamlFault {
   return { line, message: known ?? `expected valid YAML: ${reason}` }
 }
 
-/** Finds lines of fields in YAML or JSON text, for messages. The text is read once, at the first call. */
+/** Finds lines of fields in YAML or JSON text, for messages. The text is parsed once, at the first call. */
 export function createLineFinder(text: string): LineFinder {
   const lines = new LineCounter()
   const keys = new Map<unknown, Map<unknown, unknown>>()
   let document: Document | undefined
   return (path, isKey = false) => {
-    // Holding each key against all others would take seconds, or minutes, for thousands of keys.
+    // Comparing each key with all others would take seconds, or minutes, for thousands of keys.
     document ??= parseDocument(text, { uniqueKeys: false, lineCounter: lines })
     const map = isKey ? document.getIn(path.slice(0, -1), true) : undefined
     if (isMap(map) && !keys.has(map))
@@ -95,12 +95,12 @@ export function createLineFinder(text: string): LineFinder {
 
 /**
  * @param path keys and list positions, as a schema issue names them; the deepest part that exists counts
- * @param isKey the fault is the key itself, whose value may stand on the next line
+ * @param isKey whether the fault is the key itself, whose value may be on the next line
  * @returns a 1-based line
  */
 export type LineFinder = (path: readonly (string | number)[], isKey?: boolean) => number
 
-/** `<<` and `__proto__` are keys with a side meaning somewhere; anchors have no use without aliases. */
+/** `<<` and `__proto__` are keys with a special meaning in some readers; anchors have no use without aliases. */
 function findForbidden(text: string): YamlFault | null {
   const pattern =
     /^[ \t]*(?:-[ \t]+)?["']?(<<|__proto__)["']?\s*:|[{,]\s*["']?(<<|__proto__)["']?\s*:/m

@@ -160,11 +160,11 @@ describe('YAML with a second meaning', () => {
     ],
     [
       'tags: [a, "]", b\nname: x\nsummary: y',
-      '3: expected the bracket or quote that is open here to be closed',
+      '3: expected the bracket or quote that opens here to be closed',
     ],
     [
       "name: x # {\nhttp:\n  - { method: GET, url: 'a}'\nsummary: y",
-      '5: expected the bracket or quote that is open here to be closed',
+      '5: expected the bracket or quote that opens here to be closed',
     ],
     [`name: ${'['.repeat(2000)}`, '2: expected at most 40 levels'],
   ])('%j', (yaml, message) => {
@@ -427,7 +427,12 @@ describe('a listing that moved', () => {
       undefined,
       'expected a listing that exists, got x402.nobody',
     ],
-    ['to itself', { moved_to: 'x402.old' }, undefined, 'x402.old moves in a circle, by x402.old'],
+    [
+      'to itself',
+      { moved_to: 'x402.old' },
+      undefined,
+      'expected moves that end at a listing, got a circle from x402.old through x402.old',
+    ],
     ['without saying where', {}, undefined, 'expected the id it has now'],
     [
       'for another reason',

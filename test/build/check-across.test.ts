@@ -25,7 +25,7 @@ describe('duplicates are warned about, on the later listing', () => {
       'a url in two spellings',
       listingText({ url: 'https://www.api.seller.dev/now/' }),
       listingText({ url: 'https://api.seller.dev/now' }),
-      'content/listings/x402/b.md:4 url: warning, the same url api.seller.dev/now as x402.a; one thing a buyer chooses is one listing',
+      'content/listings/x402/b.md:4 url: warning, the same url api.seller.dev/now as x402.a: expected one listing for one service',
     ],
     [
       'an operation',
@@ -115,7 +115,7 @@ describe('independent faults of one run', () => {
 test.each([
   ['2026-11-22', []],
   ['2024-01-01', []],
-  ['2026-11-23', ['a day to come; expected 2026-11-22 or earlier']],
+  ['2026-11-23', ['expected 2026-11-22 or earlier, got a future day']],
 ])('a listing added %s', (added, messages) => {
   const folder = createContentFolder({
     'listings/x402/a.md': listingText({ added, url: 'https://api.seller.dev/' }),
@@ -167,7 +167,7 @@ describe('a server whose credentials an agent would lack, or copy from somebody,
   ])('a sample: %s', (env) => {
     expect(reportedOf('{ type: api_key }', withEnv(env))).toEqual([
       expect.stringMatching(
-        /invoke\[0\]\.env\[0\]\.example: warning, .*expected no example, or a placeholder/,
+        /invoke\[0\]\.env\[0\]\.example: warning, .*expected no example or a placeholder/,
       ),
     ])
   })

@@ -22,7 +22,7 @@ test.each(examples)('each is sound as it is printed, and says its price once: %#
   const { faults, counts } = readContent(folder.dir, { allowPrivate: false })
   const about = faults.filter(({ file }) => file.startsWith('listings/'))
   expect(about.map(({ message }) => message)).toEqual([
-    "api.weather.example is a documentation host: name the service's own",
+    "expected the service's own host, got api.weather.example, which is for documentation",
   ])
   expect(counts.listings).toBe(1)
   expect(text.match(/min_usd/g)).toHaveLength(1)

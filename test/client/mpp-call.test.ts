@@ -222,7 +222,7 @@ describe('a call that is paid by MPP', () => {
     const wallet = { createCredential: async () => Promise.reject(new Error('locked')) }
     await expect(call({}, { wallet })).rejects.toMatchObject({
       code: 'wallet-refused',
-      message: 'The wallet signed nothing: locked.',
+      message: 'The wallet did not sign: locked.',
     })
     expect(requests).toHaveLength(1)
   })

@@ -102,7 +102,7 @@ test('a receipt whose day is published is verified, with its answer, by id or ad
   const other = await verify(id, '--secret', SECRET, '--answer', 'package.json')
   expect([other.code, other.stated]).toEqual([
     1,
-    expect.stringContaining('NO: it is of this answer'),
+    expect.stringContaining('NO: it belongs to this answer'),
   ])
 })
 
@@ -111,7 +111,7 @@ test('a secret that begins with a dash is a secret, and a forgotten one is named
   const dashed = await verify(id, `--secret=-${SECRET.slice(1)}`, ...answer)
   expect([dashed.code, dashed.stated]).toEqual([
     1,
-    expect.stringContaining('NO: it is of this answer'),
+    expect.stringContaining('NO: it belongs to this answer'),
   ])
   const forgotten = await verify(id, '--secret', ...answer)
   expect([forgotten.code, forgotten.stated]).toEqual([2, expect.stringContaining("'--secret'")])
@@ -147,7 +147,7 @@ const HOSTILE: Hostile[] = [
     () => {
       served[`/api/v1/receipts/${id}`] = served[`/api/v1/receipts/${receipts[2]?.receipt.id}`]
     },
-    'NO: it is the one that was asked for',
+    'NO: it has the requested id',
   ],
   [
     'a day that was published without it',
@@ -158,7 +158,7 @@ const HOSTILE: Hostile[] = [
       await insertReceipts(store, [own])
       served[`/api/v1/receipts/${id}`] = kept
     },
-    'NO: the file of its day has it',
+    'NO: the file of its day contains it',
   ],
   [
     'a file that it was written into later',
@@ -175,7 +175,7 @@ const HOSTILE: Hostile[] = [
       const later = days.map((day) => ({ ...day, day: '2026-11-21' }))
       served['/api/v1/receipts/days.json'] = { days: later }
     },
-    'NO: the file of its day has it',
+    'NO: the file of its day contains it',
   ],
 ]
 

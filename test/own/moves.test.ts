@@ -84,7 +84,7 @@ test('who leads into a circle, or is in it, is named; who does neither is not', 
   move('x402.sound', 'x402.new')
   const { code, stated } = await check()
   expect(code).toBe(1)
-  expect(stated.map((line) => /x402\/(\w+)\.json.*moves in a circle/.exec(line)?.[1])).toEqual([
+  expect(stated.map((line) => /x402\/(\w+)\.json.*got a circle/.exec(line)?.[1])).toEqual([
     'a',
     'b',
     'c',

@@ -77,8 +77,8 @@ describe('a program over stdio', () => {
 
   test.each([
     ['exit', 'usage: server --key <key>', 'unknown', 'ended with 1'],
-    ['exit', 'Listening on port 3000', 'fails', 'stdout holds no JSON-RPC'],
-    ['time', 'usage: server --key <key>', 'fails', 'stdout holds no JSON-RPC'],
+    ['exit', 'Listening on port 3000', 'fails', 'expected JSON-RPC on stdout'],
+    ['time', 'usage: server --key <key>', 'fails', 'expected JSON-RPC on stdout'],
   ] as const)('after %s what it printed, %s, is %s', (why, noise, outcome, words) => {
     const finding = judgeEnd({ why, code: 1, log: '', noise }, 'initialize', NPM)
     expect(finding).toMatchObject({ outcome, why: expect.stringContaining(words) })

@@ -101,7 +101,9 @@ test('a program and an index that know different filters refuse each other', () 
   expect(write(data.filterValues.filter((value) => value !== 'auth:none'))).toThrow(
     /lacks the filter value “auth:none”/,
   )
-  expect(write(['auth:magic', ...data.filterValues])).toThrow(/does not know: auth:magic/)
+  expect(write(['auth:magic', ...data.filterValues])).toThrow(
+    /“auth:magic”, which this program does not know/,
+  )
 })
 
 test('the builder refuses an id twice', () => {

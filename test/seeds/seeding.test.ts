@@ -170,7 +170,7 @@ describe('what people write of a listing stands', () => {
     content.remove(ROWS)
     const { faults } = readContent(content.contentDir, rules)
     expect(faults.find((fault) => fault.file === file)?.message).toBe(
-      'no facts: expected some in the file, or a row of a source for this listing',
+      'no facts: expected facts in the file, or a source row for this listing',
     )
   })
 

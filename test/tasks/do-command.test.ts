@@ -55,7 +55,7 @@ describe('tasks, one command each', () => {
 test.each([
   [['do'], 'expected a task and its input as JSON'],
   [['do', 'web_search', '[1]'], 'expected the input as a JSON object'],
-  [['do', 'web_search', '{}', '--max-usd', '1'], '--wallet and --max-usd go together'],
+  [['do', 'web_search', '{}', '--max-usd', '1'], 'expected --wallet and --max-usd together'],
 ])('waypost %j is told what is wrong', async (args, message) => {
   const failed = await clientHere(args)
   expect(failed).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })

@@ -89,16 +89,20 @@ async function fill(
   return filled
 }
 
-/** The lock of this folder where it has the listing. @throws UsageFault if a named one lacks it */
+/**
+ * The lock of this folder, if it has the listing.
+ * @throws UsageFault if a named lock lacks the listing
+ */
 async function findLock(waypost: Waypost, id: string, named: string | undefined) {
   const lock = await readLock(named ?? LOCK_FILE, waypost)
   if (lock !== null && Object.hasOwn(lock.listings, id)) return lock
-  if (named !== undefined) throw new UsageFault(`${named}: ${id} is not pinned`)
-  if (lock !== null) printNote(`${id} is not pinned; it is called as it is today`)
+  if (named !== undefined)
+    throw new UsageFault(`${named}: expected a lock with ${id}, which is not pinned there`)
+  if (lock !== null) printNote(`${id} is not pinned, so the call relies on its current facts`)
   return undefined
 }
 
-/** A JSON body gets its type; anything else is sent as the caller says. */
+/** A JSON body gets its content type; anything else is sent as the caller typed it. */
 function withJsonType(headers: Record<string, string>, body: string | undefined) {
   const isTyped = new Headers(headers).has('content-type')
   return body === undefined || isTyped || parseJson(body) === undefined
@@ -117,7 +121,7 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
   )
 }
 
-/** Who pays and how much at most, as `call` and `do` take it: both or neither. */
+/** Who pays and how much at most, as `call` and `do` take it: both options or neither. */
 async function readPay(values: {
   wallet?: string
   'max-usd'?: string
@@ -126,7 +130,9 @@ async function readPay(values: {
   const maxUsd = readNumber('max-usd', values['max-usd'])
   if (wallet === undefined && maxUsd === undefined) return undefined
   if (wallet === undefined || maxUsd === undefined)
-    throw new UsageFault('--wallet and --max-usd go together: who pays, and the most it may cost')
+    throw new UsageFault(
+      'expected --wallet and --max-usd together: who pays, and the most it may cost',
+    )
   return { ...(await loadWallet(wallet)), maxUsd }
 }
 
@@ -135,23 +141,23 @@ function tell({ response, terms, paid, receipt }: CallReply): void {
   const sent = paid === undefined ? '' : `, $${paid.usd} by ${paid.rail} to ${paid.payee} was sent`
   printNote(`status ${status}${sent}`)
   if (terms !== undefined && paid === undefined)
-    printNote(`the seller asks: ${JSON.stringify(terms.accepts)}`)
+    printNote(`the seller's x402 terms: ${JSON.stringify(terms.accepts)}`)
   if (status === 402 && paid === undefined)
     for (const term of challengesIn(headers).flatMap(
       (each) => toMppTerm(Object.fromEntries(each)) ?? [],
     ))
-      printNote(`the seller asks by MPP: ${JSON.stringify(term)}`)
+      printNote(`the seller's MPP terms: ${JSON.stringify(term)}`)
   if (receipt !== undefined) printNote(`receipt: ${JSON.stringify(receipt)}`)
   const judged = callReceiptIn(response)
   if (judged !== undefined) printNote(toVerifyText(judged))
 }
 
-/** The directory's receipt, and the secret that is given out once; it may begin with a dash. */
+/** The directory's receipt, and the secret that is given out only once; the secret may begin with a dash. */
 function toVerifyText({ id, secret }: CallReceipt): string {
   return `what came back: waypost verify ${id} --secret=${secret}`
 }
 
-/** Unchanged bytes into a pipe or a file; on a terminal nothing in them may move the cursor. */
+/** Bytes go unchanged into a pipe or a file; on a terminal nothing in them may move the cursor. */
 async function printAnswer(response: Response): Promise<number> {
   if (process.stdout.isTTY) {
     const text = await response.text()

@@ -29,7 +29,7 @@ export const HELP = `Usage: waypost <command> [options]
                     --file PATH is the file of the repository that SARIF points at
   recompute <id>    the trust score from only the published payments, next to the one shown
   verify <receipt>  that a receipt is signed and in the published file of its day;
-                    --secret=S --answer FILE: that it is of this answer
+                    --secret=S --answer FILE: that it belongs to this answer
   add <url>         propose a service to the directory: --note --email
 
   --base URL        the directory; else WAYPOST_URL, else http://localhost:4321
@@ -46,14 +46,14 @@ export type Run = (args: readonly string[], connect: Connect) => Promise<number>
 const NOT_PRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
 /**
- * Prints texts of sellers, safe for a terminal: lines stay, nothing else moves the cursor. Every
- * command prints by this or by `printJson`.
+ * Prints texts of sellers safely for a terminal: line breaks stay, nothing else moves the cursor.
+ * Every command prints through this function or `printJson`.
  */
 export function print(...texts: readonly (string | readonly string[])[]): void {
   for (const line of texts.flat()) console.log(toPrintable(line))
 }
 
-/** The same beside the result, to stderr. */
+/** The same to stderr, so that it is not part of the result. */
 export function printNote(...texts: readonly (string | readonly string[])[]): void {
   for (const line of texts.flat()) console.error(toPrintable(line))
 }
@@ -65,17 +65,17 @@ export function toPrintable(text: string): string {
   })
 }
 
-/** One line of it. */
+/** The text on one line. */
 export function toLine(text: string): string {
   return toPrintable(text).replace(/\s+/g, ' ').trim()
 }
 
-/** For programs, and safe for a terminal. */
+/** Prints JSON for programs, also safe for a terminal. */
 export function printJson(value: unknown, indent: number | undefined = 2): void {
   printJsonText(JSON.stringify(value, null, indent))
 }
 
-/** JSON with the same characters as escapes: it says the same, and moves no cursor. */
+/** Writes those characters as JSON escapes, which mean the same and move no cursor. */
 export function printJsonText(json: string): void {
   const escaped = json.replaceAll('\r', '').replace(NOT_PRINTABLE, (character) => {
     const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
@@ -98,7 +98,7 @@ export function printRows<Row>(
   return EXIT.ok
 }
 
-/** The command itself is wrong: says what, and what would be right. */
+/** The command itself is wrong; the message says what is wrong, and what would be right. */
 export class UsageFault extends Error {}
 
 /** @throws UsageFault naming the option that is unknown or has no value */
@@ -114,7 +114,10 @@ export function readArguments<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** The one argument of a command. @param what as the usage calls it */
+/**
+ * The one argument of a command.
+ * @param what its name in the usage
+ */
 export function readSubject(positionals: readonly string[], what: string): string {
   const [subject, ...others] = positionals
   if (subject === undefined || others.length > 0)
@@ -122,7 +125,7 @@ export function readSubject(positionals: readonly string[], what: string): strin
   return subject
 }
 
-/** @throws UsageFault when it is not a number of at least 0 */
+/** @throws UsageFault when the text is not a number of at least 0 */
 export function readNumber(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (!/^\d{1,15}(?:\.\d{1,9})?$/.test(text))

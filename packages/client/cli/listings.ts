@@ -33,7 +33,7 @@ const TEXTS = [
   'effect',
   'sort',
 ]
-/** The limit of `--all`: for more, use the dump of all listings. */
+/** The limit of `--all`; the dump has all listings. */
 const MOST_ROWS = 10_000
 const ROWS = 10
 const NUMBERS = ['max-price-usd', 'min-trust', 'limit', 'offset']
@@ -43,7 +43,7 @@ const OPTIONS = {
   all: { type: 'boolean' },
 } as const
 
-/** `waypost search <words…>`: one or two lines per listing; the service checks the values. */
+/** `waypost search <words…>`: one or two lines per listing; the service checks the options' values. */
 export const runSearch: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, OPTIONS)
   const requested = toRequested(values, positionals)
@@ -51,7 +51,8 @@ export const runSearch: Run = async (args, connect) => {
   const printRow = (row: CompactRow) =>
     values.json === true ? printJson(row, 0) : print(toText(row))
   if (values.all === true) {
-    if (requested.limit !== undefined) throw new UsageFault('--all and --limit exclude each other')
+    if (requested.limit !== undefined)
+      throw new UsageFault('expected only one of --all and --limit')
     const { limit: _, ...rest } = requested
     let left = MOST_ROWS
     for await (const row of waypost.results(rest)) {
@@ -95,7 +96,7 @@ function toOperationText({ listing, operation }: OperationsAnswer['results'][num
 
 type Requested = SearchParameters & { view: 'compact' }
 
-/** Anything but a number is sent as it is: the service knows its own values and names them. */
+/** Any value that is not a number is sent unchanged: the service knows its values and names them. */
 function toRequested(values: Record<string, unknown>, words: readonly string[]): Requested {
   const textOf = (name: string) => {
     const value = values[name]
@@ -139,7 +140,7 @@ function toPrice({ min_usd, max_usd }: { min_usd: number; max_usd: number }): st
   return min_usd === max_usd ? `$${min_usd}` : `$${min_usd}–$${max_usd}`
 }
 
-/** `waypost show <id>`: the listing; `--kit` how to call it; `--snippet` only code, to be piped. */
+/** `waypost show <id>`: the listing; `--kit`: how to call it; `--snippet`: only code, for a pipe. */
 export const runShow: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {
     kit: { type: 'boolean' },
@@ -174,7 +175,7 @@ function toListingText(listing: Listing): string {
     trust.score === null
       ? `trust: no score (${trust.evidence})`
       : `trust: ${trust.score} of 100, ${trust.verified_buyers_30d} buyers and ${trust.settlements_30d} settlements in 30 days`,
-    // Directories of former versions have none.
+    // Directories of former versions have no `known`.
     ...Object.values(known ?? {}).flatMap((fact) => fact?.text ?? []),
     ...operations.map(({ method, url, description }) => `  ${method} ${url}  ${description ?? ''}`),
     ...tools.map(({ name, description }) => `  tool ${name}  ${description}`),

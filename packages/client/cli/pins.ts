@@ -44,18 +44,17 @@ export const runPin: Run = async (args, connect) => {
   const lock: Lock = before ?? { version: 1, directory: waypost.baseUrl, listings: {} }
   const pinned = values.update === true ? Object.keys(lock.listings) : []
   const ids = positionals.length > 0 ? positionals : pinned
-  if (ids.length === 0)
-    throw new UsageFault('expected ids to pin, or --update for all that are pinned')
+  if (ids.length === 0) throw new UsageFault('expected ids to pin, or --update to renew all pins')
   if (values.only !== undefined && ids.length > 1)
-    throw new UsageFault('--only names calls of one listing')
+    throw new UsageFault('expected one id with --only, which names calls of one listing')
   let held = 0
   for (const id of ids) if (!(await pinOne(waypost, lock, id, values))) held += 1
   await writeLock(file, lock)
-  if (held > 0) printNote(`${held} changed and keep their old pins; --update moves them.`)
+  if (held > 0) printNote(`${held} changed but keep their old pins; --update renews these.`)
   return held > 0 ? EXIT.refused : EXIT.ok
 }
 
-/** @returns false where it changed and the old pin stays */
+/** @returns false where the listing changed and the old pin stays */
 async function pinOne(
   waypost: Waypost,
   lock: Lock,
@@ -65,7 +64,7 @@ async function pinOne(
   const was = only === undefined ? lock.listings[id] : undefined
   const is = await look(waypost, id, only ?? (was && onlyOf(was)))
   const none = only?.find((call) => is.calls[call] === undefined)
-  if (none !== undefined) throw new UsageFault(`${id} has no call ${none}; its kit names them`)
+  if (none !== undefined) throw new UsageFault(`expected a call in the kit of ${id}, got ${none}`)
   const drift = was === undefined ? ['pinned'] : describeDrift(was, is)
   print(toText(id, drift))
   if (drift.length === 0) return true
@@ -73,7 +72,7 @@ async function pinOne(
   return was === undefined || isUpdate
 }
 
-/** All or nothing: a truncated lock would refuse every call. */
+/** Replaces the file in one step: a truncated lock would refuse every call. */
 async function writeLock(file: string, lock: Lock): Promise<void> {
   await writeFile(`${file}.next`, toLockText(lock))
   await rename(`${file}.next`, file)
@@ -85,9 +84,11 @@ export const runCheck: Run = async (args, connect) => {
   const waypost = connect(values.base)
   const file = values.lock ?? LOCK_FILE
   const lock = await readLock(file, waypost)
-  if (lock === null) throw new UsageFault(`${file} does not exist; waypost pin <ids> creates it`)
+  if (lock === null)
+    throw new UsageFault(`expected a lock at ${file}; waypost pin <ids> creates one`)
   const unknown = positionals.find((id) => !Object.hasOwn(lock.listings, id))
-  if (unknown !== undefined) throw new UsageFault(`${file}: ${unknown} is not pinned`)
+  if (unknown !== undefined)
+    throw new UsageFault(`${file}: expected ids that are pinned, got ${unknown}`)
   const drifts: Record<string, string[]> = {}
   for (const [id, was] of Object.entries(lock.listings)) {
     if (positionals.length > 0 && !positionals.includes(id)) continue
@@ -99,7 +100,10 @@ export const runCheck: Run = async (args, connect) => {
   return Object.values(drifts).every((drift) => drift.length === 0) ? EXIT.ok : EXIT.refused
 }
 
-/** @returns null without a file @throws UsageFault where it is not a lock, or another directory's */
+/**
+ * @returns null without a file
+ * @throws UsageFault where the file is not a lock, or is another directory's
+ */
 export async function readLock(file: string, { baseUrl }: Waypost): Promise<Lock | null> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
@@ -110,12 +114,12 @@ export async function readLock(file: string, { baseUrl }: Waypost): Promise<Lock
   if (typeof lock === 'string') throw new UsageFault(`${file}: ${lock}`)
   if (lock.directory !== baseUrl)
     throw new UsageFault(
-      `${file} was made with ${lock.directory}, and this is ${baseUrl}: use --base ${lock.directory}, or --lock with another file`,
+      `${file} is a lock of ${lock.directory}, but this is ${baseUrl}: use --base ${lock.directory}, or --lock with another file`,
     )
   return lock
 }
 
-/** What the directory knows; `probedAt` is when it last probed the seller, '' for never. */
+/** How the directory's facts differ from the pin; `probedAt` is when it last probed the seller, '' for never. */
 async function findDrift(waypost: Waypost, id: string, was: LockEntry) {
   try {
     const kit = await waypost.kit(id)
@@ -130,7 +134,7 @@ async function findDrift(waypost: Waypost, id: string, was: LockEntry) {
   }
 }
 
-/** Where the directory knows no payee of a paid listing, the seller is asked once, without payment. */
+/** Where the directory knows no payee of a paid listing, the seller is requested once, without payment. */
 async function look(waypost: Waypost, id: string, only?: readonly string[]): Promise<LockEntry> {
   const kit = await waypost.kit(id)
   const entry = toLockEntry(kit, only)
@@ -156,7 +160,7 @@ function toText(id: string, lines: readonly string[], probedAt?: string): string
 const names = v.array(v.string())
 const digest = v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'expected a digest of 43 characters'))
 
-/** What a lock has, in a form that people can review. */
+/** The content of a lock, in a form that people can review. */
 const LockSchema: v.GenericSchema<unknown, Lock> = v.strictObject({
   version: v.literal(1, 'expected 1'),
   directory: v.string(),
@@ -172,7 +176,7 @@ const LockSchema: v.GenericSchema<unknown, Lock> = v.strictObject({
   ),
 })
 
-/** @returns a sentence naming the path where it is not a lock */
+/** @returns a sentence with the path of the error where the text is not a lock */
 export function parseLock(text: string): Lock | string {
   const parsed = v.safeParse(LockSchema, parseJson(text))
   if (parsed.success) return parsed.output
@@ -180,7 +184,7 @@ export function parseLock(text: string): Lock | string {
   return `${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`
 }
 
-/** Sorted, one fact per line: made for review. */
+/** Sorted, with one fact per line, for review. */
 export function toLockText({ version, directory, listings }: Lock): string {
   const sorted = Object.entries(listings).sort(([a], [b]) => (a < b ? -1 : 1))
   return `${JSON.stringify({ version, directory, listings: Object.fromEntries(sorted) }, null, 2)}\n`
@@ -191,7 +195,7 @@ interface Pinned extends CallerFacts {
   pricing: Pricing
 }
 
-/** @param only the calls that are pinned; all of them without it */
+/** @param only the calls to pin; by default all */
 export function toLockEntry(kit: Pinned, only?: readonly string[]): LockEntry {
   const { url, invoke, pricing } = kit
   const calls = callsOf(kit).filter((call) => only === undefined || only.includes(call))
@@ -215,12 +219,12 @@ export function toLockEntry(kit: Pinned, only?: readonly string[]): LockEntry {
   }
 }
 
-/** The calls a lock is limited to; undefined where it pins all. */
+/** The calls that a pin is limited to; undefined where it covers the listing. */
 function onlyOf({ digest, calls }: LockEntry): string[] | undefined {
   return digest === null ? Object.keys(calls) : undefined
 }
 
-/** The entry with payees and price of the seller's own terms, where the directory knows no payee. */
+/** The entry with payees and price from the seller's own terms, where the directory knows no payee. */
 function withTerms(entry: LockEntry, accepts: readonly unknown[]): LockEntry {
   const offers = accepts.map((offer) => readOffer(offer))
   return {
@@ -230,9 +234,12 @@ function withTerms(entry: LockEntry, accepts: readonly unknown[]): LockEntry {
   }
 }
 
-/** One line each. @example describeDrift(pinned, now) → ['price: at most $0.01, now $0.05'] */
+/**
+ * One line for each difference.
+ * @example describeDrift(pinned, now) → ['price: at most $0.01, now $0.05']
+ */
 export function describeDrift(was: LockEntry, is: LockEntry): string[] {
-  // Payees that only the seller's terms named are judged when it is called.
+  // If only the seller's terms named payees, they are checked at the call.
   const knownNow = Object.keys(is.payees).length > 0 ? is.payees : was.payees
   const networks = toSorted([...Object.keys(was.payees), ...Object.keys(knownNow)])
   const shared = [

@@ -23,7 +23,7 @@ import { runRecompute, runVerify } from './verify.ts'
 const PROTOCOLS = ['x402', 'mpp', 'mcp', 'a2a', 'http'] as const
 const EXITS = { clean: EXIT.ok, problems: EXIT.refused, not_reached: EXIT.unreachable } as const
 
-/** `waypost add <url>`: proposes a service to the maintainers; nothing goes live by itself. */
+/** `waypost add <url>`: proposes a service to the maintainers, who decide. */
 const runAdd: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {
     note: { type: 'string' },
@@ -52,7 +52,7 @@ const runLint: Run = async (args, connect) => {
   const as = readChoice('as', values.as, PROTOCOLS)
   const format = readChoice('format', values.format, ['text', 'github', 'sarif'] as const)
   if (format !== undefined && values.json === true)
-    throw new UsageFault('--json and --format exclude each other')
+    throw new UsageFault('expected only one of --json and --format')
   const report = await connect(values.base).lint({ url, as })
   if (values.json === true) printJson(report)
   else if (format === 'github') print(toWorkflowCommands(report))
@@ -77,7 +77,7 @@ const COMMANDS: Readonly<Record<string, Run>> = {
   verify: runVerify,
 }
 
-/** @returns what the process ends with */
+/** @returns the exit code of the process */
 export async function runCommand([name = '', ...args]: readonly string[]): Promise<number> {
   const isAsking = [name, args[0] ?? ''].some((word) => word === '--help' || word === '-h')
   if (name === '' || name === 'help' || isAsking) {
@@ -93,7 +93,7 @@ export async function runCommand([name = '', ...args]: readonly string[]): Promi
   }
 }
 
-/** @param base from the command line, else WAYPOST_URL, else a directory on this machine */
+/** @param base from the command line; by default WAYPOST_URL, or a directory on this machine */
 function connect(base: string | undefined): Waypost {
   try {
     return createWaypost({
@@ -146,8 +146,8 @@ function toReportText({
 }
 
 /**
- * Commands for the log of a GitHub workflow, and nothing else: a runner would obey a command that a
- * seller hid in the middle of an ordinary line.
+ * Prints commands for the log of a GitHub workflow, and nothing else: a runner would obey a command
+ * that a seller hid in an ordinary line.
  */
 function toWorkflowCommands(report: LintReport): string {
   const { target, took_for, saw, problems, verdict } = report
@@ -167,7 +167,7 @@ function encode(text: string, characters: RegExp): string {
   return toPrintable(text).replace(characters, encodeURIComponent)
 }
 
-/** The workflow that asked; code scanners show results only on files of the repository. */
+/** The workflow that runs this; code scanners show results only on files of the repository. */
 function findBlamed(): string {
   const [, workflow] = /^[^/]+\/[^/]+\/([^@]+)@/.exec(process.env.GITHUB_WORKFLOW_REF ?? '') ?? []
   return workflow ?? 'README.md'
@@ -175,7 +175,7 @@ function findBlamed(): string {
 
 /**
  * SARIF 2.1.0 (OASIS). The message names the probed address.
- * @param file of the repository, relative to its root
+ * @param file in the repository, relative to its root
  */
 function toSarif({ target, took_for, problems, verdict }: LintReport, file: string): object {
   const uri = file.split('/').map(encodeURIComponent).join('/')

@@ -35,8 +35,8 @@ import {
 } from './command-line.ts'
 
 /**
- * `waypost verify <receipt>`: checks that a receipt is signed, and that the file of its day has it.
- * With `--secret` and `--answer`, also checks that the receipt belongs to that answer.
+ * `waypost verify <receipt>`: checks that a receipt is signed, and that the file of its day
+ * contains it. With `--secret` and `--answer`, also checks that the receipt belongs to that answer.
  */
 export const runVerify: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {
@@ -88,11 +88,11 @@ async function findAnswer(
 }
 
 const SAYS = {
-  isRequested: 'it is the one that was asked for',
+  isRequested: 'it has the requested id',
   isSigned: 'signed by a key of the directory',
   isDaySigned: 'the file of its day is signed',
-  isInDay: 'the file of its day has it',
-  isAnswer: 'it is of this answer',
+  isInDay: 'the file of its day contains it',
+  isAnswer: 'it belongs to this answer',
 } as const
 
 function toReceiptText({ verdict, reason, at, listing_id }: Receipt): string {
@@ -110,8 +110,8 @@ function toLines(checks: Partial<Record<keyof typeof SAYS, boolean>>, day: strin
 }
 
 /**
- * `waypost recompute <id>`: the score of a listing from only the published rows, next to the score that
- * the listing shows.
+ * `waypost recompute <id>`: the score of a listing computed only from the published rows, next to
+ * the score that the listing shows.
  */
 export const runRecompute: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {})
@@ -137,7 +137,7 @@ async function readFiles(baseUrl: string): Promise<LedgerFiles> {
   const text = await getText(url, { timeoutMs: PAYMENTS_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES })
   const lines = text.split('\n').filter((line) => line !== '')
   const payments = lines.map((line) => readAs(LedgerPaymentSchema, parseJson(line), url))
-  // A directory without a meter has no rows either, and any time gives no score.
+  // A directory without a meter has no rows, so any time gives no score.
   const as_of = payees.as_of ?? new Date(0).toISOString()
   return { ...payees, as_of, payments }
 }
@@ -204,7 +204,7 @@ async function getText(
   )
 }
 
-/** @throws WaypostError if the answer of an address has another shape */
+/** @throws WaypostError if the answer from an address has another shape */
 function readAs<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
@@ -212,9 +212,12 @@ function readAs<Schema extends v.GenericSchema>(
 ): v.InferOutput<Schema> {
   const read = v.safeParse(schema, value)
   if (read.success) return read.output
-  throw new WaypostError('unreadable', `${url} answered something else: ${read.issues[0].message}`)
+  throw new WaypostError(
+    'unreadable',
+    `${url} answered in an unexpected shape: ${read.issues[0].message}`,
+  )
 }
-/** The day, UTC, in whose file a receipt is. */
+/** The UTC day in whose file a receipt is. */
 function dayOf({ at }: Pick<Receipt, 'at'>): string {
   return new Date(at).toISOString().slice(0, 10)
 }
@@ -236,7 +239,10 @@ export function isDaySigned(day: ReceiptDay, file: string, keys: ReceiptKeys): b
   return isOfFile && isSigned(toSignedDay(day), { ...day, at: Date.parse(day.day) }, keys)
 }
 
-/** A receipt's SHA-256 of an answer or a request. @param secret base64url, as the caller got it */
+/**
+ * The SHA-256 that a receipt has for an answer or a request.
+ * @param secret base64url, as the caller got it
+ */
 export function saltedHash(secret: string, bytes: Uint8Array): string {
   return bytesToHex(sha256(concatBytes(fromBase64(secret), bytes)))
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { runCommand } from './run-command.ts'
 
-// It came with Node 21, and the code that computes scores uses it. The package promises Node 20.3.
+// `Map.groupBy` came with Node 21 and the code that computes scores uses it, but the package promises Node 20.3.
 Map.groupBy ??= groupBy
 process.exitCode = await runCommand(process.argv.slice(2))
 

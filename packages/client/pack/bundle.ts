@@ -3,9 +3,9 @@ import { build } from 'esbuild'
 const CLIENT = new URL('..', import.meta.url).pathname
 
 /**
- * The published files, by name: what the client uses of the product's own domain is bundled, what
- * the caller brings (a wallet) is not. The command has its own copy, so that what only it needs is
- * not in the library.
+ * The published files, by name. The product code that the client uses is bundled; what the caller
+ * brings (a wallet) is not. The command has its own copy, so that the library lacks what only the
+ * command needs.
  */
 export async function bundleClient(): Promise<Record<string, string>> {
   const library = ['waypost', 'waypost-error', 'lock', 'do-task']
@@ -19,7 +19,7 @@ async function bundle(entryPoints: string[]): Promise<Record<string, string>> {
   const { outputFiles } = await build({
     entryPoints,
     bundle: true,
-    // An error of one entry is the same class in another.
+    // An error class must be the same in every entry.
     splitting: true,
     chunkNames: 'part-[hash]',
     format: 'esm',

@@ -17,9 +17,9 @@ import { bundleClient } from './bundle.ts'
 const CLIENT = new URL('..', import.meta.url).pathname
 const PRODUCT = join(CLIENT, '../..')
 const DIST = join(CLIENT, 'dist')
-/** A third of the time of the compiler that is written in JavaScript. */
+/** This compiler takes a third of the time of the one written in JavaScript. */
 const COMPILER = join(PRODUCT, 'node_modules/typescript-native/bin/tsc')
-/** The file that is replaced: what it names after a component is published, with its references. */
+/** The file that is replaced: the components that it names are published, with their references. */
 const ANSWERS = readFileSync(join(CLIENT, 'src/answers.ts'), 'utf8')
 
 /** Type name → path of the GET whose query it describes. */
@@ -37,7 +37,7 @@ chmodSync(join(DIST, 'waypost-cli.js'), 0o755)
 writeTypes(join(CLIENT, 'src'), join(DIST, 'types'))
 writeFileSync(join(DIST, 'types/answers.d.ts'), toApiTypes())
 
-/** Declarations of the client's own files: they name nothing of the product's other rooms. */
+/** Writes declarations of the client's own files, which name nothing of the product's other rooms. */
 function writeTypes(source: string, target: string): void {
   const printed = mkdtempSync(join(tmpdir(), 'waypost-types-'))
   const options = {
@@ -50,7 +50,7 @@ function writeTypes(source: string, target: string): void {
   }
   const flags = [
     ...['ignoreConfig', 'strict', 'declaration', 'emitDeclarationOnly', 'skipLibCheck'],
-    // `npm run types` has checked them.
+    // `npm run types` has checked the sources.
     ...['noCheck', 'allowImportingTsExtensions', 'rewriteRelativeImportExtensions'],
   ]
   execFileSync(process.execPath, [
@@ -63,7 +63,7 @@ function writeTypes(source: string, target: string): void {
   const own = join(printed, 'packages/client/src')
   for (const name of readdirSync(own)) {
     const text = readFileSync(join(own, name), 'utf8')
-    // TypeScript looks for the declarations next to the JavaScript of that name.
+    // TypeScript looks for declarations next to the JavaScript file of the same name.
     writeFileSync(join(target, name), text.replaceAll(/(from '\.{1,2}\/[^']+)\.ts'/g, "$1.js'"))
   }
   rmSync(printed, { recursive: true })
@@ -91,7 +91,7 @@ interface PublishedApi {
 
 /** The package's declarations in place of `src/answers.ts`, whose types come from schemas. */
 function toApiTypes(): string {
-  // As published: through JSON, whose members the generator checks one by one.
+  // Goes through JSON, so that the types are of what is published; the generator checks each member.
   const { paths, components }: PublishedApi = JSON.parse(
     JSON.stringify(
       createOpenApi('https://waypost.example', { name: 'Waypost', strapline: '', reading: '' }),
@@ -178,7 +178,7 @@ function toObjectType(schema: Schema): string {
   return members.length === 0 ? 'Record<string, unknown>' : `{ ${members.join('; ')} }`
 }
 
-/** A union needs parentheses where something binds tighter. */
+/** A union needs parentheses where an operator binds tighter. */
 function toPart(schema: unknown): string {
   const type = toType(schema)
   return type.includes(' | ') ? `(${type})` : type

@@ -31,7 +31,7 @@ import { WaypostError } from './waypost-error.ts'
 export interface DoOptions {
   /** Without `pay` only free sellers are called; `maxUsd` limits the whole run, all attempts together. */
   pay?: PayWith | undefined
-  /** Money, and knowledge of sellers, that runs of one process share. */
+  /** The money, and the knowledge of sellers, that runs of one process share. */
   budget?: Budget | undefined
   rail?: 'x402' | 'mpp' | undefined
   network?: string | undefined
@@ -55,7 +55,7 @@ export interface Budget {
   readonly failed: Set<string>
 }
 
-/** @param maxUsd for all runs that share it */
+/** @param maxUsd the limit for all runs that share the budget */
 export function createBudget(maxUsd = Number.POSITIVE_INFINITY): Budget {
   return { maxUsd, spentUsd: 0, failed: new Set() }
 }
@@ -120,9 +120,9 @@ const ASK_TIMEOUT = 20_000
 const PAID_TIMEOUT = 120_000
 
 /**
- * The first seller of the plan gets a request without payment, is paid within the budget, and
- * its answer checked against the task's contract; if it fails or demands more than the plan quoted, the
- * next seller is tried. A refusal by the directory's own relay ends the run.
+ * Calls the sellers of the plan in turn: each gets a request without payment, is paid within the
+ * budget, and has its answer checked against the task's contract. If a seller fails or demands more
+ * than the plan quoted, the next one is tried. A refusal by the directory's own relay ends the run.
  *
  * @throws WaypostError if the directory does not know the task or refuses the input
  */
@@ -135,7 +135,7 @@ export async function doTask(
   const { pay, rail, network, budget = createBudget() } = options
   const { output: contract } = await waypost.task(task)
   if (contract === undefined)
-    throw new WaypostError('no-contract', `${task} has no contract yet, so no plan.`)
+    throw new WaypostError('no-contract', `${task} has no contract yet, so it cannot be planned.`)
   const filters = { rail, network, max_price_usd: pay?.maxUsd ?? 0, limit: MAX_SELLERS }
   const { rows } = await waypost.plan(task, input, filters)
   const { baseUrl } = waypost
@@ -157,7 +157,7 @@ export async function doTask(
   return { output: null, seller: null, attempts, spent_usd: run.spentUsd }
 }
 
-/** Ends that are the seller's failure; the others come from the caller, or are only about price. */
+/** Ends that are the seller's failure; all others come from the caller, or are only about price. */
 const FAILED: ReadonlySet<AttemptEnd> = new Set([
   'unreachable',
   'timeout',
@@ -168,7 +168,7 @@ const FAILED: ReadonlySet<AttemptEnd> = new Set([
   'cut_off',
 ])
 
-/** One seller's turn: asked without payment first. */
+/** One seller's turn, which starts without payment. */
 async function askSeller(run: Run, row: PlanRow): Promise<Outcome> {
   const toOutcome = createOutcomes(row, 0, 'no')
   try {
@@ -176,7 +176,7 @@ async function askSeller(run: Run, row: PlanRow): Promise<Outcome> {
     if (response.status !== 402) return await judge(run, row, response, toOutcome)
     const { pay } = run.options
     if (pay === undefined)
-      return toOutcome('over_budget', 'it asks for money, and no wallet was given')
+      return toOutcome('over_budget', 'the seller requires payment, and no wallet was given')
     return await considerTerms(run, row, { response, pay }, toOutcome)
   } catch (error) {
     return toFailed(run, row, error, toOutcome)
@@ -201,12 +201,12 @@ async function considerTerms(
   const open = quotes.filter((quote) => !namesOf(row, quote).some((name) => run.paid.has(name)))
   const [cheapest] = open
   if (quotes.length === 0)
-    return toOutcome('no_terms', 'its 402 has no terms in a dollar coin that the wallet can sign')
+    return toOutcome('no_terms', 'the seller's 402 has no terms in a dollar coin that the wallet can sign')
   if (cheapest === undefined)
-    return toOutcome('paid_before', 'its payee or operator was paid in this run already')
+    return toOutcome('paid_before', 'the seller's payee or operator was paid in this run already')
   const { usd } = cheapest
   if (usd > quoteOf(row))
-    return toOutcome('over_quote', `it asks $${usd}, the plan says $${row.usd}`)
+    return toOutcome('over_quote', `the seller requires $${usd}, but the plan quotes $${row.usd}`)
   const leftUsd = leftOf(run, pay)
   if (usd > leftUsd) return toOutcome('over_budget', `it asks $${usd}; $${leftUsd} are left`)
   const most = Math.min(quoteOf(row), leftUsd)
@@ -217,7 +217,7 @@ async function considerTerms(
   return paySeller(run, row, signed)
 }
 
-/** Who is paid: one wallet may be named on several networks, one operator may have many hosts. */
+/** Names of who is paid: a wallet may be named on several networks, an operator may have many hosts. */
 function namesOf({ seller, request: { url } }: PlanRow, { payee }: Quote): string[] {
   const { hostname } = new URL(url)
   return [hostname, seller.operator ?? hostname, normalizePayout(payee).split(':').at(-1) ?? '']
@@ -232,7 +232,10 @@ function leftOf({ spentUsd, budget }: Run, { maxUsd }: PayWith): number {
   return Math.min(sumUsd(maxUsd, -spentUsd), sumUsd(budget.maxUsd, -budget.spentUsd))
 }
 
-/** Sums of prices in billionths of a dollar are whole. @example sumUsd(0.1, 0.2) → 0.3 */
+/**
+ * Sums prices as whole billionths of a dollar.
+ * @example sumUsd(0.1, 0.2) → 0.3
+ */
 function sumUsd(a: number, b: number): number {
   return (Math.round(a * 1e9) + Math.round(b * 1e9)) / 1e9
 }
@@ -276,10 +279,10 @@ async function judgePaid(
   })
   if (response.status !== 402) return judge(run, row, response, toOutcome)
   discard(response)
-  return toOutcome('payment_asked_again', 'it asked for money again after it was paid')
+  return toOutcome('payment_asked_again', 'the seller required payment again after it was paid')
 }
 
-/** One request to a seller, through the relay if the relay accepts it. */
+/** Sends one request to a seller, through the relay if the relay accepts it. */
 async function request(
   { options, baseUrl }: Run,
   { request, relay_url }: PlanRow,
@@ -307,7 +310,7 @@ async function request(
   )
 }
 
-/** A directory may name any address, but only a directory without TLS itself may name addresses without TLS. */
+/** Only a directory that itself runs without TLS may name addresses without TLS. */
 function mayAsk(url: string, baseUrl: string): boolean {
   return url.startsWith('https://') || new URL(baseUrl).protocol === 'http:'
 }
@@ -363,7 +366,7 @@ async function judge(
   return { ...toOutcome('delivered'), output: read.output }
 }
 
-/** A seller's answer by the task's contract. Pictures and sounds become data URLs. */
+/** A seller's answer, read by the task's contract. Pictures and sounds become data URLs. */
 async function readOutput(
   response: Response,
   contract: Record<string, unknown>,

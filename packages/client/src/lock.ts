@@ -1,7 +1,7 @@
 import { judgeOffer, readOffer, toExpectText } from '../../../src/domain/relay/pins.ts'
 import { WaypostError } from './waypost-error.ts'
 
-/** What differs from the pin. Spelled out here: the package's types name no file outside it. */
+/** What differs from the pin. Written out here because the package's types may name no file outside it. */
 export interface Difference {
   what: 'digest' | 'payee' | 'price'
   expected: string
@@ -37,7 +37,10 @@ export function pinnedIn(lock: Lock, id: string): LockEntry {
   return entry
 }
 
-/** What the relay must hold the call to. @param digest the accepted digest of the listing */
+/**
+ * The pinned facts that the relay must compare with.
+ * @param digest the accepted digest of the listing
+ */
 export function toExpected(entry: LockEntry, digest: string): string {
   const payee = toAccounts(entry)
   return toExpectText({
@@ -59,7 +62,7 @@ export function allowedBy(lock: Lock, id: string) {
     offers.filter((offer) => judgePinned(entry, readOffer(offer)).length === 0)
 }
 
-/** Why a way to pay may not be used. Where the lock names no payee, no way to pay may be used. */
+/** Why an offer may not be used. If the lock names no payee, no offer may be used. */
 export function judgePinned(
   entry: LockEntry,
   offered: { payee: string | null; usd: number | null },

@@ -12,7 +12,7 @@ import { RECEIPT_HEADER, RECEIPT_SECRET_HEADER } from '../../../src/domain/relay
 import { judgePinned, type LockEntry } from './lock.ts'
 import { WaypostError } from './waypost-error.ts'
 
-/** The signer of either rail or of both, at least one of them. This client never sees a key. */
+/** The signer for either rail or both, with at least one method. This client never sees a key. */
 export interface Wallet {
   /**
    * x402: an `x402Client` of `@x402/core`, or anything that makes a payment payload from the terms
@@ -45,14 +45,17 @@ export interface Quote {
   usd: number
   /** CAIP-10. */
   payee: string
-  /** Has the wallet sign. @throws WaypostError `wallet-refused` */
+  /**
+   * Lets the wallet sign.
+   * @throws WaypostError `wallet-refused`
+   */
   sign(): Promise<Payment>
 }
 
 /** The x402 terms of a 402; null if it uses another rail or none. */
 export async function readTerms(response: Response): Promise<PaymentTerms | null> {
   const headers = toRecord(response.headers)
-  // Since version 2 the terms are in this header, and the body is not read.
+  // Since version 2 the terms are in this header, so the body is not read.
   const isInHeader = headers['payment-required'] !== undefined
   const terms = readPaymentRequired(headers, isInHeader ? '' : await response.clone().text())
   return terms !== null && hasAccepts(terms) ? terms : null
@@ -139,7 +142,7 @@ export async function signCheapest(
 async function signX402(wallet: Wallet, terms: PaymentTerms): Promise<Payment> {
   const { x402Version = 'of the seller' } = terms
   const advice = `The seller asks by x402 version ${x402Version}: npm install @x402/core @x402/evm (@x402/svm for Solana), and register its scheme in the wallet (registerV1 for version 1).`
-  // Written by the seller: the wallet's library checks it by its own type.
+  // Written by the seller; the wallet's library checks the terms by its own type.
   const offered = terms as never
   const payload = await signed(() => wallet.createPaymentPayload?.(offered), advice)
   return toPaymentHeader(payload) ?? refuseOther('an x402 payment')
@@ -162,12 +165,12 @@ async function signed<Signed>(sign: () => Promise<Signed> | undefined, advice = 
     return await sign()
   } catch (cause) {
     const why = String(cause instanceof Error ? cause.message : cause).replace(/\.$/, '')
-    throw refuse('wallet-refused', `The wallet signed nothing: ${why}. ${advice}`.trim(), cause)
+    throw refuse('wallet-refused', `The wallet did not sign: ${why}. ${advice}`.trim(), cause)
   }
 }
 
 function refuseOther(what: string): never {
-  throw refuse('wallet-refused', `The wallet gave something that is not ${what}.`)
+  throw refuse('wallet-refused', `Expected ${what} from the wallet, got another value.`)
 }
 
 function refuse(code: string, detail: string, cause?: unknown): WaypostError {

@@ -202,7 +202,7 @@ export function readProblem(text: string): Problem | undefined {
   return isProblem(value) ? value : undefined
 }
 
-/** Both members that are read here are checked; the rest is the service's contract. */
+/** The two members that are read here are checked; the service's published contract covers the rest. */
 function isProblem(value: unknown): value is Problem {
   return isJsonObject(value) && typeof value.code === 'string' && typeof value.detail === 'string'
 }

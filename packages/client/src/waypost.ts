@@ -86,7 +86,7 @@ export type Waypost = ReturnType<typeof createWaypost>
 
 /** Rows per page of an iterator, the service's maximum. */
 const PAGE = 50
-/** Milliseconds for a check, which may wait for a slow service. */
+/** Milliseconds for `lint`, which may wait for a slow service. */
 const LOOK_TIMEOUT = 120_000
 /** Sellers settle after they answer: a paid call that is aborted early may have been paid. */
 const PAID_TIMEOUT = 330_000
@@ -286,7 +286,7 @@ async function callUnpaid(call: Call, entry: LockEntry | undefined) {
   }
   const refusal = entry && (await findRefusal(response))
   if (entry !== undefined && refusal) {
-    // Another call of the listing may have changed, but not this call.
+    // Another call of the listing may have changed, but not this one.
     expected = await toExpectHeader(call, entry, null, refusal)
     response = await sendCall(call, url, { ...expected }, timeoutMs)
     await refuseChanged(response)

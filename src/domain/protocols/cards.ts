@@ -25,7 +25,7 @@ export function toOwnSummary({ strapline, switches: { payments, trust } }: SiteN
   return `${strapline}: HTTP APIs, MCP servers and A2A agents${end}.`
 }
 
-/** Clients of A2A 1.0 read `supportedInterfaces`, those of 0.3 the members at the top (A2A 5.4). */
+/** Clients of A2A 1.0 read `supportedInterfaces`, clients of 0.3 the members at the top (A2A 5.4). */
 export function toAgentCard(baseUrl: string, site: SiteNames) {
   const url = `${baseUrl}/a2a`
   const { payments } = site.switches
@@ -44,7 +44,7 @@ export function toAgentCard(baseUrl: string, site: SiteNames) {
     })),
     provider: { organization: site.name, url: baseUrl },
     documentationUrl: `${baseUrl}/docs`,
-    // A search ends before a stream would open; no state is kept that a push could report.
+    // A search ends before a stream would open, and no state is kept that a push could report.
     capabilities: { streaming: false, pushNotifications: false, extendedAgentCard: false },
     defaultInputModes: ['text/plain', 'application/json'],
     defaultOutputModes: ['application/json'],
@@ -65,10 +65,10 @@ export function toAgentCard(baseUrl: string, site: SiteNames) {
 const CARD_SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json'
 const MOST_DESCRIPTION = 100
 
-/** Revisions `/mcp` speaks, newest first. */
+/** The revisions that `/mcp` speaks, newest first. */
 const REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26']
 
-/** `/mcp/server-card`: our own server, as the server-card extension describes one. */
+/** `/mcp/server-card`: our own server, described as in the server-card extension. */
 export function toOwnServerCard(baseUrl: string, site: SiteNames) {
   return {
     $schema: CARD_SCHEMA,
@@ -82,7 +82,7 @@ export function toOwnServerCard(baseUrl: string, site: SiteNames) {
   }
 }
 
-/** The card of a listed server with a remote endpoint; null for one that only comes as a package. */
+/** The card of a listed server with a remote endpoint; null for a server that is only a package. */
 export function toServerCard(view: ListingView, baseUrl: string) {
   const remotes = view.invoke.flatMap((entry) =>
     entry.kind === 'mcp' ? [toCardRemote(entry)] : [],
@@ -107,22 +107,25 @@ function toCardRemote({ transport: type, url, variables = [] }: CardRemote): obj
 }
 type CardRemote = Extract<ListingView['invoke'][number], { kind: 'mcp' }>
 
-/** Our host, reversed. @example toReverseHost('https://a.example') → 'example.a' */
+/**
+ * Our host, reversed.
+ * @example toReverseHost('https://a.example') → 'example.a'
+ */
 export function toReverseHost(baseUrl: string): string {
   return new URL(baseUrl).hostname.replace(/[[\]]/g, '').split(/[.:]/).reverse().join('.')
 }
 
-/** Parts of a full listing that are addresses and markup for people: derivable, or of no use in a decision. */
+/** Members of a full listing that an agent can derive or doesn't need for a decision. */
 const LEFT_OUT = new Set([
   ...['tiers', 'claim', 'page', 'kit_manifest', 'go', 'badges', 'attribution'],
-  // `known` has the sentence of it.
+  // `known` states this in a sentence.
   'reported_use',
 ])
 
-/** Members a large service has many of: get_kit shows each of them in full. */
+/** Members of which a large service has many: get_kit shows each one in full. */
 const LISTS = ['operations', 'tools', 'skills', 'invoke', 'sources']
 
-/** A full listing for an agent: the same members without those only people use. */
+/** A full listing for an agent: the same members, except those for people. */
 export const ListingCardSchema = v.looseObject({
   id: v.string(),
   name: v.string(),
@@ -148,7 +151,7 @@ function hasContent(value: unknown): boolean {
   return typeof value !== 'object' || value === null || Object.keys(value).length > 0
 }
 
-/** Most names in addition to the one operation or tool that is shown in full. */
+/** How many names are listed besides the one operation or tool that is shown in full. */
 const MOST_NAMED = 20
 /** Lists that may be cut. The chosen operation keeps its inputs; kit.json has its answer. */
 const KIT_LISTS = ['other_operations', 'tools', 'skills']
@@ -165,14 +168,14 @@ export const KitCardSchema = v.looseObject({
 type KitCard = v.InferOutput<typeof KitCardSchema>
 
 interface KitChoice {
-  /** Position of the operation or tool; by default the one a buyer most likely wants. */
+  /** Position of the operation or tool; by default the one that a buyer most likely wants. */
   operation?: number | undefined
   snippet?: string | undefined
-  /** Operations sold on it come first, and snippets pay on it. */
+  /** Operations sold on this rail come first, and snippets pay on it. */
   rail?: Rail | undefined
 }
 
-/** @returns the card, or a sentence about a wrong choice. */
+/** @returns the card, or a sentence about a wrong choice */
 export function toKitCard(kit: KitView, choice: KitChoice): KitCard | string {
   const called = toCalled(kit, choice)
   if (typeof called === 'string') return called
@@ -272,7 +275,7 @@ export function toArdType({ kind, invoke, discovery }: Typed) {
   return kind === 'a2a_agent' && discovery?.agent_card !== undefined ? AGENT_CARD_TYPE : KIT_TYPE
 }
 
-/** The values of an entry for filters. A row of the release. */
+/** A listing's values that ARD filters by; a row of the release. */
 export function toArdRow({ id, facts }: DerivedListing) {
   const { kind, tags, categories, pricing } = facts
   return { id, kind, type: toArdType(facts), tags, categories, rails: [...railsOf(pricing)] }

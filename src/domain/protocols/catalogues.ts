@@ -8,7 +8,7 @@ import { AGENT_CARD_TYPE, SERVER_CARD_TYPE, toOwnSummary, toUrnPrefix } from './
 
 const REGISTRY_TYPE = 'application/ai-registry+json'
 
-/** What the catalogues say of this directory. */
+/** What the catalogues say about this directory. */
 interface Described {
   base_url: string
   texts: SiteNames
@@ -17,10 +17,10 @@ interface Described {
   first_call: FirstCall | null
 }
 
-/** For the directory's own ARD entries, which take at most five queries. */
+/** Limit for the directory's own ARD entries, which take at most five queries. */
 const MOST_TOPICS = 4
 
-/** Also `ard.json`: ARD only reads the entries; tools of its 0.9 need the rest. */
+/** Also serves `ard.json`: ARD only reads the entries; tools for its version 0.9 need the rest. */
 export function toAiCatalog({
   base_url: baseUrl,
   texts: site,
@@ -35,7 +35,7 @@ export function toAiCatalog({
   }
 }
 
-/** `/.well-known/api-catalog` (RFC 9727): our APIs with what describes each. */
+/** `/.well-known/api-catalog` (RFC 9727): our APIs, each with its descriptions. */
 export function toApiCatalog({ base_url: baseUrl }: Described) {
   const at = (path: string, type: string) => [{ href: `${baseUrl}${path}`, type }]
   return {
@@ -100,7 +100,7 @@ export function toLlmsText({ base_url: baseUrl, texts: site, stats, ...views }: 
     ...toList([
       ['/trust', 'Trust method', 'how a score is made'],
       ['/sources', 'Sources', 'where the data comes from'],
-      ['/stats', 'Numbers', 'how many listings say what'],
+      ['/stats', 'Numbers', 'how many listings have which facts'],
       ['/docs', 'Documentation', 'the API for people'],
     ]),
   ].join('\n')}\n`
@@ -108,7 +108,7 @@ export function toLlmsText({ base_url: baseUrl, texts: site, stats, ...views }: 
 
 type LlmsLink = readonly [path: string, name: string, note: string]
 
-/** A search, the kit of its first result and a call of that: three requests to an answer. */
+/** A search, the kit of its first result and a call: three requests to an answer. */
 function toProtocolLinks({ payments }: Switches, first: FirstCall | null): LlmsLink[] {
   const filters = payments ? 'kind, category, rail, max_price_usd' : 'kind, category'
   const search = first && toFirstSearch(first, { view: 'compact', limit: '5' })
@@ -136,7 +136,7 @@ function toProtocolLinks({ payments }: Switches, first: FirstCall | null): LlmsL
         ] as const)
       : []),
     ['/mcp', 'MCP', 'streamable HTTP; also search_listings, get_kit, call_listing'],
-    ['/.well-known/agent-card.json', 'A2A', 'a message is a search'],
+    ['/.well-known/agent-card.json', 'A2A', 'each message is a search'],
     ['/openapi.json', 'OpenAPI', 'every endpoint'],
     ['/v0.1/servers', 'MCP registry', 'the read API of the MCP registry'],
     ['/discovery/resources', 'x402 discovery', 'paid operations'],
@@ -144,7 +144,7 @@ function toProtocolLinks({ payments }: Switches, first: FirstCall | null): LlmsL
   ]
 }
 
-/** Listings of `/llms-full.txt`, at most: models read no further, and search serves them better. */
+/** The most listings in `/llms-full.txt`: models read no further, and search serves them better. */
 const MOST_FULL = 2000
 
 /** `/llms-full.txt`: one line per listing, by id. */
@@ -173,7 +173,7 @@ export function toLlmsFullText(
 }
 
 /**
- * Ourselves: the registry to search in, the MCP server and the A2A agent. Never every listing.
+ * Entries for ourselves: the registry to search, the MCP server and the A2A agent, but no listings.
  * @param topics what most of our listings are about, at most four
  */
 function toOwnEntries(baseUrl: string, site: SiteNames, topics: readonly string[]) {

@@ -10,14 +10,14 @@ import { listingPath } from '../wire/links.ts'
 import { cutText } from '../wire/text.ts'
 import { toReverseHost } from './cards.ts'
 
-/** The registry's limits of a title and a description (its API of 2025-12-01). */
+/** The registry's limit for a title and a description (its API of 2025-12-01). */
 const MOST_TEXT = 100
 /** The schema of a server's entry, which the registry's own entries name too. */
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'
 const OFFICIAL = 'io.modelcontextprotocol.registry/official'
 /** A version that the schema accepts: no range, and not `latest`. */
 const VERSION = /^(?!latest$)[^\s^~*<>=]{1,255}$/
-/** The version where the seller's is unknown: the registry's schema requires one. */
+/** Stands for an unknown version, as the registry's schema requires one. */
 const UNKNOWN_VERSION = '0.0.0'
 
 /** One server as the registry API serves it, with its search keys. A row of the release. */
@@ -28,7 +28,7 @@ export interface RegistryRow {
   /** When it was added or removed here; null where unknown. Later changes are in the log. */
   changed: string | null
   deleted: boolean
-  /** Ids of the policies it fits; null for a removed one, which every copy must learn of. */
+  /** Ids of the policies that it fits; null for a removed server, about which every copy must learn. */
   policies: string[] | null
   entry: { server: Record<string, unknown>; _meta: Record<string, unknown> }
 }
@@ -121,7 +121,7 @@ function toDeletedRow({ id, at, facts, ...gone }: GoneServer, baseUrl: string): 
         version,
       },
       _meta: {
-        // Where the registry itself puts it, and its readers look.
+        // The registry's own member, where its readers look.
         [OFFICIAL]: {
           status: 'deleted',
           statusMessage,
@@ -146,7 +146,7 @@ function toServerName(
   }
 }
 
-/** Active, or deprecated with what its source says; the day it was added is the only one known. */
+/** Active, or deprecated with its source's reason. `added` is its only known date. */
 function toListed({ facts, notices }: DerivedListing): object {
   const at = toInstant(facts.added)
   const deprecated = notices.find(({ id }) => id === 'deprecated')
@@ -156,7 +156,7 @@ function toListed({ facts, notices }: DerivedListing): object {
     : { status: 'deprecated', statusMessage: deprecated.note, ...times, isLatest: true }
 }
 
-/** As people or the registry name it, else the server's own name for itself when probed. */
+/** The version that people or the registry name, else the one the server named when probed. */
 function toVersion({ facts, evidence }: DerivedListing): string {
   const named = [facts.version, evidence.interface?.server?.version, evidence.package_run?.version]
   return named.find((version) => version !== undefined && VERSION.test(version)) ?? UNKNOWN_VERSION
@@ -197,7 +197,7 @@ function toRemote(entry: InvokeEntry): object[] {
 function toPackage(entry: InvokeEntry): object[] {
   if (entry.kind !== 'mcp_package') return []
   const { registry: registryType, identifier, transport, env, args } = entry
-  // The schema requires the address of a listening package, and nobody gave one.
+  // The schema requires the address of a listening package, which is unknown.
   if (transport !== 'stdio') return []
   return [
     {
@@ -222,7 +222,7 @@ function toInput({ name, description, required, secret, choices, ...setting }: S
 
 export type PolicyView = ReturnType<typeof toPolicyView>
 
-/** @returns why a server is out, in the terms of the policy; empty for one that is in. */
+/** @returns why a server is out, in the terms of the policy; empty for a server that is in */
 export function judgePolicy(policy: Policy, listing: DerivedListing): string[] {
   const { min_trust, verified, no_notices, allow } = policy
   const score = trustScoreOf(listing.trust)
@@ -248,7 +248,7 @@ export function toPolicyView(policy: Policy, listings: readonly DerivedListing[]
     .map((listing) => ({
       id: listing.id,
       name: listing.facts.name,
-      // Empty for one that is in.
+      // Empty for a server that is in.
       reasons: judgePolicy(policy, listing),
     }))
   servers.sort((a, b) => Number(a.reasons.length > 0) - Number(b.reasons.length > 0))
@@ -337,8 +337,8 @@ function toEntry(
 }
 
 /**
- * Payers sign these terms, so they are exactly those of the seller's own 402 to our probe. For a
- * seller that names another payee each time, payers must ask it themselves.
+ * Payers sign these terms, so they are exactly those of the seller's own 402 to our probe. If a
+ * seller names another payee each time, payers must request the terms themselves.
  */
 function toAccepts({ notices }: DerivedListing, { seen }: Partial<Operation>): Required<Accept>[] {
   if (notices.some(({ id }) => id === 'payout_rotating')) return []
@@ -350,7 +350,7 @@ function toSchemes(rails: readonly string[]): string[] {
   return rails.includes('x402') ? ['exact'] : []
 }
 
-/** With `:name` for path parameters, like the extension's `routeTemplate`: it is still a URI. */
+/** Writes path parameters as `:name`, like the extension's `routeTemplate`; the result is still a URI. */
 function toUri(url: string): string {
   return new URL(toRoute(url)).href
 }
@@ -379,7 +379,7 @@ function toExamples(member: string, params: readonly Param[], place: Param['in']
   return examples.length > 0 ? { [member]: Object.fromEntries(examples) } : {}
 }
 
-/** The shape takes printable ASCII only; the listing has names in other scripts. */
+/** The shape takes printable ASCII only, but listings have names in other scripts. */
 function toServiceName(name: string): { serviceName?: string } {
   const serviceName = cutText(name, MOST_SERVICE_NAME).replace(/…$/, '')
   return /^[\x20-\x7e]+$/.test(serviceName) ? { serviceName } : {}

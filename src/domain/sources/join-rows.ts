@@ -21,11 +21,11 @@ import { ASSUMABLE } from '../wire/vocabulary.ts'
 import { isSellersOwn, type NamedRow, type SourceFacts } from './source-row.ts'
 
 /**
- * A listing, field by field: people first, then the sources in the order of precedence. A list that
- * people wrote is complete, and sources only fill in its elements; lists of sources are merged by
- * what identifies their elements. A guess never wins over a known fact.
+ * Joins a listing field by field: people first, then the sources in order of precedence. A list
+ * that people wrote is complete, and sources only fill in its elements; lists from sources are
+ * merged by what identifies their elements. A guess never wins over a known fact.
  *
- * @param stated the sources' facts, in the order of precedence
+ * @param stated the sources' facts, in order of precedence
  */
 export function joinFacts(written: WrittenFacts, stated: readonly SourceFacts[]): WrittenFacts {
   const [first, ...others] = stated
@@ -62,8 +62,8 @@ function joinAuth(own: Auth, stated: Auth | undefined): Auth {
 }
 
 /**
- * Where people name a price or operations, the sources' facts on them must fit: no run of an
- * importer may make a people's listing invalid.
+ * Where people name a price or operations, the sources' facts about them must fit: no import may
+ * make a listing that people wrote invalid.
  */
 function joinOperations(written: WrittenFacts, united: SourceFacts) {
   const { pricing, http } = written
@@ -77,7 +77,7 @@ function joinOperations(written: WrittenFacts, united: SourceFacts) {
   return findOperationFaults(joined).length === 0 ? joined : { pricing, http }
 }
 
-/** Operations of sources below a price that people named: those it does not cover are dropped. */
+/** Sources' operations for a price that people named: operations that it does not cover are dropped. */
 function pricedBy(operations: readonly Operation[], pricing: Pricing): Operation[] {
   const isCovered = ({ price }: Operation) =>
     pricing.model === 'per_call' &&
@@ -99,7 +99,10 @@ function withOthers(own: ListingFacts['sources'], others: ListingFacts['sources'
   return [...own, ...others.filter(({ source }) => !named.has(source))]
 }
 
-/** The facts of several sources on one service. @param stated in the order of precedence */
+/**
+ * The facts of several sources about one service.
+ * @param stated in order of precedence
+ */
 export function uniteFacts(stated: readonly SourceFacts[]): SourceFacts {
   const http = stated.flatMap((facts) => facts.http ?? [])
   const collapsed = collapseOperations(uniteOperations(http))
@@ -132,7 +135,7 @@ export function uniteFacts(stated: readonly SourceFacts[]): SourceFacts {
   }
 }
 
-/** The requirements of one entry, from the first source that knows them. */
+/** The requirements of one entry, each from the first source that knows it. */
 function uniteWays(way: InvokeEntry, other: InvokeEntry): InvokeEntry {
   return Object.assign({}, other, way)
 }
@@ -160,17 +163,17 @@ function unitePricing(stated: readonly SourceFacts[], ofOperations: Pricing): Pr
   return pricingOf(offers)
 }
 
-/** More than these don't help a buyer choose. */
+/** More operations than this don't help a buyer choose. */
 const MOST_UNITED = 60
 
-/** Endpoints of one service: each address and method once, in a fixed order; `left` did not fit. */
+/** Operations of one service: each address and method once, in a fixed order; `left` did not fit. */
 export function collapseOperations(operations: readonly Operation[]) {
   const nameOf = ({ url, method }: Operation) => `${url} ${method}`
   const all = eachOnce(operations, nameOf).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
   const http = all.slice(0, MOST_UNITED)
   const calls = offersOf(all.filter(({ price }) => price?.per === 'call'))
   const every = offersOf(all)
-  // Where nothing is priced per call, the price of a page or a minute is the least one pays.
+  // Where nothing is priced per call, the least one pays is the price of a page or a minute.
   const bounds = pricingOf(calls.length > 0 ? calls : every)
   const places = pricingOf(every)
   const pricing: Pricing =
@@ -180,7 +183,7 @@ export function collapseOperations(operations: readonly Operation[]) {
   return { http, pricing, left: all.length - http.length }
 }
 
-/** One operation for each address and method; a catalogue that knows no method means the known one. */
+/** One operation for each address and method; a catalogue that names no method means the known one. */
 export function uniteOperations(stated: readonly Operation[]): Operation[] {
   const byAddress = Map.groupBy(stated, ({ url }) => operationMark(url))
   return [...byAddress.values()].flatMap((operations) => {
@@ -196,8 +199,8 @@ export function uniteOperations(stated: readonly Operation[]): Operation[] {
 }
 
 /**
- * The operations that people chose, with additional facts from the sources. People's price wins
- * wherever they named one for the listing.
+ * The operations that people chose, with additional facts from the sources. If people named a price
+ * for the listing, no source's price counts.
  */
 export function completeOperations(
   chosen: readonly Operation[],
@@ -218,7 +221,7 @@ export function completeOperations(
     const paid = isOwn ? own : { price, offers }
     return {
       ...rest,
-      // Another's names of path parameters would fill in nothing here.
+      // Another source's names of path parameters would not match this path.
       ...(params !== undefined && inPath.sort().join() === places && { params }),
       ...(body !== undefined && own.method !== 'GET' && { body }),
       ...(paid.price !== undefined && { price: paid.price }),
@@ -233,7 +236,7 @@ function isGuess({ assumed = [] }: Operation): boolean {
   return assumed.includes('method')
 }
 
-/** All facts of an operation except its key; `assumed` follows from the others. */
+/** All facts of an operation except its key, and except `assumed`, which follows from the others. */
 const MEMBERS = v
   .keyof(createOperationSchema({ allowPrivate: false }))
   .options.filter((name) => name !== 'method' && name !== 'url' && name !== 'assumed')
@@ -256,7 +259,7 @@ function uniteOperation(stated: readonly [Operation, ...Operation[]]): Operation
   return assumed.length === 0 ? united : { ...united, assumed }
 }
 
-/** The first source wins for each way to pay; the price covers them all, up to the highest. */
+/** The first source wins for each way to pay; the price covers all ways, up to the highest. */
 function priceOf(price: Operation['price'], offers: readonly Offer[]) {
   const placeOf = ({ rail, network }: Offer) => `${rail} ${network ?? ''}`
   const sorted = eachOnce(offers, placeOf).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
@@ -269,11 +272,11 @@ interface Written {
   facts: Readonly<Record<string, unknown>>
 }
 
-/** A listing during the placement of rows. */
+/** A listing while rows are placed. */
 interface Place {
   id: string
   rows: NamedRow[]
-  /** People wrote nothing that distinguishes it from another service, so its id does. */
+  /** People wrote nothing that tells it from another service, so rows find it by its id. */
   isWords: boolean
 }
 
@@ -284,18 +287,19 @@ interface Marked {
 }
 
 /**
- * Which listing each row of a source belongs to; it depends only on the files, not on import order.
+ * Finds the listing that each source row belongs to. The result depends only on the files, not on
+ * import order.
  *
- * A row belongs where people or an earlier import put it. Else a server belongs to the listing that
- * names one of its endpoints, or whose sources name all of them; an API or an agent to the one that
- * shares most of its operations, then to the one for its origin; a skill to the kit of its folder,
- * or of the nearest around it. A listing with only words takes the row that has its id.
+ * If people or an earlier import placed a row, it stays there. Otherwise a server goes to the
+ * listing that names one of its endpoints, or whose sources name all of them; an API or an agent to
+ * the listing that shares most of its operations, or else to the one for its origin; a skill to the
+ * kit of its folder, or else of the nearest folder around it. A listing with only words takes the
+ * row that has its id.
  *
- * @returns `taken` are rows by the id of their listing, `waiting` those without one
- *
- * @param rows in the order of precedence
- * @param moves former ids, each with the current one
- * @param opens a row without a listing creates one, as if a reviewer accepted it
+ * @returns `taken` are rows by the id of their listing, `waiting` rows without a listing
+ * @param rows in order of precedence
+ * @param moves former ids, each with the current id
+ * @param opens whether a row without a listing creates one, as if a reviewer accepted it
  */
 export function placeRows(
   listings: readonly Written[],
@@ -359,7 +363,7 @@ export function placeRows(
     if (decided !== undefined) return decided
     const own = places.get(followMoves(moves, row.id) ?? row.id)
     const named = own?.isWords === true ? own : undefined
-    // Words that a person has not read yet choose no listing by what they claim.
+    // A held row has not been read by a person yet, so its claims choose no listing.
     return row.held === undefined ? (findByMarks(key, identity) ?? named) : named
   }
 
@@ -369,7 +373,7 @@ export function placeRows(
   ): Place | undefined {
     if (kind === 'kit') return findKit([...marks, ...around])
     const known = marks.map((mark) => byMark.get(mark) ?? [])
-    // A list's README is the source of a hundred servers; an entry with its own key is for one.
+    // A README list is the source of a hundred servers; an entry that contains the row's key is about this one.
     const entry = refs.find((ref) => ref.includes(encodeURIComponent(key)))
     const named = entry === undefined ? undefined : byName.get(`ref ${entry}`)
     if (kind === 'mcp_server') {
@@ -385,7 +389,7 @@ export function placeRows(
     )
   }
 
-  /** A listing of the skill's own folder, else the nearest that people wrote of a folder around it. */
+  /** A listing of the skill's own folder, else the one that people wrote for the nearest folder around it. */
   function findKit([own, ...around]: readonly ListingMark[]): Place | undefined {
     const [first] = own === undefined ? [] : (byMark.get(own) ?? [])
     const written = around.flatMap((mark) => byMark.get(mark) ?? []).find((each) => each.isWritten)
@@ -394,8 +398,8 @@ export function placeRows(
 }
 
 /**
- * Rows that name operations or packages come before those that name a whole host, and a package's
- * own files after the registry that names it.
+ * Rows that name operations or packages come before rows that name a whole host. A package's own
+ * files come after the registry that names it.
  */
 function inTurn(rows: readonly NamedRow[]) {
   const all = rows.map((named) => ({ named, identity: identify(named.row.facts) }))
@@ -404,7 +408,7 @@ function inTurn(rows: readonly NamedRow[]) {
   return [0, 1, 2].flatMap((turn) => all.filter((each) => turnOf(each) === turn))
 }
 
-/** The first of those named most often. */
+/** The listing that is named most often; of several, the first. */
 function mostOf(places: readonly Place[]): Place | undefined {
   const counts = new Map<Place, number>()
   for (const place of places) counts.set(place, (counts.get(place) ?? 0) + 1)
@@ -413,7 +417,7 @@ function mostOf(places: readonly Place[]): Place | undefined {
 }
 
 /**
- * The identifying marks of a listing, as comparable text: two listings of one kind that share a
+ * A mark that identifies a listing, as comparable text: two listings of one kind that share a
  * package, a remote, an operation or an agent's address are the same service in every source.
  */
 type ListingMark = string
@@ -423,7 +427,7 @@ type Facts = Readonly<Record<string, unknown>>
 
 type Identity = ReturnType<typeof identify>
 
-/** Read leniently: a file that `check` would refuse still must not be listed a second time. */
+/** Reads leniently: even a file that `check` would refuse must not be listed a second time. */
 function identify(facts: Facts) {
   const { kind, url, http, sources } = facts
   const origin = kind === 'http_api' && typeof url === 'string' ? originOf(url) : null
@@ -435,7 +439,7 @@ function identify(facts: Facts) {
     refs: textsOf(sources, 'ref'),
     /** For an API; null for any other kind. */
     origin,
-    /** It names no operation, so it represents its whole origin. */
+    /** Whether it names no operation, so that it represents its whole origin. */
     isComplete: origin !== null && textsOf(http, 'url').length === 0,
   }
 }
@@ -508,7 +512,7 @@ export function originOf(text: string): string | null {
   return url === null ? null : `${url.protocol}//${url.host.replace(/^www\./, '')}`
 }
 
-/** Host and path; all spellings of a path's variables are equal. */
+/** Host and path; all names for a path's variables are equal. */
 function addressOf(text: string): string {
   const url = URL.parse(text)
   if (url === null) return text
@@ -518,7 +522,7 @@ function addressOf(text: string): string {
   return `${url.host.replace(/^www\./, '')}${path}`
 }
 
-/** Texts of that name in a list of members. */
+/** The texts under a name in a list of objects. */
 function textsOf(list: unknown, name: string): string[] {
   return listOf(list)
     .filter(isJsonObject)

@@ -28,8 +28,8 @@ interface Source {
 }
 
 /**
- * OpenAPI 3.0 and 3.1 on the seller's own origin; null for any other document. References within the
- * document are followed, others are left out.
+ * Reads OpenAPI 3.0 and 3.1 about the seller's own origin; null for any other document. References
+ * within the document are followed, all others are left out.
  *
  * @param address where the document was read
  */
@@ -53,7 +53,7 @@ export function readOpenApi(document: unknown, address: string): DescribedApi | 
   )
 }
 
-/** Valid by our rules, without the shapes that are not; null where it still is not. */
+/** An operation that is valid by our rules, if need be without its shapes; null where it is not. */
 function toSound(operation: Operation): Operation | null {
   const { body: _, response: _response, params, ...rest } = operation
   const bare = params?.map(({ schema: _schema, example: _example, ...param }) => param)
@@ -84,8 +84,8 @@ function readPath(path: string, item: Record<string, unknown>, source: Source): 
 }
 
 /**
- * At the operation, else in a table of the whole document, by method and path, else in members of
- * its writer's own: `x-x402-price` beside `info.x-x402` with network and payee.
+ * What the document says about paying: at the operation; or in a table of the whole document, by method
+ * and path; or in the writer's own members, `x-x402-price` and, with network and payee, `info.x-x402`.
  */
 function paymentInfoOf(
   operation: Record<string, unknown>,
@@ -112,7 +112,7 @@ function readOwnMembers(operation: Record<string, unknown>, document: Record<str
 const MAX_SERVERS = 20
 const MAX_CHOICES = 30
 
-/** The first server on the seller's own origin; the origin itself where none is named. */
+/** The first server on the seller's own origin; the origin itself where the document names none. */
 function findBase(named: readonly unknown[], address: string): string | null {
   const { origin } = new URL(address)
   const lists = named.map((each) => listOf(each).filter((server) => !isOfWriter(server)))
@@ -126,14 +126,14 @@ function findBase(named: readonly unknown[], address: string): string | null {
   return null
 }
 
-/** Where its writer runs it: of no use to anybody else, and often forgotten in a document. */
+/** Whether a server is local to the document's writer: nobody else can use it, and it is often left in by mistake. */
 function isOfWriter(server: unknown): boolean {
   const hosts = fillVariables(objectOf(server)).map((url) => URL.parse(url)?.hostname ?? '')
   const local = /^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1\])$/
   return hosts.length > 0 && hosts.every((host) => local.test(host))
 }
 
-/** A server's address with its variables filled in: the defaults, then each choice of one. */
+/** A server's address with its variables filled in: first the defaults, then each choice of one variable. */
 function fillVariables({ url, variables }: Record<string, unknown>): string[] {
   if (typeof url !== 'string') return []
   const choices = Object.entries(objectOf(variables)).map(([name, variable]) => ({
@@ -183,14 +183,14 @@ function isFitting({ schema: shape, example }: Params[number]): boolean {
   return shape === undefined || example === undefined || findValueFault(shape, example) === null
 }
 
-/** The operation's own come first. A path parameter that nobody declared is still one. */
+/** The operation's own parameters come first. A path parameter that nobody declared still counts. */
 function withPlaces(url: string, params: Params): Pick<Operation, 'params'> {
   const places = placeholdersOf(url)
   const undeclared = places.map((name) => ({ name, in: 'path' as const, required: true }))
   const all = eachOnce([...params, ...undeclared], (param) => `${param.in} ${param.name}`).filter(
     (param) => param.in !== 'path' || places.includes(param.name),
   )
-  // Without what is required nobody can call; without the rest they can.
+  // Callers need the required parameters; only the rest may be cut.
   const { need = [], rest = [] } = Object.groupBy(all, ({ required }) =>
     required ? 'need' : 'rest',
   )
@@ -205,7 +205,7 @@ function readBody(value: unknown, document: unknown): Operation['body'] {
   return readPayload(dereference(content[type], document), 'application/json', document)
 }
 
-/** What a good answer is: callers check answers by the schema. */
+/** The good answer of an operation; callers check answers by its schema. */
 function readResponse(
   operation: Record<string, unknown>,
   { document, address }: Source,
@@ -227,7 +227,7 @@ function jsonTypeOf(content: Record<string, unknown>): string | undefined {
   return Object.keys(content).find((type) => /^application\/(?:[\w.-]+\+)?json\b/.test(type))
 }
 
-/** An example that violates its own schema is left out, and a schema that nobody could use. */
+/** Leaves out an example that violates its own schema, and a schema that nobody could use. */
 function readPayload(
   media: Record<string, unknown>,
   content_type: string,
@@ -244,7 +244,7 @@ function readPayload(
   ])[0]
 }
 
-/** The media type's own, else the first of its named ones, else the schema's. */
+/** The media type's own example, else the first of its named ones, else the schema's. */
 function readExample(media: Record<string, unknown>, document: unknown): unknown {
   const [named] = Object.values(objectOf(media.examples))
   const ofSchema = dereference(media.schema, document).example
@@ -262,14 +262,14 @@ function dereference(value: unknown, document: unknown): Record<string, unknown>
   return object
 }
 
-/** A shape deeper, longer or larger than this helps no caller: it is left open there. */
+/** A shape beyond these limits helps no caller: what exceeds them is left open. */
 const INLINE_DEPTH = 8
 
 const INLINE_NODES = 1000
 
 /**
- * A schema of an OpenAPI document as one that holds by itself: its references are filled in, and
- * 3.0's `nullable` becomes a type. Recursive references are left open.
+ * An OpenAPI document's schema made self-contained: its references are filled in, and 3.0's
+ * `nullable` becomes a type. Recursive references are left open.
  *
  * @param document what references start from
  */
@@ -305,7 +305,7 @@ function inline(value: unknown, place: InlinePlace): unknown {
 
 function withNull({ nullable, ...schema }: Record<string, unknown>): Record<string, unknown> {
   const isOfType = nullable === true && typeof schema.type === 'string'
-  // A property may also be called `nullable`; then it is an object.
+  // A property may also be called `nullable`; then its value is an object.
   if (nullable !== undefined && typeof nullable !== 'boolean') return { ...schema, nullable }
   if (!isOfType) return schema
   const choices = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {}

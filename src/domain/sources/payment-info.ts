@@ -8,23 +8,23 @@ import { COUNTED_NETWORKS, TEMPO_CHAIN_ID, toCaip2, usdAssetOf } from '../trust/
 import { eachOnce, isJsonObject, largestOf, memberOf, present, smallestOf } from '../wire/json.ts'
 import { HTTP_METHODS, RAILS, type Rail } from '../wire/vocabulary.ts'
 
-/** What a seller's document says of paying for one operation. */
+/** What a seller's document says about paying for one operation. */
 export interface StatedPayment extends Pick<Operation, 'price' | 'offers'> {
-  /** CAIP-10, each once; placeholders of templates are none. */
+  /** CAIP-10, each once, without the placeholders of templates. */
   payees: string[]
-  /** Words that stand where a payee should. */
+  /** The text found in place of a payee. */
   placeholder?: string
-  /** Why an amount that is named is no price, where no other is one. */
+  /** Why a named amount is no price, where no other amount is a price. */
   fault?: PriceFault
 }
 
 const MAX_WAYS = 20
 
 /**
- * What a document says of paying, in every shape that is published: `x-payment-info` of an OpenAPI
- * operation and the entries of an x402 manifest. A list of `offers` (the draft of payment discovery)
- * or `accepts` (x402), one such offer by itself, or a price in dollars beside the `protocols` that
- * take it. A price that only the 402 states does not count.
+ * What a document says about paying, in every shape that is published: `x-payment-info` of an
+ * OpenAPI operation and the entries of an x402 manifest. Both have a list of `offers` (the draft of
+ * payment discovery) or `accepts` (x402), a single such offer, or a price in dollars beside the
+ * `protocols` that take it. A price that only the 402 states does not count.
  */
 export function readPaymentInfo(info: unknown): StatedPayment {
   if (!isJsonObject(info)) return { payees: [] }
@@ -43,7 +43,7 @@ export function readPaymentInfo(info: unknown): StatedPayment {
 
 type Bounds = Pick<Offer, 'min_usd' | 'max_usd'> & { per?: NonNullable<Operation['price']>['per'] }
 
-/** One way to pay, with what it costs where that is known. */
+/** A way to pay, with its price where that is known. */
 interface Way {
   /** Null where no protocol is named. */
   rail: Rail | null
@@ -53,7 +53,7 @@ interface Way {
   fault?: PriceFault | undefined
 }
 
-/** @param bounds the document's own price, where it is not that of one way */
+/** @param bounds the document's own price, where it is not the price of one way */
 function toStated(ways: readonly Way[], bounds: Bounds | null = null): StatedPayment {
   const main = ways.filter(({ network }) => network === null || !isTestNetwork(network))
   const priced = main.flatMap(({ rail, network, bounds: own }) =>
@@ -61,7 +61,7 @@ function toStated(ways: readonly Way[], bounds: Bounds | null = null): StatedPay
   )
   const faults = ways.flatMap(({ fault }) => fault ?? [])
   const fault = faults.find(({ reason }) => reason !== 'test_network') ?? faults[0]
-  // A card can't be charged a cent: beside a chain its amount is not what one call costs.
+  // A card can't be charged a cent: where a chain takes payment too, the card's amount is not what one call costs.
   const onChain = new Set(
     priced.filter(({ network }) => network !== undefined).map(({ rail }) => rail),
   )
@@ -82,7 +82,7 @@ function toStated(ways: readonly Way[], bounds: Bounds | null = null): StatedPay
   }
 }
 
-/** An offer by itself: x402's, or a method's with its intent, amount and currency. */
+/** A single offer: x402's, or one method's with its intent, amount and currency. */
 function readWay(value: unknown): Way[] {
   if (!isJsonObject(value)) return []
   const { method, intent } = value
@@ -101,7 +101,7 @@ function toBounds(usd: number | PriceFault | null): Pick<Way, 'bounds' | 'fault'
   return { bounds: null, ...present({ fault: usd ?? undefined }) }
 }
 
-/** The coin may stand as its symbol, and the amount in dollars. */
+/** Here the coin may be given by its symbol, and the amount in dollars. */
 function readX402Way(value: Record<string, unknown>, named: string): Way {
   const network = toChain(named)
   const symbol = textOf(value.asset ?? value.token ?? value.currency) ?? ''
@@ -114,14 +114,14 @@ function readX402Way(value: Record<string, unknown>, named: string): Way {
   return { rail: 'x402', network, payTo: payeeOf(value), ...toBounds(usd) }
 }
 
-/** As CAIP-2; a test network that no table names as it is written, so that it is known for one. */
+/** The network as CAIP-2; a test network that no table has stays as written, to be recognised as one. */
 function toChain(name: string): string | null {
   return toCaip2(name) ?? (isTestNetwork(name) ? name : null)
 }
 
 const TEST_COINS = { allowTestCoins: true }
 
-/** Dollars written as such beside the coin's symbol. */
+/** An amount in dollars, written with a decimal point, beside the coin's symbol. */
 function readUsdOf(value: Record<string, unknown>, symbol: string): number | null {
   const { amount } = value
   const isDecimal = typeof amount === 'string' && /^\d+\.\d+$/.test(amount) && isDollar(symbol)
@@ -175,7 +175,7 @@ function readAmount(value: Record<string, unknown>, network: string | null) {
 const FIXED =
   `price priceUsd price_usd priceUSD price_usdc priceUsdc amountUsd amount_usd usd`.split(' ')
 
-/** A price in dollars, fixed or from and to; null where only the 402 tells. */
+/** A price in dollars, fixed or a range; null where only the 402 states it. */
 function readBounds(info: Record<string, unknown>): Bounds | null {
   const stated = FIXED.map((name) => info[name]).find((each) => (each ?? null) !== null)
   const inner = isJsonObject(stated) ? stated : { amount: stated ?? amountAlone(info) }
@@ -193,7 +193,7 @@ function readBounds(info: Record<string, unknown>): Bounds | null {
   return words === null ? null : { ...words.bounds, per: words.per }
 }
 
-/** An amount is in dollars only where it is not a payment method's or a chain's: those count units. */
+/** An amount is in dollars only if it belongs to no payment method or chain, which count in units. */
 function amountAlone({ method, network, amount }: Record<string, unknown>): unknown {
   const isWay = typeof network === 'string' || (method !== undefined && !isHttpMethod(method))
   return isWay ? undefined : amount
@@ -213,7 +213,7 @@ function readUsd(value: unknown): number | null {
 }
 
 /**
- * A price in words with both ends given: "$0.01 – $2.00" and "$0.006" are bounds, "$0.04+" and
+ * A price in words with both ends given: "$0.01 – $2.00" and "$0.006" are bounds, but "$0.04+" and
  * "$0.12/hr" do not limit what a call costs.
  */
 function readPriceWords(text: string) {
@@ -229,7 +229,7 @@ function readPriceWords(text: string) {
 
 type Place = Pick<Way, 'rail' | 'network' | 'payTo'>
 
-/** Protocols by name, each with what the document says of it. */
+/** Protocols by name, each with what the document says about it. */
 function protocolsOf(info: Record<string, unknown>): [string, Record<string, unknown>][] {
   const listed = [info.protocols ?? info.protocol ?? []].flat().slice(0, MAX_WAYS)
   const inline = Object.fromEntries(RAILS.map((rail) => [rail, info[rail]]))
@@ -242,12 +242,12 @@ function protocolsOf(info: Record<string, unknown>): [string, Record<string, unk
   ].flatMap(([name, entry]) => (isJsonObject(entry) ? [[name.toLowerCase(), entry]] : []))
 }
 
-/** A protocol's own amount, as the offer that it is. */
+/** A protocol's own amount, as an offer. */
 function toNamedWay([method, entry]: [string, Record<string, unknown>]): object[] {
   return (entry.amount ?? null) === null ? [] : [{ method, ...entry }]
 }
 
-/** Which protocols take it, each with its networks and payees; the document's own for all of them. */
+/** The protocols that take payment, each with its networks and payees, or else with the document's own. */
 function readProtocols(info: Record<string, unknown>): Place[] {
   const method = textOf(info.method)
   const named = protocolsOf(info)
@@ -276,22 +276,22 @@ export function textOf(value: unknown): string | null {
 }
 
 /**
- * One way to pay as x402 writes it, wherever it stands: in a 402, a manifest, a row of a catalogue,
- * an OpenAPI document or a tool's terms. `amount` is version 2's word, `maxAmountRequired` 1's.
+ * One way to pay as x402 writes it, whether in a 402, a manifest, a row of a catalogue, an OpenAPI
+ * document or a tool's terms. `amount` is its name in version 2, `maxAmountRequired` in version 1.
  */
 export interface X402Offer {
   scheme: string
   /** CAIP-2 where we know the name, else as written. */
   network: string
   asset: string
-  /** Whole base units, as written; '' where it names none. */
+  /** Whole base units, as written; '' where none are named. */
   amount: string
   payTo: string | null
   /** The price of one call in USD, or the reason it has no price. */
   price: number | PriceFault
-  /** CAIP-10 of the payee; null where it is not an account of the network. */
+  /** CAIP-10 of the payee; null where the payee is not an account of the network. */
   payout: string | null
-  /** Everything a payer signs, where the offer says all of it. */
+  /** Everything that a payer signs; null if the offer lacks part of it. */
   accept: Accept | null
 }
 
@@ -305,11 +305,11 @@ interface PriceFault {
     | 'malformed_amount'
     | 'price_too_high'
   detail: string
-  /** What was asked all the same, where it is too much to be a price. */
+  /** The amount, where it is too high to be a price. */
   usd?: number
 }
 
-/** Above this a call's price is a ceiling, a decoy, or a mistake in decimals (USD). */
+/** A higher price per call is a ceiling, a decoy, or a mistake in decimals (USD). */
 export const MAX_CALL_USD = 1000
 
 const text = v.pipe(v.string(), v.maxLength(200))
@@ -325,13 +325,13 @@ const OfferSchema = v.object({
   extra: v.optional(v.unknown()),
 })
 
-/** Whether coins of test networks, which cost nothing, have a price. */
+/** Whether coins of test networks, which are worth nothing, have a price. */
 interface CoinRules {
   allowTestCoins: boolean
 }
 const MAIN_ONLY: CoinRules = { allowTestCoins: false }
 
-/** @returns null for anything other than a way to pay. */
+/** @returns null for anything other than a way to pay */
 export function readX402Offer(value: unknown, rules = MAIN_ONLY): X402Offer | null {
   const parsed = v.safeParse(OfferSchema, value)
   if (!parsed.success) return null
@@ -350,7 +350,7 @@ export function readX402Offer(value: unknown, rules = MAIN_ONLY): X402Offer | nu
   }
 }
 
-/** Nobody is paid there: a template's words, and the zero, burn and counted-up addresses of examples. */
+/** Whether nobody is paid there: words of a template, or the zero, burn and counted-up addresses of examples. */
 function isPlaceholderWallet(wallet: string | null): boolean {
   if (wallet === null || wallet === '') return false
   return ADDRESS.test(wallet)
@@ -372,7 +372,7 @@ function priceOf(
     const detail = `expected eip155:<id> or solana:<reference>, got ${shown(network)}`
     return faultOf('unsupported_network', detail)
   }
-  // Any other scheme's amount is a ceiling, not a price.
+  // The amount of any other scheme is a ceiling, not a price.
   if (scheme !== 'exact')
     return faultOf('ceiling_price', `expected an exact amount, got the scheme ${shown(scheme)}`)
   const decimals = decimalsOf(network, asset, rules)
@@ -383,7 +383,8 @@ function priceOf(
 const MAX_DIGITS = 40
 
 /**
- * Whole base units as dollars, through BigInt and text: 0.1 + 0.2 has no place in a price.
+ * Converts whole base units to dollars through BigInt and text, because floating point would make
+ * 0.1 + 0.2 wrong.
  *
  * @example priceUnits('3000', 6) → 0.003
  */
@@ -416,9 +417,9 @@ function shown(text: string): string {
 }
 
 /**
- * Decimals of further dollar coins that priced endpoints name, by chain and contract: a price is a
- * claim, where a settlement is proof. Without an entry in either table no price in dollars can be
- * computed: 18 decimals read as 6 would ask for ten billion.
+ * Decimals of more dollar coins that priced endpoints name, by chain and contract. They serve for
+ * prices only: a price is a claim, a settlement is proof. A coin in neither table has no price in
+ * dollars, because 18 decimals read as 6 would make it ten billion.
  */
 const CLAIMED_COINS: Readonly<Record<string, number>> = {
   // USDC
@@ -437,7 +438,7 @@ const CLAIMED_COINS: Readonly<Record<string, number>> = {
   [`eip155:${TEMPO_CHAIN_ID}:0x20c0000000000000000000000000000000000000`]: 6,
 }
 
-/** @returns null for a coin not known to be worth a dollar. */
+/** @returns null for a coin not known to be worth a dollar */
 function decimalsOf(network: string, asset: string, rules = MAIN_ONLY): number | null {
   const coin = network.startsWith('eip155:') ? asset.toLowerCase() : asset
   const counted = usdAssetOf(network, rules)
@@ -446,7 +447,7 @@ function decimalsOf(network: string, asset: string, rules = MAIN_ONLY): number |
   return Object.hasOwn(CLAIMED_COINS, key) ? (CLAIMED_COINS[key] ?? null) : null
 }
 
-/** The same by contract or mint alone, where no chain is named; null where chains disagree. */
+/** The decimals by contract or mint alone, where no chain is named; null where chains disagree. */
 function coinDecimals(asset: string): number | null {
   if (!ADDRESS.test(asset)) return null
   const found = NETWORKS.map((network) => decimalsOf(network, asset)).filter(
@@ -467,12 +468,12 @@ const MAX_OPERATIONS = 100
 
 const MAX_TEXT = 300
 
-/** What a seller's own document says of its API. */
+/** What a seller's own document says about its API. */
 export type DescribedApi = ReturnType<typeof toDescribedApi>
 
 const schema = createOperationSchema({ allowPrivate: false })
 
-/** Of many operations the first. */
+/** Keeps the first operations if there are many. */
 export function toDescribedApi(
   about: { title: string | null; description: string | null },
   described: readonly Described[],
@@ -484,7 +485,7 @@ export function toDescribedApi(
     operations: described.slice(0, MAX_OPERATIONS).map(({ operation }) => operation),
     /** CAIP-10. */
     payees: [...new Set(payments.flatMap(({ payees }) => payees))],
-    /** Words that stand where a payee should. */
+    /** The text found in place of a payee. */
     ...present({ placeholder }),
     truncated: described.length > MAX_OPERATIONS,
   }
@@ -502,7 +503,7 @@ export interface Described {
   payment: StatedPayment
 }
 
-/** One line of a seller's words, cut. */
+/** One line of a seller's words, cut to length. */
 export function lineOf(value: unknown): string | null {
   if (typeof value !== 'string') return null
   const line = value.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+|\s+/gu, ' ').trim()

@@ -6,7 +6,7 @@ import type { UrlRules } from '../listing/target-url.ts'
 import { EvidenceSchema } from '../trust/evidence.ts'
 import { CalendarDateSchema, count, InstantSchema, textLike, uniqueList } from '../wire/shapes.ts'
 
-/** The facts of a listing from sources, in the order of a file; only people write others. */
+/** The facts of a listing that sources may give, in the order of a file; only people write others. */
 export const SOURCE_FIELDS = [
   'kind',
   'name',
@@ -35,7 +35,7 @@ export const MAX_PAYEES = 20
 export const NamedPayeeSchema = v.strictObject({
   /** CAIP-10. */
   payee: PayoutSchema,
-  /** How many hosts are paid there, where the source says so. */
+  /** How many hosts are paid at this address, where the source says so. */
   shared_with: v.exactOptional(v.pipe(count, v.minValue(2, 'expected 2 or more'))),
 })
 
@@ -46,17 +46,17 @@ const DeprecatedSchema = v.strictObject({
 })
 export type Deprecated = v.InferOutput<typeof DeprecatedSchema>
 
-/** A source's facts of one service. */
+/** A source's facts about one service. */
 function createSourceRowSchema(rules: UrlRules) {
   const facts = v.pick(createListingFactsSchema(rules), SOURCE_FIELDS)
   return v.strictObject({
-    /** The listing it would be by itself. */
+    /** The id of the listing that it would be by itself. */
     id,
-    /** The listing it belongs to, where people or an earlier import decided that. */
+    /** The listing that it belongs to, where people or an earlier import decided that. */
     of: v.optional(id),
     /** The day it was published, or first read. */
     added: v.optional(CalendarDateSchema),
-    /** The day its prices were last read, where that is not `added`. */
+    /** The day its prices were last read, if different from `added`. */
     read: v.optional(CalendarDateSchema),
     facts: v.partial(facts),
     evidence: v.optional(
@@ -66,13 +66,13 @@ function createSourceRowSchema(rules: UrlRules) {
     payees: v.optional(
       uniqueList(NamedPayeeSchema, MAX_PAYEES, ({ payee }) => normalizePayout(payee)),
     ),
-    /** For a kit: its contents and requirements, for the person who lists it. */
+    /** A kit's contents and requirements, for the person who lists it. */
     skill: v.optional(SkillFactsSchema),
-    /** Its source advises against it, with what it says of that, such as a successor. */
+    /** The source advises against the service, with its reason, such as a successor. */
     deprecated: v.optional(DeprecatedSchema),
     /** Words that a person must read before the row is accepted. */
     held: v.optional(v.string()),
-    /** When a full run first no longer showed it. */
+    /** When a full run first no longer found it. */
     missing_since: v.optional(InstantSchema),
     /** When the source was found to no longer list it. */
     withdrawn: v.optional(InstantSchema),
@@ -87,7 +87,7 @@ export function createRowParser(rules: UrlRules): (row: object) => SourceRow {
   return (row) => v.parse(schema, row)
 }
 
-/** `content/sources/<importer>/rows.json`: by the source's own name of each row. */
+/** `content/sources/<importer>/rows.json`: rows by the source's own names for them. */
 export function createSourceFileSchema(rules: UrlRules) {
   return v.strictObject({
     /** How many rows the last full run accepted. */
@@ -97,16 +97,16 @@ export function createSourceFileSchema(rules: UrlRules) {
 }
 export type SourceFile = v.InferOutput<ReturnType<typeof createSourceFileSchema>>
 
-/** A row with the importer that wrote it, and the source's own name of it. */
+/** A row with the importer that wrote it, and the source's own name for it. */
 export interface NamedRow {
   importer: string
   key: string
   row: SourceRow
 }
 
-/** Files and answers of sellers themselves: they come before every registry and catalogue. */
+/** Importers of sellers' own files and answers, which come before every registry and catalogue. */
 const SELLERS_OWN: ReadonlySet<string> = new Set(['agent_cards', 'package_manifests'])
-/** The importer that reads the sellers of listings: its rows have no source in the table. */
+/** The importer that reads the sellers of listings; the table has no source for its rows. */
 const SELLER_READER = 'discovery'
 
 export function isSellersOwn({ importer, row }: NamedRow): boolean {
@@ -131,7 +131,7 @@ export function orderRows(rows: readonly NamedRow[], sources: readonly string[])
     .map(({ each }) => each)
 }
 
-/** The same text for the same rows: a line for each plain fact and for each list item. */
+/** The same text for the same rows, with a line for each plain fact and for each list item. */
 export function renderSourceFile({ taken, rows }: SourceFile): string {
   const blocks = Object.entries(rows)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -140,7 +140,7 @@ export function renderSourceFile({ taken, rows }: SourceFile): string {
   return `{\n${count}"rows": {\n${blocks.join(',\n')}\n}\n}\n`
 }
 
-/** How deep a value is written over several lines. */
+/** Down to this depth, a value is written over several lines. */
 const MAX_SPREAD = 4
 
 function renderMembers(value: unknown, depth: number): string {
@@ -160,7 +160,7 @@ function renderMembers(value: unknown, depth: number): string {
 /** The source whose rows are folders of public repositories with a `SKILL.md`. */
 export const SKILL_SOURCE = 'agent_skills'
 
-/** Entries per list: nobody reads a longer one at a glance. */
+/** Entries per list: nobody reads a longer list at a glance. */
 export const MAX_SKILL_ENTRIES = 200
 const list = (shape: RegExp, expected: string) =>
   v.pipe(v.array(v.pipe(v.string(), v.regex(shape, expected))), v.maxLength(MAX_SKILL_ENTRIES))
@@ -183,15 +183,15 @@ const SkillFactsSchema = v.strictObject({
       'expected the name of a licence: letters, digits, spaces and . + ( ) / - _',
     ),
   ),
-  /** The commit it was read at. */
+  /** The commit at which it was read. */
   commit: v.optional(v.string()),
-  /** Paths below its folder; absent where only its `SKILL.md` was read. */
+  /** Paths in its folder; absent where only its `SKILL.md` was read. */
   files: v.optional(list(SKILL_SHAPES.file, 'expected a path below the folder')),
   /** Environment variables that its text reads. */
   env: list(SKILL_SHAPES.env, 'expected the name of an environment variable'),
-  /** Tools of the agent that it requires. */
+  /** Tools that the agent must have. */
   tools: list(SKILL_SHAPES.tool, 'expected the name of a tool'),
-  /** What runs its scripts. */
+  /** Programs that run its scripts. */
   programs: list(/^[A-Za-z][\w.]{0,30}$/, 'expected the name of a program'),
   /** Hosts that its code blocks name. */
   hosts: list(SKILL_SHAPES.host, 'expected a host'),
@@ -201,7 +201,7 @@ export type SkillFacts = v.InferOutput<typeof SkillFactsSchema>
 const MAX_SHOWN = 12
 
 /**
- * The notes of a listing below its rows, in our words.
+ * A skill's contents and requirements in our words, for the notes of its listing.
  *
  * @example describeSkill({ licence: 'MIT', env: [], tools: [], programs: ['Python'], hosts: [] })
  *   → 'Its scripts need Python. Licensed under MIT.'
@@ -212,7 +212,7 @@ export function describeSkill(skill: SkillFacts): string {
   return [
     programs.length > 0 && `Its scripts need ${join(programs)}.`,
     env.length > 0 && `It reads ${joinCode(env)} from the environment.`,
-    tools.length > 0 && `It asks for these tools of the agent: ${joinCode(tools)}.`,
+    tools.length > 0 && `The agent needs these tools: ${joinCode(tools)}.`,
     hosts.length > 0 && `Its code blocks name ${joinCode(hosts)}.`,
     files.length > 1 && `Its files: ${joinCode(files)}.`,
     isElsewhere ? `Its licence is in \`${licence.slice(4)}\`.` : `Licensed under ${licence}.`,

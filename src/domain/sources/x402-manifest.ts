@@ -19,14 +19,14 @@ import {
 const MAX_ENTRIES = 500
 const MAX_PARAMS = 30
 
-/** Names under which manifests hold their entries, as a list or by `METHOD /path`; the best first. */
+/** Members in which manifests have their entries, as a list or by `METHOD /path`; the best first. */
 const LISTS = `resources endpoints items services routes paths apis capability_catalog`.split(' ')
 const LIST_NAME = /^(?!.*free)\w*(?:resources|endpoints|items|services|routes|apis)$/i
 
 /**
- * `/.well-known/x402` and `/.well-known/x402.json`, versions 1 and 2: paid operations on the seller's
- * own origin with prices, networks, payees and shapes; null for any other document. What the
- * document says of payment as a whole holds for each entry that says nothing else.
+ * Reads `/.well-known/x402` and `/.well-known/x402.json`, versions 1 and 2: paid operations on the
+ * seller's own origin with prices, networks, payees and shapes; null for any other document.
+ * Payment terms of the whole document apply to each entry that has none of its own.
  *
  * @param address where the document was read
  */
@@ -69,7 +69,7 @@ function entriesOf(document: Record<string, unknown>): unknown[] {
     .filter((way) => typeof memberOf(way, 'resource') === 'string')
 }
 
-/** Payment as it stands once for the whole document. */
+/** The payment terms that the document states once for all entries. */
 function sharedPayment(document: Record<string, unknown>): Record<string, unknown> {
   const { payment, payments, provider } = document
   const own = [memberOf(payment, 'x402'), payment, payments, provider].find(isJsonObject) ?? {}
@@ -86,7 +86,7 @@ function sharedPayment(document: Record<string, unknown>): Record<string, unknow
 /** Names of an entry's own payment, from the most exact. */
 const PAYMENTS = ['x-payment-info', 'payment', 'pricing']
 
-/** What an entry says comes first; ways to pay that stand once take an entry's own price. */
+/** An entry's own terms come first. Ways to pay that are stated once get the entry's own price. */
 function readPayment(
   entry: Record<string, unknown>,
   { accepts: sharedWays = [], ...shared }: Record<string, unknown>,
@@ -109,18 +109,18 @@ function baseOf(document: Record<string, unknown>, address: string): string {
   return typeof named === 'string' ? `${named.replace(/\/+$/, '')}/` : new URL('/', address).href
 }
 
-/** Where an entry stands. */
+/** Where an entry was found. */
 interface Place {
   base: string
-  /** The document that says it. */
+  /** The document's address. */
   ref: string
-  /** What the document says of payment for all of its entries. */
+  /** The document's payment terms for all of its entries. */
   shared?: Record<string, unknown>
 }
 
 /**
  * One paid operation, as a manifest, a row of the Bazaar or an endpoint of a catalogue describes it:
- * an address alone or with its method, payment and shapes; null where it names no address to call.
+ * an address alone, or with its method, payment and shapes; null where it names no address to call.
  */
 export function readPaidEntry(entry: unknown, { base, ref, shared = {} }: Place): Described | null {
   const named = readEntry(entry, base)
@@ -131,9 +131,9 @@ export function readPaidEntry(entry: unknown, { base, ref, shared = {} }: Place)
 }
 
 interface Entry {
-  /** Null where the manifest names none. */
+  /** Null where the manifest names no method. */
   method: HttpMethod | null
-  /** With its places as `{name}`. */
+  /** Has `{name}` for each path parameter. */
   url: string
   place: string[]
   body: Record<string, unknown>
@@ -219,7 +219,7 @@ function toOperation(given: Given): Operation | null {
   return firstSound([whole, bare])
 }
 
-/** The input as x402 describes it, else as a JSON Schema: fields of a GET are its query. */
+/** The input as x402 describes it, else as a JSON Schema, whose fields are the query of a GET. */
 function readShapes({ body: entry, method, input }: Entry) {
   const { method: _, ...reported } = input
   if (reported.params !== undefined || reported.body !== undefined) return reported
@@ -251,7 +251,7 @@ function firstOf(value: unknown, names: readonly string[]): unknown {
   return names.map((name) => memberOf(value, name)).find((each) => each !== undefined)
 }
 
-/** From bazaar of x402 version 2, `outputSchema` of 1; invalid parts are left out. */
+/** From `bazaar` in version 2 of x402, or `outputSchema` in version 1; invalid parts are left out. */
 type X402Input = Pick<Operation, 'params' | 'body'>
 
 /** Sellers' names for the query. */
@@ -260,7 +260,7 @@ const MOST_FIELDS = 40
 /** Nobody reads a larger description of an input. */
 const BOUNDS = { depth: 16, nodes: 2000, characters: 30_000 } as const
 
-/** Of anything in the form of a 402's terms, such as a row of a discovery answer. */
+/** Reads anything in the form of a 402's terms, such as a row of a discovery answer. */
 export function readX402Input(stated: unknown): X402Input & { method?: unknown } {
   const bazaar = memberOf(memberOf(stated, 'extensions'), 'bazaar')
   const accepts = listOf(memberOf(stated, 'accepts'))
@@ -346,8 +346,8 @@ function toObjectSchema(fields: Record<string, unknown>): Record<string, unknown
 const MEDIA_TYPES: Record<string, string> = { json: 'application/json', text: 'text/plain' }
 
 /**
- * The output according to a 402, or a row of a discovery answer: bazaar's `info.output` of x402
- * version 2, `outputSchema.output` of 1. Null where nothing valid is there.
+ * The output according to a 402 or a row of a discovery answer: bazaar's `info.output` in version 2
+ * of x402, `outputSchema.output` in version 1. Null where nothing valid is there.
  */
 export function readX402Output(stated: unknown): NonNullable<Operation['response']> | null {
   const bazaar = memberOf(memberOf(stated, 'extensions'), 'bazaar')
@@ -389,7 +389,7 @@ function readVersion1(output: unknown): Reading | null {
   return present({ schema, example })
 }
 
-/** A schema that says more than that it is an object. */
+/** Whether a schema says more than that its value is an object. */
 function isShape({ type, properties, items }: Record<string, unknown>): boolean {
   if (isJsonObject(properties)) return Object.keys(properties).length > 0
   return type === 'array' ? isJsonObject(items) : type === 'string' || type === 'number'
