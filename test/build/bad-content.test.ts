@@ -338,7 +338,10 @@ describe('comparison pages and tables', () => {
 
   const linked = (url: string) => `- { name: Elsewhere, url: "${url}", note: Others. }\n`
   test.each([
-    ['https://registry.modelcontextprotocol.io', 'mcp_registry is a source of facts'],
+    [
+      'https://registry.modelcontextprotocol.io',
+      'is a source of facts, so it cannot also be linked here',
+    ],
     ['https://unknown.example', 'no row of tables/sources.yaml links to https://unknown.example'],
   ])('a linked directory is one that nothing is taken from: %s', (url, message) => {
     const tables = { [FILE]: listingText(), 'tables/also_search.yaml': linked(url) }
@@ -365,7 +368,7 @@ describe('comparison pages and tables', () => {
     (endpoint) => {
       const roadmap = `- { id: magic, name: Magic, endpoint: ${endpoint}, note: Soon. }\n`
       expect(check({ [FILE]: listingText(), 'tables/roadmap.yaml': roadmap })[0]).toContain(
-        `magic: no route answers ${endpoint}`,
+        `magic: expected an endpoint of the route table, got ${endpoint}`,
       )
     },
   )
@@ -433,7 +436,7 @@ describe('a listing that moved', () => {
       undefined,
       'expected moves that end at a listing, got a circle from x402.old through x402.old',
     ],
-    ['without saying where', {}, undefined, 'expected the id it has now'],
+    ['without saying where', {}, undefined, 'expected the current id'],
     [
       'for another reason',
       { moved_to: 'x402.foo', reason: 'dead' },
@@ -444,13 +447,13 @@ describe('a listing that moved', () => {
       'without its former file',
       { moved_to: 'x402.foo', listing: undefined },
       undefined,
-      'expected the file as it was',
+      'expected the former file',
     ],
     [
       'to another domain',
       { moved_to: 'x402.foo' },
       elsewhere,
-      'expected a page on weather.example that says so, got none',
+      'expected a page on weather.example that announces the move, got none',
     ],
     [
       'by the word of the new domain',

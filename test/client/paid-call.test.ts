@@ -94,7 +94,7 @@ describe('a call through the relay', () => {
     const empty = new x402Client()
     const refused = call({ pay: { ...pay(0.05), wallet: empty } })
     await expect(refused).rejects.toMatchObject({ code: 'wallet-refused', status: 402 })
-    await expect(refused).rejects.toThrow(/signed nothing.*version 2.*npm install @x402\/core/)
+    await expect(refused).rejects.toThrow(/did not sign.*version 2.*npm install @x402\/core/)
     expect(requests.length).toBe(1)
   })
 

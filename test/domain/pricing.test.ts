@@ -35,7 +35,7 @@ describe('pricing', () => {
     [
       'another model',
       { model: 'monthly' },
-      /^model: expected model per_call or unknown; what is free/,
+      /^model: expected model per_call or unknown; a free service has/,
     ],
     ['no rail', { ...PER_CALL, rails: [] }, /^rails: expected at least one rail/],
     ['a rail twice', { ...PER_CALL, rails: ['x402', 'x402'] }, /^rails: expected each rail once$/],

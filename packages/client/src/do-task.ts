@@ -201,9 +201,9 @@ async function considerTerms(
   const open = quotes.filter((quote) => !namesOf(row, quote).some((name) => run.paid.has(name)))
   const [cheapest] = open
   if (quotes.length === 0)
-    return toOutcome('no_terms', 'the seller's 402 has no terms in a dollar coin that the wallet can sign')
+    return toOutcome('no_terms', 'the 402 has no terms in a dollar coin that the wallet can sign')
   if (cheapest === undefined)
-    return toOutcome('paid_before', 'the seller's payee or operator was paid in this run already')
+    return toOutcome('paid_before', 'the payee or operator was already paid in this run')
   const { usd } = cheapest
   if (usd > quoteOf(row))
     return toOutcome('over_quote', `the seller requires $${usd}, but the plan quotes $${row.usd}`)
