@@ -7,7 +7,9 @@ process.env.LONG_TESTS = '1'
 /** What `npm test` leaves out: whole files by their names, rows of others by what they import. */
 const isLong = (file: string) =>
   file.endsWith('.long.test.ts') ||
-  /(?:support\/(?:long|stores)|thousand-listings)\.ts'/.test(readFileSync(file, 'utf8'))
+  /(?:support\/(?:long|stores)\.ts|thousand-listings\.ts|fast-check)'/.test(
+    readFileSync(file, 'utf8'),
+  )
 const include = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'] }).filter(isLong)
 
 export default defineConfig({ test: { ...config.test, include, exclude: [], maxWorkers: 2 } })

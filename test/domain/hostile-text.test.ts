@@ -21,6 +21,7 @@ import {
   toPreparedSummary,
 } from '../../src/domain/views/listing-view.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
+import { drawsOf } from '../support/long.ts'
 import { BASE_URL, SOURCES, toListing, VIEW_CONTEXT } from './listing-samples.ts'
 
 /** Legal names, each an attack on one reader further down. */
@@ -224,7 +225,7 @@ describe.each(['http_api', 'mcp_server'])('an %s whose schemas hide characters',
         const shown = texts.map((text) => text.replace(flags, ''))
         expect(shown.filter((text) => HIDDEN.some((each) => text.includes(each)))).toEqual([])
       }),
-      { numRuns: 60 },
+      { numRuns: drawsOf(60) },
     )
   })
 })

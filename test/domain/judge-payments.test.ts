@@ -15,6 +15,7 @@ import {
   weighBuyer,
 } from '../../src/domain/trust/score-listings.ts'
 import { judgeSeen, type SeenPayment } from '../support/judge-seen.ts'
+import { drawsOf } from '../support/long.ts'
 
 const NETWORK = 'eip155:8453'
 const AS_OF = '2026-11-30T23:59:59.999Z'
@@ -262,7 +263,7 @@ describe('the numbers of a listing', () => {
           expect(score(shuffled)).toEqual(score(rows))
         },
       ),
-      { numRuns: 50 },
+      { numRuns: drawsOf(50) },
     )
   })
 })

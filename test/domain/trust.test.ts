@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { judgeTrust, scoreTrust, type TrustInput } from '../../src/domain/trust/trust.ts'
+import { drawsOf } from '../support/long.ts'
 import { toMeasured } from './listing-samples.ts'
 
 /** Worked by hand from the published formula, not by this code. */
@@ -185,5 +186,5 @@ function sale(
 }
 
 function holds<Value>(values: fc.Arbitrary<Value>, rule: (value: Value) => boolean): void {
-  fc.assert(fc.property(values, rule), { numRuns: 500 })
+  fc.assert(fc.property(values, rule), { numRuns: drawsOf(500) })
 }

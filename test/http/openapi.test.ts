@@ -7,6 +7,7 @@ import { SCHEMAS, SHARED_SCHEMAS, toOpenApiSchema } from '../../src/build/openap
 import { PROBLEMS } from '../../src/domain/wire/problems.ts'
 import { ROUTES } from '../../src/domain/wire/routes.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
+import { IS_LONG } from '../support/long.ts'
 import { serveFixture } from '../support/running-service.ts'
 
 const document = createOpenApi('https://waypost.example', SITE_TEXTS)
@@ -150,7 +151,7 @@ describe('search parameters', () => {
           string: name === 'q' ? ['weather'] : [],
         }[schema.type] ??
         []
-      for (const sample of samples) {
+      for (const sample of samples.filter((_, place) => IS_LONG || place % 5 === 0)) {
         const response = await fetch(`${waypost.url}/api/v1/search?${name}=${sample}`)
         expect([sample, response.status]).toEqual([sample, 200])
         expect((await response.json()).query).toHaveProperty(name)

@@ -15,6 +15,7 @@ import {
   wallet,
 } from '../settlements/samples.ts'
 import { forAllTests } from '../support/for-tests.ts'
+import { drawsOf } from '../support/long.ts'
 import { createChain, createNode, payment, type RawLog, transfer } from './chain-double.ts'
 import { createMeter, openMeterStore, prove } from './meter-world.ts'
 
@@ -115,6 +116,6 @@ test('whatever the chain holds and the node limits, the rows are its payments, o
         )
       },
     ),
-    { numRuns: 25 },
+    { numRuns: drawsOf(25) },
   )
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DeclaredResponse } from '../../src/domain/relay/declared-answer.ts'
 import { condenseJson, judgeDelivery } from '../../src/domain/relay/judge.ts'
+import { drawsOf } from '../support/long.ts'
 
 const JSON_TYPE = 'application/json'
 const judge = (response: DeclaredResponse, body: unknown, more = {}) =>
@@ -185,7 +186,7 @@ describe('what a hostile seller declares or answers', () => {
         const kept = Buffer.from(read.json).toString()
         return !read.isOpen && isJson(kept) && (!read.isComplete || kept === text)
       }),
-      { numRuns: 300 },
+      { numRuns: drawsOf(300) },
     )
   })
   it('cuts a long text of any characters between two of them', () => {

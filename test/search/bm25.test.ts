@@ -4,6 +4,7 @@ import { NO_SEARCH_WORDS } from '../../src/domain/derived/tables.ts'
 import { readId, type SearchIndex } from '../../src/search/index/index-file.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
+import { drawsOf } from '../support/long.ts'
 import { indexOf, sampleDocument } from './search-samples.ts'
 
 /**
@@ -152,7 +153,7 @@ describe('the formula is the same at every size', () => {
           }
         },
       ),
-      { numRuns: 200 },
+      { numRuns: drawsOf(200) },
     )
   })
 })

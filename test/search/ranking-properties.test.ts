@@ -10,7 +10,7 @@ import {
 import { readId } from '../../src/search/index/index-file.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
-import { IS_LONG } from '../support/long.ts'
+import { drawsOf } from '../support/long.ts'
 import { indexOf as buildIndex, sampleDocument } from './search-samples.ts'
 
 const WORDS = ['zorb', 'plin', 'quax', 'vlim', 'dorv', 'fenk']
@@ -106,7 +106,7 @@ test('adding, removing or changing our own kits moves no organic position, score
       expect(after.results).toEqual(before.results)
       expect(after.total).toBe(before.total)
     }),
-    { numRuns: IS_LONG ? 300 : 60 },
+    { numRuns: drawsOf(300) },
   )
 })
 
@@ -118,7 +118,7 @@ test('our own kits are ranked apart and never stand among the results', () => {
       expect(ours.every(({ id }) => id.startsWith('kit.'))).toBe(true)
       expect(total).toBeLessThanOrEqual(organic.length)
     }),
-    { numRuns: IS_LONG ? 200 : 60 },
+    { numRuns: drawsOf(200) },
   )
 })
 
@@ -134,7 +134,7 @@ test('paying moves nothing: rails and prices change no text position or score', 
       )
       expect(ask(indexOf(paying), { q }).results).toEqual(before.results)
     }),
-    { numRuns: IS_LONG ? 200 : 60 },
+    { numRuns: drawsOf(200) },
   )
 })
 
@@ -153,7 +153,7 @@ test('filters keep exactly the listings they describe, alone and together', () =
         expect(relevance).toBeCloseTo(factor, 6)
       }
     }),
-    { numRuns: IS_LONG ? 300 : 60 },
+    { numRuns: drawsOf(300) },
   )
 })
 
@@ -171,7 +171,7 @@ test('a filter on a text search drops rows and changes no score', () => {
       expect(results).toEqual(kept)
       expect(total).toBe(kept.length)
     }),
-    { numRuns: IS_LONG ? 300 : 60 },
+    { numRuns: drawsOf(300) },
   )
 })
 
@@ -189,7 +189,7 @@ test('results come in order of relevance behind those of exactly that name, and 
       })
       expect(results).toEqual(sorted)
     }),
-    { numRuns: IS_LONG ? 200 : 60 },
+    { numRuns: drawsOf(200) },
   )
 })
 
@@ -206,6 +206,6 @@ test('pages put together are the whole, whatever their size, and past the end th
       expect(pages.every(({ total }) => total === whole.total)).toBe(true)
       expect(ask(index, { ...query, offset: 999_999_999 }).results).toEqual([])
     }),
-    { numRuns: IS_LONG ? 200 : 60 },
+    { numRuns: drawsOf(200) },
   )
 })

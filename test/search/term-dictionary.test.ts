@@ -10,6 +10,7 @@ import {
   wordsWithPrefix,
 } from '../../src/search/index/terms.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
+import { drawsOf } from '../support/long.ts'
 import { sampleDocument } from './search-samples.ts'
 import { termDictionary } from './term-samples.ts'
 
@@ -102,6 +103,6 @@ test('any text at all can be indexed, and every listing is found by its id', () 
         expect(organic.rows.map(({ row }) => readId(index, row))).toContain(id)
       }
     }),
-    { numRuns: 40 },
+    { numRuns: drawsOf(40) },
   )
 })

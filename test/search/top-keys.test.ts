@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createTopKeys } from '../../src/search/query/rank-rows.ts'
+import { drawsOf } from '../support/long.ts'
 
 test('the page is the one a full sort would give, whatever its size', () => {
   const keys = fc.uniqueArray(fc.integer(), { maxLength: 2000 })
@@ -11,6 +12,6 @@ test('the page is the one a full sort would give, whatever its size', () => {
       const sorted = all.toSorted((a, b) => b - a)
       expect([...top.take()]).toEqual(sorted.slice(0, size))
     }),
-    { numRuns: 500 },
+    { numRuns: drawsOf(500) },
   )
 })

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { drawsOf } from './long.ts'
 
 /**
  * Properties are tried on the same draws in every run: what fails once must fail for whoever looks
@@ -6,7 +7,10 @@ import fc from 'fast-check'
  * another number to draw from, or `random`.
  */
 const { DRAWS = '20260115' } = process.env
-if (DRAWS !== 'random') fc.configureGlobal({ seed: Number(DRAWS) })
+fc.configureGlobal({
+  numRuns: drawsOf(100),
+  ...(DRAWS !== 'random' && { seed: Number(DRAWS) }),
+})
 
 // Vite writes its own `base` there, and what runs in a test reads it for ours.
 if (process.env.BASE_URL === '/') delete process.env.BASE_URL
