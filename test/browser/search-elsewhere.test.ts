@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { divideByIndex, indexPages, toSearchPage } from '../../src/build/page-search.ts'
 import type { ListingView } from '../../src/domain/views/listing-view.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { longTest } from '../support/long.ts'
 import { serveFixture } from '../support/running-service.ts'
 import { startStaticHost } from '../support/static-host.ts'
 import { tempFolder } from '../support/temp-folder.ts'
@@ -106,7 +107,7 @@ test('where no function stands, the index in the browser answers and says so', a
   await close()
 })
 
-test('several indexes answer as one', async () => {
+longTest('several indexes answer as one', async () => {
   const pagefind = tempFolder('indexes')
   const listings = readListingViews()
   const pages = listings.map((listing) => ({

@@ -111,23 +111,26 @@ test('foreign names and first-party kits: text is text, and kits never stand amo
   await close()
 })
 
-test('without JavaScript the form answers as the API does, and says what it refuses', async () => {
-  const { page, close } = await openPage(waypost.url, { javaScriptEnabled: false })
-  await page.goto('/search?kind=http_api')
-  await page.locator('[data-search]').fill('weather')
-  await page.getByRole('button', { name: 'Search' }).click()
-  expect(page.url()).toContain('kind=http_api')
-  expect(await namesOn(page)).toEqual(toNames(await ask('q=weather&kind=http_api&limit=20')))
-  const refused = await page.goto('/search?kind=banana')
-  expect(refused?.status()).toBe(400)
-  expect(await page.locator('[data-notes]').textContent()).toContain('kind')
-  await page.goto('/search?offset=9999')
-  expect(await statusOn(page).textContent()).toContain('none from 10000 on')
-  expect(await page.locator('[data-empty]').textContent()).toContain('past the last result')
-  await page.getByRole('link', { name: 'Previous' }).click()
-  expect((await namesOn(page)).length).toBeGreaterThan(0)
-  await close()
-})
+longTest(
+  'without JavaScript the form answers as the API does, and says what it refuses',
+  async () => {
+    const { page, close } = await openPage(waypost.url, { javaScriptEnabled: false })
+    await page.goto('/search?kind=http_api')
+    await page.locator('[data-search]').fill('weather')
+    await page.getByRole('button', { name: 'Search' }).click()
+    expect(page.url()).toContain('kind=http_api')
+    expect(await namesOn(page)).toEqual(toNames(await ask('q=weather&kind=http_api&limit=20')))
+    const refused = await page.goto('/search?kind=banana')
+    expect(refused?.status()).toBe(400)
+    expect(await page.locator('[data-notes]').textContent()).toContain('kind')
+    await page.goto('/search?offset=9999')
+    expect(await statusOn(page).textContent()).toContain('none from 10000 on')
+    expect(await page.locator('[data-empty]').textContent()).toContain('past the last result')
+    await page.getByRole('link', { name: 'Previous' }).click()
+    expect((await namesOn(page)).length).toBeGreaterThan(0)
+    await close()
+  },
+)
 
 longTest('a slip is put right and said while typing too', async () => {
   const { page, faults, close } = await openPage(waypost.url)

@@ -5,7 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { toBadgeEmbeds } from '../../src/components/sellers/owner-words.ts'
 import { readSignInPath } from '../support/demo.ts'
-import { IS_LONG } from '../support/long.ts'
+import { IS_LONG, longTest } from '../support/long.ts'
 import { serveFixture } from '../support/running-service.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { openPage } from './browser.ts'
@@ -25,53 +25,56 @@ async function signIn(page: Page, listing: string, email: string): Promise<void>
   await page.getByText(`Signed in as ${email}`).waitFor()
 }
 
-test('a seller signs in by mail, starts a claim, is told what was seen, and signs out, all without JavaScript', async () => {
-  const { page, faults, close } = await openPage(waypost.url, { javaScriptEnabled: false })
-  await signIn(page, 'x402.weather', 'owner@shop.example')
-  const proofsOf = async (listing: string) => {
-    await page.goto(`/sellers/dashboard?listing=${listing}`)
-    const proofs = page.locator('#claim-new input[name=method]')
-    return proofs.evaluateAll((all) => all.map((each) => each.getAttribute('value')))
-  }
-  expect(await proofsOf('mcp.notebook')).toEqual(['oidc'])
-  expect(await proofsOf('x402.weather')).toEqual(['well_known', 'dns_txt'])
-  // An address elsewhere proves nothing: the page says which one would, before anything is sent.
-  await page.getByText('An address that ends in @weather.example proves it at once').waitFor()
-  await page.getByRole('button', { name: 'Use a file' }).click()
-  const claim = page.locator('.claim')
-  await claim.getByRole('listitem').first().waitFor()
-  await claim.getByRole('button', { name: 'Check now' }).click()
-  await claim.getByText('What we saw').waitFor()
-  const seen = await claim.locator('.notice').textContent()
-  expect(seen).toContain('api.weather.example/.well-known/listing-claim.txt')
+longTest(
+  'a seller signs in by mail, starts a claim, is told what was seen, and signs out, all without JavaScript',
+  async () => {
+    const { page, faults, close } = await openPage(waypost.url, { javaScriptEnabled: false })
+    await signIn(page, 'x402.weather', 'owner@shop.example')
+    const proofsOf = async (listing: string) => {
+      await page.goto(`/sellers/dashboard?listing=${listing}`)
+      const proofs = page.locator('#claim-new input[name=method]')
+      return proofs.evaluateAll((all) => all.map((each) => each.getAttribute('value')))
+    }
+    expect(await proofsOf('mcp.notebook')).toEqual(['oidc'])
+    expect(await proofsOf('x402.weather')).toEqual(['well_known', 'dns_txt'])
+    // An address elsewhere proves nothing: the page says which one would, before anything is sent.
+    await page.getByText('An address that ends in @weather.example proves it at once').waitFor()
+    await page.getByRole('button', { name: 'Use a file' }).click()
+    const claim = page.locator('.claim')
+    await claim.getByRole('listitem').first().waitFor()
+    await claim.getByRole('button', { name: 'Check now' }).click()
+    await claim.getByText('What we saw').waitFor()
+    const seen = await claim.locator('.notice').textContent()
+    expect(seen).toContain('api.weather.example/.well-known/listing-claim.txt')
 
-  await page.goto('/sellers/dashboard')
-  await claim.getByText('waiting for proof').waitFor()
-  expect(await claim.locator('.notice').textContent()).toBe(seen)
-  await claim.getByText('Prove it another way').click()
-  await claim.getByRole('button', { name: 'Use a DNS record' }).click()
-  await claim.getByText('A DNS record, started').waitFor()
-  // One listing is one claim.
-  expect(await claim.count()).toBe(1)
-  const codes = await claim.locator('.fact-list code').allTextContents()
-  expect(codes).toEqual([
-    expect.stringMatching(/^listing-claim=/),
-    expect.stringMatching(/ IN TXT "listing-claim=/),
-    expect.stringMatching(/^dig \+short TXT _listing-claim\./),
-  ])
-  await page.goto('/sellers/dashboard')
-  await claim.getByRole('button', { name: 'Show the steps' }).click()
-  await claim.locator('.fact-list').waitFor()
-  expect(await claim.locator('.fact-list code').allTextContents()).toEqual(codes)
+    await page.goto('/sellers/dashboard')
+    await claim.getByText('waiting for proof').waitFor()
+    expect(await claim.locator('.notice').textContent()).toBe(seen)
+    await claim.getByText('Prove it another way').click()
+    await claim.getByRole('button', { name: 'Use a DNS record' }).click()
+    await claim.getByText('A DNS record, started').waitFor()
+    // One listing is one claim.
+    expect(await claim.count()).toBe(1)
+    const codes = await claim.locator('.fact-list code').allTextContents()
+    expect(codes).toEqual([
+      expect.stringMatching(/^listing-claim=/),
+      expect.stringMatching(/ IN TXT "listing-claim=/),
+      expect.stringMatching(/^dig \+short TXT _listing-claim\./),
+    ])
+    await page.goto('/sellers/dashboard')
+    await claim.getByRole('button', { name: 'Show the steps' }).click()
+    await claim.locator('.fact-list').waitFor()
+    expect(await claim.locator('.fact-list code').allTextContents()).toEqual(codes)
 
-  await page.getByRole('button', { name: 'Sign out' }).click()
-  await page.waitForURL('**/sellers')
-  await page.goto('/sellers/dashboard')
-  await page.getByText('You are not signed in.').waitFor()
-  expect(await page.context().cookies()).toEqual([])
-  expect(faults).toEqual([])
-  await close()
-})
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.waitForURL('**/sellers')
+    await page.goto('/sellers/dashboard')
+    await page.getByText('You are not signed in.').waitFor()
+    expect(await page.context().cookies()).toEqual([])
+    expect(faults).toEqual([])
+    await close()
+  },
+)
 
 test('an owner proves the domain by mail and a payout by a wallet, embeds the badge and can take the listing out', async () => {
   const listing = await (await fetch(`${waypost.url}/api/v1/listings/x402.tide-tables`)).json()

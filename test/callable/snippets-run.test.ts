@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { aListing, startRelay } from '../call/relay-world.ts'
 import { toKit, toListing } from '../domain/listing-samples.ts'
 import { listen } from '../support/listen.ts'
+import { IS_LONG } from '../support/long.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 const run = promisify(execFile)
@@ -110,17 +111,20 @@ describe.each(NAMES)('%s of kit.json makes the documented request', (language) =
     ])
   })
 
-  test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s with a JSON body', async (method) => {
-    const example = { q: NASTY, deep: [{ yes: true, none: null, n: 1.5 }] }
-    const body = { schema: { type: 'object', required: ['q'] }, example }
-    await runAll(
-      snippetsOf({ url: origin, http: [{ method, url: `${origin}/ask`, body }] }),
-      language,
-    )
-    expect(seen).toHaveLength(1)
-    expect(seen[0]).toMatchObject({ method, headers: { 'content-type': 'application/json' } })
-    expect(JSON.parse(seen[0]?.body ?? '')).toEqual(example)
-  })
+  test.each(['POST', ...(IS_LONG ? ['PUT', 'PATCH', 'DELETE'] : [])])(
+    '%s with a JSON body',
+    async (method) => {
+      const example = { q: NASTY, deep: [{ yes: true, none: null, n: 1.5 }] }
+      const body = { schema: { type: 'object', required: ['q'] }, example }
+      await runAll(
+        snippetsOf({ url: origin, http: [{ method, url: `${origin}/ask`, body }] }),
+        language,
+      )
+      expect(seen).toHaveLength(1)
+      expect(seen[0]).toMatchObject({ method, headers: { 'content-type': 'application/json' } })
+      expect(JSON.parse(seen[0]?.body ?? '')).toEqual(example)
+    },
+  )
 
   test('with a form', async () => {
     const body = {

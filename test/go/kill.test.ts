@@ -9,14 +9,14 @@ import { openStore } from '../../functions/store/open-store.ts'
 import { SQLITE_FILE } from '../../functions/store/sqlite.ts'
 import { BARE_ENV } from '../support/fixture-env.ts'
 import { IS_LONG } from '../support/long.ts'
-import { describeBothStores, type StorePlace, silentLog } from '../support/stores.ts'
+import { describeStores, type StorePlace, silentLog } from '../support/stores.ts'
 
 /** PostgreSQL outlives the killed process; a few show the path. */
-const KILLS = IS_LONG ? { sqlite: 40, postgres: 4 } : { sqlite: 2, postgres: 1 }
+const KILLS = IS_LONG ? { sqlite: 40, postgres: 4 } : { sqlite: 2, postgres: 0 }
 const CLIENTS = 16
 const SERVER = fileURLToPath(new URL('../support/go-server.ts', import.meta.url))
 
-describeBothStores('/go killed under load', ({ newPlace }) => {
+describeStores('/go killed under load', ({ newPlace }) => {
   test('every redirect received is in the log, kill after kill', async () => {
     const place = await newPlace()
     const received = new Set<string>()

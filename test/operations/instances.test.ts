@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openStore } from '../../functions/store/open-store.ts'
 import { type Balancer, startBalancer } from '../support/balancer.ts'
 import { BARE_ENV } from '../support/fixture-env.ts'
+import { longTest } from '../support/long.ts'
 import { type MailServer, startMailServer } from '../support/mail-server.ts'
 import { sharePostgres } from '../support/postgres.ts'
 import { type Site, startSite } from '../support/site.ts'
@@ -125,23 +126,26 @@ describe('two instances over one PostgreSQL, behind a balancer', () => {
     expect(sent().length).toBeLessThanOrEqual(5)
   })
 
-  test('a client that clicks fast is always redirected, and counted within one budget by both', async () => {
-    const sent: string[] = []
-    const statuses = new Set<number>()
-    for (let round = 0; round < 20; round += 1) {
-      const sids = Array.from({ length: 10 }, () => crypto.randomUUID())
-      sent.push(...sids)
-      const clicked = await Promise.all(
-        sids.map((sid, n) => click(n % 2 === 0 ? one.url : two.url, '192.0.2.1', `?sid=${sid}`)),
-      )
-      for (const { status } of clicked) statuses.add(status)
-    }
-    const counted = (await storedSids()).filter((sid) => sent.includes(sid))
-    expect([...statuses]).toEqual([302])
-    // A store too slow to be asked leaves an instance to its own count; unshared, all 200 would count.
-    expect(counted.length).toBeGreaterThanOrEqual(100)
-    expect(counted.length).toBeLessThan(200)
-  })
+  longTest(
+    'a client that clicks fast is always redirected, and counted within one budget by both',
+    async () => {
+      const sent: string[] = []
+      const statuses = new Set<number>()
+      for (let round = 0; round < 20; round += 1) {
+        const sids = Array.from({ length: 10 }, () => crypto.randomUUID())
+        sent.push(...sids)
+        const clicked = await Promise.all(
+          sids.map((sid, n) => click(n % 2 === 0 ? one.url : two.url, '192.0.2.1', `?sid=${sid}`)),
+        )
+        for (const { status } of clicked) statuses.add(status)
+      }
+      const counted = (await storedSids()).filter((sid) => sent.includes(sid))
+      expect([...statuses]).toEqual([302])
+      // A store too slow to be asked leaves an instance to its own count; unshared, all 200 would count.
+      expect(counted.length).toBeGreaterThanOrEqual(100)
+      expect(counted.length).toBeLessThan(200)
+    },
+  )
 
   test('one is killed under load: every redirect received is there, once', async () => {
     const received: string[] = []

@@ -15,7 +15,7 @@ import { server } from '../seeds/registry-rows.ts'
 import { NETWORK, TOKEN, wallet } from '../settlements/samples.ts'
 import { listingText } from '../support/content-folder.ts'
 import { BARE_ENV } from '../support/fixture-env.ts'
-import { IS_LONG } from '../support/long.ts'
+import { IS_LONG, longTest } from '../support/long.ts'
 import { runHere } from '../support/run-here.ts'
 import { silentLog } from '../support/stores.ts'
 import { tempFolder } from '../support/temp-folder.ts'
@@ -194,7 +194,7 @@ describe('npm run refresh', () => {
     expect(whole.run.text).toMatch(/- x402.a: .*Payments: 0 read on chain → 1 read on chain/)
   })
 
-  test('says what came back', async () => {
+  longTest('says what came back', async () => {
     gone.clear()
     const root = tempFolder('refresh')
     cpSync(whole.root, root, { recursive: true })

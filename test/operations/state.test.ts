@@ -25,10 +25,11 @@ import {
   StateError,
 } from '../../functions/store/sqlite.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
+import { IS_LONG } from '../support/long.ts'
 import { silentLog } from '../support/stores.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
-const TORN = Number(process.env.TORN ?? 150)
+const TORN = Number(process.env.TORN ?? (IS_LONG ? 150 : 30))
 const LOCKER = fileURLToPath(new URL('../support/lock-holder.ts', import.meta.url))
 
 describe('the state of one machine', () => {

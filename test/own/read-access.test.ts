@@ -10,6 +10,7 @@ import { ON_DEMAND_PAGES, PROTOCOL_ENDPOINTS, ROUTES } from '../../src/domain/wi
 import { FILES } from '../deploy/released-files.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { forAllTests } from '../support/for-tests.ts'
+import { IS_LONG } from '../support/long.ts'
 import { askRaw } from '../support/raw-answer.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { startSite } from '../support/site.ts'
@@ -81,8 +82,10 @@ describe('a directory that is closed', () => {
   test('answers nothing without a token, whatever is asked for', async () => {
     expect(addresses.length).toBeGreaterThan(200)
     const reported: string[] = []
-    for (const [method, path] of addresses) {
-      const { status, headers, text } = await ask(path, { accept: 'text/html' }, method)
+    for (const [place, [method, path]] of addresses.entries()) {
+      // A page for each refusal takes ten times as long as a problem.
+      const accept = IS_LONG || place % 10 === 0 ? 'text/html' : '*/*'
+      const { status, headers, text } = await ask(path, { accept }, method)
       if (OPEN.test(path)) continue
       const isShut = status === 401 && headers['cache-control'] === CLOSED
       if (!isShut || /weather|harbour/i.test(text)) reported.push(`${method} ${path} ${status}`)
@@ -144,7 +147,8 @@ describe('a directory that is closed', () => {
         headers: { 'cache-control': CLOSED },
       })
     const kept: string[] = []
-    for (const [method, path] of addresses) {
+    for (const [place, [method, path]] of addresses.entries()) {
+      if (!IS_LONG && place % 5 > 0) continue
       if (method !== 'GET' || OPEN.test(path)) continue
       const { headers, status } = await ask(path, { authorization: `Bearer ${token}` })
       if (headers['cache-control'] !== CLOSED || status === 401) kept.push(`${path} ${status}`)
@@ -205,8 +209,10 @@ describe('a directory that is closed', () => {
     const short = access('add', 'for a while', '--days', '1')
     const headers = { authorization: `Bearer ${short}` }
     expect((await ask('/', headers)).status).toBe(200)
-    expect(access('list')).toContain('for a while')
-    expect(() => access('add', 'for a while')).toThrow(/has a token already/)
+    if (IS_LONG) {
+      expect(access('list')).toContain('for a while')
+      expect(() => access('add', 'for a while')).toThrow(/has a token already/)
+    }
     access('remove', 'for a while')
     await expect.poll(async () => (await ask('/', headers)).status).toBe(401)
   })

@@ -70,7 +70,7 @@ test('a new directory has no fault and no warning, and is served', async () => {
   expect([home.status, home.text]).toEqual([200, expect.stringContaining('Acme Services')])
 })
 
-test('its examples are sound, and its policy holds the one MCP server among them', async () => {
+longTest('its examples are sound, and its policy holds the one MCP server among them', async () => {
   await run(take('cp -r'))
   expect(await run(take('npm run check'))).toMatch(/5 listings.* 0 errors, 4 warnings\n$/)
 })

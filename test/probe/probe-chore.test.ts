@@ -15,7 +15,7 @@ import { planProbe } from '../../src/domain/probe/plan.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 import { startSite } from '../support/site.ts'
-import { describeBothStores, silentLog } from '../support/stores.ts'
+import { describeBothStores, describeStores, silentLog } from '../support/stores.ts'
 import { type McpSite, startCurrent } from './mcp-sites.ts'
 import { OFFER, planPaid, type Site, toTerms } from './probe-world.ts'
 
@@ -23,7 +23,7 @@ const BASE = 'http://localhost:4321'
 const RULES = { allowPrivate: true }
 const TERMS = toTerms([{ ...OFFER, amount: '90000' }])
 
-describeBothStores('a server that probes', ({ newStore }) => {
+describeStores('a server that probes', ({ newStore }) => {
   let store: Store
   let seller: Site
   let tools: McpSite

@@ -1,14 +1,14 @@
-import { spawn } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runLint } from '../../functions/commands/evidence/lint-listing.ts'
 import { createHttpClient } from '../../functions/net/http-client.ts'
 import { probeAsChore } from '../../functions/probes/schedule.ts'
 import { createProbeSigner, createRequestSigner } from '../../functions/probes/sign.ts'
 import { rotateKeys } from '../../functions/receipts/receipts.ts'
 import type { ProbePlan } from '../../src/domain/probe/plan.ts'
 import { liveListing } from '../support/live-listing.ts'
+import { runHere } from '../support/run-here.ts'
 import { serveFixture } from '../support/running-service.ts'
 import { startSite } from '../support/site.ts'
 import { tempFolder } from '../support/temp-folder.ts'
@@ -275,11 +275,8 @@ describe('what is signed', () => {
     const { keys } = await readKeys()
     const lint = async (env: Record<string, string>) => {
       arrived = []
-      const file = 'functions/commands/evidence/lint-listing.ts'
-      const child = spawn(process.execPath, [file, url, '--as', 'http'], {
-        env: { ...process.env, BASE_URL, UNSAFE_ALLOW_PRIVATE_TARGETS: 'true', ...env },
-      })
-      await once(child, 'close')
+      const variables = { BASE_URL, UNSAFE_ALLOW_PRIVATE_TARGETS: 'true', ...env }
+      await runHere(() => runLint([url, '--as', 'http']), variables)
       expect(arrived).toHaveLength(1)
       return arrived
     }

@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { BODY_LIMITS } from '../../functions/protocols/requests.ts'
+import { longTest } from '../support/long.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 
 let running: RunningService
@@ -102,17 +103,20 @@ describe('bodies that are read', () => {
     await expect.poll(async () => (await post('/mcp', '198.51.100.1')).status).toBe(200)
   })
 
-  test('give way, the oldest of the largest network first, where everything is taken', async () => {
-    await start('off')
-    const piece = Buffer.alloc(950_000, '"')
-    const greedy = Array.from({ length: 80 }, (_, n) =>
-      begin('/mcp', `2001:db8:${Math.floor(n / 16) + 1}:${n % 16}::1`, 1_000_000, piece),
-    )
-    // Five networks want 15 MiB each, and four of them have room.
-    const [cut] = await firstAnswered(greedy, 1)
-    expect(cut?.status).toBe(503)
-    expect((await post('/mcp', '198.51.100.9')).status).toBe(200)
-  })
+  longTest(
+    'give way, the oldest of the largest network first, where everything is taken',
+    async () => {
+      await start('off')
+      const piece = Buffer.alloc(950_000, '"')
+      const greedy = Array.from({ length: 80 }, (_, n) =>
+        begin('/mcp', `2001:db8:${Math.floor(n / 16) + 1}:${n % 16}::1`, 1_000_000, piece),
+      )
+      // Five networks want 15 MiB each, and four of them have room.
+      const [cut] = await firstAnswered(greedy, 1)
+      expect(cut?.status).toBe(503)
+      expect((await post('/mcp', '198.51.100.9')).status).toBe(200)
+    },
+  )
 
   test('that break off are nobody’s error, and are given back', async () => {
     await start('off')
@@ -127,7 +131,7 @@ describe('bodies that are read', () => {
 })
 
 describe('a request refused before its body came', () => {
-  test('is forgotten once its connection is closed', async () => {
+  longTest('is forgotten once its connection is closed', async () => {
     await start('1/60')
     await post('/mcp', '198.51.100.1')
     const requested: WeakRef<object>[] = []

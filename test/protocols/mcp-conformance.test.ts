@@ -13,11 +13,9 @@ import { tempFolder } from '../support/temp-folder.ts'
  * fixture tools that no real server has.
  */
 const SCENARIOS = [
-  'tools-list',
-  'dns-rebinding-protection',
   'http-header-validation',
-  // Every test by an official client begins with it.
-  ...(IS_LONG ? ['server-initialize', 'ping'] : []),
+  // By official clients and by hand these are tried in `test/protocols/mcp.test.ts`, too.
+  ...(IS_LONG ? ['tools-list', 'dns-rebinding-protection', 'server-initialize', 'ping'] : []),
 ]
 
 const running = serveFixture()

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -12,7 +11,6 @@ import { contentForEachTest } from './content-fixture.ts'
 import { remote, server } from './registry-rows.ts'
 import { settleOne } from './settle-one.ts'
 
-const REVIEW = new URL('../../seeds/commands/review.ts', import.meta.url).pathname
 const WORDS = `---
 # yaml-language-server: $schema=../../schema/listing.schema.json
 name: Night Lamp
@@ -349,9 +347,8 @@ describe('npm run review', () => {
     await expect(review(args)).rejects.toThrow(message)
   })
 
-  test('a mistake exits with 2, and says how it is right', () => {
-    const args = [REVIEW, 'approve']
-    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  test('a mistake exits with 2, and says how it is right', async () => {
+    const { status, stderr } = await runHere(() => review(['approve']))
     expect(stderr).toContain('Usage: npm run review')
     expect(status).toBe(2)
   })

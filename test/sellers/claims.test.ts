@@ -16,7 +16,7 @@ const MANY = Array.from({ length: 25 }, (_, n) =>
 )
 const RECORD = '_listing-claim.api.shop.example'
 
-describeBothStores('claiming a listing', ({ newPlace }) => {
+describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
   let world: World
   let site: Site
   let dns: DnsServer
@@ -138,7 +138,7 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
       expect(mail?.subject).toContain('x402.local')
     })
 
-    test.each<[string, (token: string) => void, string, RegExp]>([
+    plainTest.each<[string, (token: string) => void, string, RegExp]>([
       ['a 404', () => {}, 'http_status', /status 404/],
       [
         'a token with more text behind it',
@@ -204,7 +204,7 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
       },
     )
 
-    test('a redirect loop within the origin ends', async () => {
+    plainTest('a redirect loop within the origin ends', async () => {
       const { claim } = await start(ann, 'x402.local')
       let hits = 0
       site.answer = (req, res) => {
@@ -216,13 +216,13 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
       expect(hits).toBe(4)
     })
 
-    test('a host whose name resolves is asked at that host', async () => {
+    plainTest('a host whose name resolves is asked at that host', async () => {
       const { instructions, result } = await prove(ann, 'x402.named')
       expect(instructions.url).toContain('shop.test-site.example')
       expect(result.verified).toBe(true)
     })
 
-    test('control characters of a hostile file are shown, not sent', async () => {
+    plainTest('control characters of a hostile file are shown, not sent', async () => {
       const { claim } = await start(ann, 'x402.local')
       site.publish('\u001b[31mred\u0000\u202e')
       const { result } = await check(ann, claim.id)
@@ -231,7 +231,7 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
   })
 
   describe('by a DNS record', () => {
-    test('the record with the token proves it, also split in two strings', async () => {
+    plainTest('the record with the token proves it, also split in two strings', async () => {
       const { claim, token, instructions } = await start(ann, 'x402.shop', 'dns_txt')
       expect(instructions).toMatchObject({ record: RECORD, value: `listing-claim=${token}` })
       for (const server of [dns, second])
@@ -239,7 +239,7 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
       expect((await check(ann, claim.id)).result).toMatchObject({ verified: true, reason: null })
     })
 
-    test.each<[string, (token: string) => void, string]>([
+    plainTest.each<[string, (token: string) => void, string]>([
       ['no record', () => {}, 'record_missing'],
       [
         'a record at the domain itself',
@@ -280,7 +280,7 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
   })
 
   describe('by an address at the domain', () => {
-    test("the seller's own proven address decides", async () => {
+    plainTest("the seller's own proven address decides", async () => {
       const mine = await start(ann, 'x402.shop', 'contact_email')
       expect(mine.instructions.address).toBe('@shop.example')
       expect((await check(ann, mine.claim.id)).result.verified).toBe(true)
@@ -294,7 +294,7 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
     })
   })
 
-  test.each([
+  plainTest.each([
     ['mcp.repo', 'well_known', /platform/],
     ['mcp.repo', 'dns_txt', /platform/],
     ['mcp.suffix', 'well_known', /public suffix/],
@@ -315,12 +315,12 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
     expect(problem.detail).toMatch(why)
   })
 
-  test('a tenant of a shared suffix claims at its own host: shop.vercel.app', async () => {
+  plainTest('a tenant of a shared suffix claims at its own host: shop.vercel.app', async () => {
     const { instructions } = await start(ann, 'mcp.tenant')
     expect(instructions.url).toBe('https://shop.vercel.app/.well-known/listing-claim.txt')
   })
 
-  test.each([
+  plainTest.each([
     ['metod', 'dns_txt', 'did you mean method?'],
     ['host', 'evil.example', 'no such field'],
     ['token', 'mine', 'no such field'],
@@ -339,7 +339,7 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
     },
   )
 
-  test('asking again gives the same open claim and the same token', async () => {
+  plainTest('asking again gives the same open claim and the same token', async () => {
     const first = await start(ann, 'x402.shop')
     expect(await start(ann, 'x402.shop')).toEqual(first)
     const other = await start(bob, 'x402.shop')
@@ -367,19 +367,26 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
     ])
   })
 
-  test('a proof that was under way when another method was chosen is kept as what it was', async () => {
-    const { claim, token } = await start(ann, 'x402.local')
-    site.answer = async (_req, res) => {
-      const { db } = world.parts.ledger.store
-      await db.updateTable('claim').set({ method: 'dns_txt' }).where('id', '=', claim.id).execute()
-      res.writeHead(200, { 'Content-Type': 'text/plain' }).end(token)
-    }
-    expect((await check(ann, claim.id)).claim).toMatchObject({
-      ...{ state: 'verified', method: 'well_known' },
-    })
-  })
+  plainTest(
+    'a proof that was under way when another method was chosen is kept as what it was',
+    async () => {
+      const { claim, token } = await start(ann, 'x402.local')
+      site.answer = async (_req, res) => {
+        const { db } = world.parts.ledger.store
+        await db
+          .updateTable('claim')
+          .set({ method: 'dns_txt' })
+          .where('id', '=', claim.id)
+          .execute()
+        res.writeHead(200, { 'Content-Type': 'text/plain' }).end(token)
+      }
+      expect((await check(ann, claim.id)).claim).toMatchObject({
+        ...{ state: 'verified', method: 'well_known' },
+      })
+    },
+  )
 
-  test("another seller's claim is not a claim", async () => {
+  plainTest("another seller's claim is not a claim", async () => {
     const { claim } = await start(ann, 'x402.local')
     const answers = await Promise.all(
       [claim.id, crypto.randomUUID(), '__proto__', '..%2f..%2fx', 'x'.repeat(500)].map((id) =>
@@ -392,18 +399,21 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
     expect(bodies[0]).toContain('claim-not-found')
   })
 
-  test('a claim nobody proves ends after 72 hours; its token is void from then on', async () => {
-    const { claim, token } = await start(ann, 'x402.local')
-    site.publish(token)
-    world.clock.move(72 * HOUR + 1)
-    const { claim: after, result } = await check(ann, claim.id)
-    expect(after.state).toBe('expired')
-    expect(result).toMatchObject({ verified: false, reason: 'claim_expired' })
-    world.clock.move(-DAY)
-    expect((await check(ann, claim.id)).result.reason).toBe('claim_expired')
-    world.clock.move(-48 * HOUR)
-    expect((await start(ann, 'x402.local')).token).not.toBe(token)
-  })
+  plainTest(
+    'a claim nobody proves ends after 72 hours; its token is void from then on',
+    async () => {
+      const { claim, token } = await start(ann, 'x402.local')
+      site.publish(token)
+      world.clock.move(72 * HOUR + 1)
+      const { claim: after, result } = await check(ann, claim.id)
+      expect(after.state).toBe('expired')
+      expect(result).toMatchObject({ verified: false, reason: 'claim_expired' })
+      world.clock.move(-DAY)
+      expect((await check(ann, claim.id)).result.reason).toBe('claim_expired')
+      world.clock.move(-48 * HOUR)
+      expect((await start(ann, 'x402.local')).token).not.toBe(token)
+    },
+  )
 
   test('a later proof by another seller supersedes the earlier, and both are told', async () => {
     const mine = await prove(ann, 'x402.local')
@@ -447,54 +457,63 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
     expect(refused?.headers.get('ratelimit')).toBe(`"open_claims";r=0;t=${seconds}`)
   })
 
-  test('the daily check finds a proof gone, warns once, and lets the claim lapse after seven days', async () => {
-    const { claim, token } = await prove(ann, 'x402.local')
-    await mailsTo('ann@shop.example', 1)
-    world.clock.move(DAY)
-    expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 0 })
-    site.publish('gone')
-    for (let day = 0; day < 7; day += 1) {
+  plainTest(
+    'the daily check finds a proof gone, warns once, and lets the claim lapse after seven days',
+    async () => {
+      const { claim, token } = await prove(ann, 'x402.local')
+      await mailsTo('ann@shop.example', 1)
       world.clock.move(DAY)
-      expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 1, lapsed: 0 })
-    }
-    await mailsTo('ann@shop.example', 2)
-    world.clock.move(DAY)
-    expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 1 })
-    const [, , lapsed] = await mailsTo('ann@shop.example', 3)
-    expect(lapsed?.subject).toContain('lapsed')
-    site.publish(token)
-    expect((await check(ann, claim.id)).result.reason).toBe('claim_lapsed')
-    world.clock.move(-9 * DAY)
-  })
+      expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 0 })
+      site.publish('gone')
+      for (let day = 0; day < 7; day += 1) {
+        world.clock.move(DAY)
+        expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 1, lapsed: 0 })
+      }
+      await mailsTo('ann@shop.example', 2)
+      world.clock.move(DAY)
+      expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 1 })
+      const [, , lapsed] = await mailsTo('ann@shop.example', 3)
+      expect(lapsed?.subject).toContain('lapsed')
+      site.publish(token)
+      expect((await check(ann, claim.id)).result.reason).toBe('claim_lapsed')
+      world.clock.move(-9 * DAY)
+    },
+  )
 
-  test('a listing that now points to another host was never proved there: the claim lapses at once', async () => {
-    await prove(ann, 'x402.local')
-    world.clock.move(DAY)
-    const moved = liveListing('x402.local', `http://shop.test-site.example:${site.port}/`)
-    const release = { ...world.parts.release(), listings: new Map([[moved.id, moved]]) }
-    const tally = await reverifyClaims({ ...world.parts, release: () => release })
-    expect(tally).toEqual({ checked: 1, failing: 0, lapsed: 1 })
-    world.clock.move(-DAY)
-  })
+  plainTest(
+    'a listing that now points to another host was never proved there: the claim lapses at once',
+    async () => {
+      await prove(ann, 'x402.local')
+      world.clock.move(DAY)
+      const moved = liveListing('x402.local', `http://shop.test-site.example:${site.port}/`)
+      const release = { ...world.parts.release(), listings: new Map([[moved.id, moved]]) }
+      const tally = await reverifyClaims({ ...world.parts, release: () => release })
+      expect(tally).toEqual({ checked: 1, failing: 0, lapsed: 1 })
+      world.clock.move(-DAY)
+    },
+  )
 
-  test('a listing that moved leaves its claim behind at once, and whoever proves the new host owns it', async () => {
-    await prove(ann, 'x402.local')
-    const moved = liveListing('x402.local', `http://shop.test-site.example:${site.port}/`)
-    world.listings.set('x402.local', moved)
-    onTestFinished(() => void world.listings.set('x402.local', local()))
-    expect((await (await ann.get('/me/analytics')).json()).basic.listings).toEqual([])
-    expect((await (await ann.get('/me')).json()).stats.listings).toBe(0)
-    expect((await ann.post('/opt-out', { listing_id: 'x402.local' })).status).toBe(404)
-    const theirs = await prove(bob, 'x402.local')
-    expect(theirs.instructions.url).toContain('shop.test-site.example')
-    expect(theirs.result.verified).toBe(true)
-    expect((await bob.post('/opt-out', { listing_id: 'x402.local' })).status).toBe(200)
-    const { db } = world.parts.ledger.store
-    const out = await db.selectFrom('opt_out').select('host').execute()
-    expect(out).toEqual([{ host: 'shop.test-site.example' }])
-  })
+  plainTest(
+    'a listing that moved leaves its claim behind at once, and whoever proves the new host owns it',
+    async () => {
+      await prove(ann, 'x402.local')
+      const moved = liveListing('x402.local', `http://shop.test-site.example:${site.port}/`)
+      world.listings.set('x402.local', moved)
+      onTestFinished(() => void world.listings.set('x402.local', local()))
+      expect((await (await ann.get('/me/analytics')).json()).basic.listings).toEqual([])
+      expect((await (await ann.get('/me')).json()).stats.listings).toBe(0)
+      expect((await ann.post('/opt-out', { listing_id: 'x402.local' })).status).toBe(404)
+      const theirs = await prove(bob, 'x402.local')
+      expect(theirs.instructions.url).toContain('shop.test-site.example')
+      expect(theirs.result.verified).toBe(true)
+      expect((await bob.post('/opt-out', { listing_id: 'x402.local' })).status).toBe(200)
+      const { db } = world.parts.ledger.store
+      const out = await db.selectFrom('opt_out').select('host').execute()
+      expect(out).toEqual([{ host: 'shop.test-site.example' }])
+    },
+  )
 
-  test('an owner says which other listing of theirs a listing is now', async () => {
+  plainTest('an owner says which other listing of theirs a listing is now', async () => {
     const move = async (listing_id: string, moved_to: string, removed = true) => {
       const answer = await ann.post('/opt-out', { listing_id, moved_to, removed })
       return [answer.status, await answer.json()]
@@ -515,31 +534,37 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
     expect(Math.floor(minutesAgo)).toBe(0)
   })
 
-  test('a listing taken out can be claimed and brought back by whoever proves its host', async () => {
-    const listing = takeOut()
-    const { db } = world.parts.ledger.store
-    const row = { listing_id: listing.id, host: '127.0.0.1', created_at: 0 }
-    await db.insertInto('opt_out').values(row).execute()
-    expect((await prove(bob, 'x402.local')).result.verified).toBe(true)
-    const back = await bob.post('/opt-out', { listing_id: 'x402.local', removed: false })
-    expect(await back.json()).toMatchObject({ removed: false, effective: 'next_build' })
-    expect(await db.selectFrom('opt_out').selectAll().execute()).toEqual([])
-  })
+  plainTest(
+    'a listing taken out can be claimed and brought back by whoever proves its host',
+    async () => {
+      const listing = takeOut()
+      const { db } = world.parts.ledger.store
+      const row = { listing_id: listing.id, host: '127.0.0.1', created_at: 0 }
+      await db.insertInto('opt_out').values(row).execute()
+      expect((await prove(bob, 'x402.local')).result.verified).toBe(true)
+      const back = await bob.post('/opt-out', { listing_id: 'x402.local', removed: false })
+      expect(await back.json()).toMatchObject({ removed: false, effective: 'next_build' })
+      expect(await db.selectFrom('opt_out').selectAll().execute()).toEqual([])
+    },
+  )
 
-  test('the daily check covers listings that were taken out, and lets claims on vanished ones lapse', async () => {
-    await prove(ann, 'x402.local')
-    takeOut()
-    onTestFinished(() => world.clock.move(-9 * DAY))
-    world.clock.move(DAY)
-    expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 0 })
-    world.optedOut.delete('x402.local')
-    world.clock.move(DAY)
-    expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 1, lapsed: 0 })
-    world.clock.move(7 * DAY)
-    expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 1 })
-  })
+  plainTest(
+    'the daily check covers listings that were taken out, and lets claims on vanished ones lapse',
+    async () => {
+      await prove(ann, 'x402.local')
+      takeOut()
+      onTestFinished(() => world.clock.move(-9 * DAY))
+      world.clock.move(DAY)
+      expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 0 })
+      world.optedOut.delete('x402.local')
+      world.clock.move(DAY)
+      expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 1, lapsed: 0 })
+      world.clock.move(7 * DAY)
+      expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 1 })
+    },
+  )
 
-  test('a proof that comes back in time ends the warning', async () => {
+  plainTest('a proof that comes back in time ends the warning', async () => {
     const { claim, token } = await prove(ann, 'x402.local')
     site.publish('gone')
     world.clock.move(DAY)
@@ -557,7 +582,7 @@ describeBothStores('claiming a listing', ({ newPlace }) => {
     world.clock.move(-DAY)
   })
 
-  test('analytics and opt-out are for the owner alone', async () => {
+  plainTest('analytics and opt-out are for the owner alone', async () => {
     const { claim, token } = await start(ann, 'x402.local')
     expect((await ann.post('/opt-out', { listing_id: 'x402.local' })).status).toBe(404)
     site.publish(token)

@@ -6,13 +6,13 @@ import { createSecret, hashSecret } from '../../functions/sellers/sign-in.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import { BARE_ENV } from '../support/fixture-env.ts'
 import { IS_LONG } from '../support/long.ts'
-import { describeBothStores, type StorePlace, silentLog } from '../support/stores.ts'
+import { describeStores, type StorePlace, silentLog } from '../support/stores.ts'
 
-const ROUNDS = IS_LONG ? { sqlite: 10, postgres: 2 } : { sqlite: 1, postgres: 1 }
+const ROUNDS = IS_LONG ? { sqlite: 10, postgres: 2 } : { sqlite: 1, postgres: 0 }
 const TOKENS = 60
 const INSTANCE = fileURLToPath(new URL('../support/instance.ts', import.meta.url))
 
-describeBothStores('signing in while the process is killed', ({ newPlace }) => {
+describeStores('signing in while the process is killed', ({ newPlace }) => {
   test('a used token and its session are there both, or neither', async () => {
     const place = await newPlace()
     let used = 0

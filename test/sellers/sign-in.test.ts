@@ -6,7 +6,7 @@ import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
 const MINUTE = 60_000
 const DAY = 86_400_000
 
-describeBothStores('signing in', ({ newPlace }) => {
+describeBothStores('signing in', ({ newPlace, plainTest }) => {
   let world: World
   let shared: World | undefined
   afterEach(() => (world === shared ? undefined : world.close()))
@@ -40,17 +40,22 @@ describeBothStores('signing in', ({ newPlace }) => {
     expect((await again.json()).code).toBe('token-invalid')
   })
 
-  test('the cookie on http is HttpOnly and Lax, and on https also Secure and bound to the host', async () => {
-    const visitor = await open()
-    const plain = await visitor.signIn('a@b.example')
-    expect(plain).toMatch(/^session=[\w-]{43}; HttpOnly; Max-Age=2592000; Path=\/; SameSite=Lax$/)
-    await world.close()
-    const secure = await (await open({ BASE_URL: 'https://waypost.example' })).signIn('a@b.example')
-    expect(secure).toMatch(/^__Host-session=[\w-]{43}; .*Secure/)
-    expect(world.mails[0]?.text).toContain('https://waypost.example/sellers/sign-in?token=')
-  })
+  plainTest(
+    'the cookie on http is HttpOnly and Lax, and on https also Secure and bound to the host',
+    async () => {
+      const visitor = await open()
+      const plain = await visitor.signIn('a@b.example')
+      expect(plain).toMatch(/^session=[\w-]{43}; HttpOnly; Max-Age=2592000; Path=\/; SameSite=Lax$/)
+      await world.close()
+      const secure = await (await open({ BASE_URL: 'https://waypost.example' })).signIn(
+        'a@b.example',
+      )
+      expect(secure).toMatch(/^__Host-session=[\w-]{43}; .*Secure/)
+      expect(world.mails[0]?.text).toContain('https://waypost.example/sellers/sign-in?token=')
+    },
+  )
 
-  test('known and unknown addresses get the same answer', async () => {
+  plainTest('known and unknown addresses get the same answer', async () => {
     const visitor = await open()
     await visitor.signIn('known@shop.example')
     const known = await visitor.post('/login', { email: 'known@shop.example' })
@@ -73,7 +78,7 @@ describeBothStores('signing in', ({ newPlace }) => {
     expect(sessions).toHaveLength(1)
   })
 
-  test('a newer link replaces the older one', async () => {
+  plainTest('a newer link replaces the older one', async () => {
     const visitor = await open()
     await visitor.post('/login', { email: 'a@b.example' })
     const older = await tokenOf(world, 'a@b.example')
@@ -83,25 +88,28 @@ describeBothStores('signing in', ({ newPlace }) => {
     expect((await visitor.post('/session', { token: newer })).status).toBe(200)
   })
 
-  test('a link is void after fifteen minutes, and stays void when the clock is set back', async () => {
+  plainTest(
+    'a link is void after fifteen minutes, and stays void when the clock is set back',
+    async () => {
+      const visitor = await open()
+      await visitor.post('/login', { email: 'a@b.example' })
+      const token = await tokenOf(world, 'a@b.example')
+      world.clock.move(15 * MINUTE + 1)
+      expect((await visitor.post('/session', { token })).status).toBe(400)
+      world.clock.move(-DAY)
+      expect((await visitor.post('/session', { token })).status).toBe(400)
+    },
+  )
+
+  plainTest('a link from the future, when the clock is set back a day, is void', async () => {
     const visitor = await open()
     await visitor.post('/login', { email: 'a@b.example' })
     const token = await tokenOf(world, 'a@b.example')
-    world.clock.move(15 * MINUTE + 1)
-    expect((await visitor.post('/session', { token })).status).toBe(400)
     world.clock.move(-DAY)
     expect((await visitor.post('/session', { token })).status).toBe(400)
   })
 
-  test('a link from the future, when the clock is set back a day, is void', async () => {
-    const visitor = await open()
-    await visitor.post('/login', { email: 'a@b.example' })
-    const token = await tokenOf(world, 'a@b.example')
-    world.clock.move(-DAY)
-    expect((await visitor.post('/session', { token })).status).toBe(400)
-  })
-
-  test.each(['', 'x', 'undefined', '%00', 'a'.repeat(43), 'ä'.repeat(43), 'a'.repeat(9000)])(
+  plainTest.each(['', 'x', 'undefined', '%00', 'a'.repeat(43), 'ä'.repeat(43), 'a'.repeat(9000)])(
     'garbage token %j is refused',
     async (token) => {
       const visitor = await openShared()
@@ -111,7 +119,7 @@ describeBothStores('signing in', ({ newPlace }) => {
     },
   )
 
-  test('a session lives thirty days from its last use, and no longer', async () => {
+  plainTest('a session lives thirty days from its last use, and no longer', async () => {
     const visitor = await open()
     await visitor.signIn('a@b.example')
     world.clock.move(20 * DAY)
@@ -133,7 +141,7 @@ describeBothStores('signing in', ({ newPlace }) => {
     expect((await visitor.get('/me', { Cookie: cookiePair(second) })).status).toBe(200)
   })
 
-  test('signing out ends the session for good', async () => {
+  plainTest('signing out ends the session for good', async () => {
     const visitor = await open()
     const cookie = await visitor.signIn('a@b.example')
     const out = await visitor.send('DELETE', '/session')
@@ -143,7 +151,7 @@ describeBothStores('signing in', ({ newPlace }) => {
     expect((await visitor.get('/me', { Cookie: cookiePair(cookie) })).status).toBe(401)
   })
 
-  test('no table holds a token or a session id', async () => {
+  plainTest('no table holds a token or a session id', async () => {
     const visitor = await open()
     const cookie = cookiePair(await visitor.signIn('a@b.example')).split('=')[1] ?? ''
     await visitor.post('/login', { email: 'a@b.example' })
@@ -163,7 +171,7 @@ describeBothStores('signing in', ({ newPlace }) => {
     expect(world.logLines.join('')).not.toContain('a@b.example')
   })
 
-  test.each([
+  plainTest.each([
     '',
     'session=',
     'session=undefined',
@@ -176,19 +184,22 @@ describeBothStores('signing in', ({ newPlace }) => {
     expect((await visitor.get('/me', { Cookie: cookie })).status).toBe(401)
   })
 
-  test('a session is taken from the cookie alone, and a planted second cookie spoils it', async () => {
-    const visitor = await open()
-    const pair = cookiePair(await visitor.signIn('a@b.example'))
-    const id = pair.split('=')[1]
-    expect((await visitor.get('/me', { Cookie: '', Authorization: `Bearer ${id}` })).status).toBe(
-      401,
-    )
-    expect((await visitor.get(`/me?session=${id}`, { Cookie: '' })).status).toBe(401)
-    expect((await visitor.get('/me', { Cookie: `${pair}; session=planted` })).status).toBe(401)
-    expect((await visitor.get('/me', { Cookie: `theme=%zz; ${pair}` })).status).toBe(200)
-  })
+  plainTest(
+    'a session is taken from the cookie alone, and a planted second cookie spoils it',
+    async () => {
+      const visitor = await open()
+      const pair = cookiePair(await visitor.signIn('a@b.example'))
+      const id = pair.split('=')[1]
+      expect((await visitor.get('/me', { Cookie: '', Authorization: `Bearer ${id}` })).status).toBe(
+        401,
+      )
+      expect((await visitor.get(`/me?session=${id}`, { Cookie: '' })).status).toBe(401)
+      expect((await visitor.get('/me', { Cookie: `${pair}; session=planted` })).status).toBe(401)
+      expect((await visitor.get('/me', { Cookie: `theme=%zz; ${pair}` })).status).toBe(200)
+    },
+  )
 
-  test.each(['/%6de', '/%256de', '/me%2f', '/Me', '/..%2fme'])(
+  plainTest.each(['/%6de', '/%256de', '/me%2f', '/Me', '/..%2fme'])(
     'the odd path %s never answers 200 without a session',
     async (path) => {
       const visitor = await openShared()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, beforeAll, describe, test } from 'vitest'
 import { createLog } from '../../functions/ports/log.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/store.ts'
@@ -12,6 +12,8 @@ export interface StorePlace {
 }
 
 export interface StoreWorld {
+  /** A row that PostgreSQL has in `npm run test:long` alone, beside rows of what is raced. */
+  plainTest: ReturnType<typeof test.runIf>
   /** A place nobody has used, for tests that open it themselves, more than once or elsewhere. */
   newPlace(): Promise<StorePlace>
   /** An open, migrated store; closed and removed when the suite ends. */
@@ -55,5 +57,5 @@ function createWorld(dialect: Store['dialect']): StoreWorld {
     cleanups.push(() => store.close())
     return store
   }
-  return { newPlace, newStore }
+  return { newPlace, newStore, plainTest: test.runIf(IS_LONG || dialect === 'sqlite') }
 }
