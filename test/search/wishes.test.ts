@@ -61,6 +61,12 @@ describe('a network', () => {
     const { suggested } = searchIndex(own, { q: 'token prices on solana', limit: 5, offset: 0 })
     expect(suggested[0]?.parameters.network).toBe(SOLANA)
   })
+
+  test.each(['is this domain name still free', 'when am i free on friday'])(
+    'a word that names the task is no filter: %s',
+    (q) =>
+      expect(searchIndex(own, { q, limit: 5, offset: 0 }).notes.join(' ')).not.toContain('“free”'),
+  )
 })
 
 describe('what is done', () => {

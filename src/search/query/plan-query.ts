@@ -78,7 +78,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const related = queryTerms.map((term) => (isForeign ? [] : relatedTerms(index, term)))
   const originals = readQueryTerms(index, read.originals, false)
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
-  const { near, task } = readTasks(index, { queryTerms, read, written })
+  const { near, task, filters } = readTasks(index, { queryTerms, read, written, phrases })
   const countries = countryTerms(index, read)
   const terms = [
     ...termsOf(index, queryTerms, related, isLong(kept)),
@@ -97,7 +97,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
       ...[...joinNotes(read.words, kept), ...found],
     ],
     task,
-    phrases,
+    phrases: filters,
     excluded,
     missing,
     closest: () => closestTo(index, queryTerms),
@@ -108,10 +108,11 @@ interface Read {
   queryTerms: readonly QueryTerm[]
   read: ReadQuery
   written: readonly Word[]
+  phrases: readonly FilterPhrase[]
 }
 
 /** The task that the words name once typos are corrected, and the tasks that they are near. */
-function readTasks({ words }: SearchIndex, { queryTerms, read, written }: Read) {
+function readTasks({ words }: SearchIndex, { queryTerms, read, written, phrases }: Read) {
   const slips = new Map(
     queryTerms.flatMap(({ requested, repaired }) =>
       repaired === undefined ? [] : [[requested, repaired.written] as const],
@@ -122,8 +123,14 @@ function readTasks({ words }: SearchIndex, { queryTerms, read, written }: Read) 
     return right === undefined ? word : splitText(right)
   })
   const near = words.tasksNear(mended)
-  const named = words.taskOf(read.language === null ? mended : written)
-  return { near, task: chooseTask(named, near) }
+  const naming = read.language === null ? mended : written
+  const named = words.taskOf(naming)
+  // A word that names the task is no filter: `is this domain name still free`.
+  const filters = phrases.filter(({ written: phrase }) => {
+    const others = naming.filter(({ whole }) => whole !== phrase)
+    return others.length === naming.length || words.taskOf(others) === named
+  })
+  return { near, filters, task: chooseTask(named, near) }
 }
 
 /** A term for each near task: its listings are found even if they have none of the words. */
