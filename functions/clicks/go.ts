@@ -7,7 +7,7 @@ import { splitTarget } from '../server/node-answers.ts'
 import { clientOf } from '../server/rate-limits.ts'
 import { type Click, type Store, toHour } from '../store/store.ts'
 
-/** `GET /go/<listing_id>`: counts a click, then 302 to the URL that the release has, no other. */
+/** `GET /go/<listing_id>`: counts a click, then answers 302 to the URL in the release, and no other URL. */
 export function createGo(parts: Parts): Handler {
   const { problem, config } = parts
   return async function go(event) {
@@ -18,9 +18,9 @@ export function createGo(parts: Parts): Handler {
       return problem('listing-not-found', { detail: toUnknownText(parts.release(), id) })
     }
     const { allowed: isCounted } = await parts.limits.take('go', clientOf(req, config))
-    // A client over its limit is still redirected. Its clicks are not counted.
+    // A client over its limit is still redirected, but its clicks are not counted.
     if (isCounted) await parts.ledger.clicks.write(toClick(req, listing.id, parts.clock.now()))
-    // Cheaper than a Response: this route is the hottest of all.
+    // Cheaper than a Response: this route is the busiest of all.
     return new HTTPResponse(null, {
       status: 302,
       statusText: 'Found',
@@ -34,19 +34,19 @@ export function createGo(parts: Parts): Handler {
   }
 }
 
-/** Positions past this are nobody's click on a result list. */
+/** A higher position is no click on a result list. */
 const MAX_POSITION = 10_000
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const POSITION = /^[1-9]\d{0,4}$/
 
-/** Self-declared crawlers and link previews. Plain HTTP clients are agents: they count. */
+/** Self-declared crawlers and link previews. Plain HTTP clients are agents, so they count. */
 const BOT =
   /bot\b|bot[/;)]|crawl|spider|slurp|facebookexternalhit|mediapartners|bingpreview|yandeximages|headlesschrome|lighthouse|pingdom|uptimerobot|archiver|whatsapp|skypeuripreview|google-(?:read-aloud|inspectiontool|safety)|feedfetcher|bytespider/i
 
 /**
- * The facts of a click; header values are inspected here and kept nowhere. A bad `sid`, `pos` or
- * `src` becomes null: it never costs the redirect, and no text of the request reaches the store.
+ * The facts of a click; header values are inspected here and not kept. A bad `sid`, `pos` or `src`
+ * becomes null, which still redirects, so that no text of the request reaches the store.
  */
 function toClick(req: Request, listing_id: string, now: number): Click {
   const { sid = '', pos = '', src } = readFields(splitTarget(req.url).query)
@@ -66,7 +66,7 @@ interface Fields {
   src?: string
 }
 
-/** First one wins. Valid values need no decoding, so an escaped one is simply not valid. */
+/** The first of several equal names wins. Valid values need no decoding, so an escaped value is not valid. */
 function readFields(query: string): Fields {
   const fields: Fields = {}
   if (query === '') return fields
@@ -79,13 +79,13 @@ function readFields(query: string): Fields {
 }
 
 function isBot({ method, headers }: Request): boolean {
-  // `Purpose` is what older browsers send.
+  // Older browsers send `Purpose`.
   const purpose = headers.get('sec-purpose') ?? headers.get('purpose') ?? ''
   if (method === 'HEAD' || /prefetch|prerender|preview/i.test(purpose)) return true
   return BOT.test(headers.get('user-agent') ?? '')
 }
 
-/** How long a group may gather while clicks are frequent; a lone click leaves at once. */
+/** How long clicks are gathered while they are frequent; a lone click is written at once. */
 const GATHER_MS = 3
 const PATIENCE_MS = 1_000
 const MAX_GROUP = 5_000
@@ -99,9 +99,10 @@ interface Group {
 }
 
 /**
- * Group commit for clicks: those that arrive together share one fsync, and each waits for it, so a
- * redirect that a visitor received is in the store. A store that fails or hangs never costs the
- * visitor the redirect: after `PATIENCE_MS` it leaves anyway, and lost clicks are counted.
+ * Group commit for clicks: clicks that arrive together share one fsync, and each redirect waits for
+ * it, so a redirect that a visitor received is in the store. A store that fails or hangs never
+ * costs the visitor the redirect: after `PATIENCE_MS` the visitor is redirected anyway, and lost
+ * clicks are counted.
  *
  * @param patienceMs how long a redirect waits for its click (milliseconds)
  */

@@ -7,9 +7,9 @@ import { HOURS_A_DAY, type Store, type Tables, toDay, toHour } from '../store/st
 import { countClicks } from './usage.ts'
 
 /**
- * Search ids leave clicks after a day, single clicks are folded to counts by day, and everything goes
- * when it has served its purpose. Safe to run at any time, on several instances at once, and again after
- * a crash.
+ * Deletes data that has served its purpose: search ids leave clicks after a day, and single clicks
+ * are folded to counts by day. Safe to run at any time, on several instances at once, and again
+ * after a crash.
  */
 export async function applyRetention(store: Store, now: number): Promise<void> {
   await cutSearchIds(store, now)
@@ -45,20 +45,20 @@ async function foldClicks({ db, dialect }: Store, now: number): Promise<void> {
         })),
       )
       .execute()
-    // A month that has passed is deleted as a whole; days of the current month, row by row.
+    // A past month is deleted as a whole; days of the current month, row by row.
     if (dialect === 'postgres') await dropMonths(trx, 'click', limit / HOURS_A_DAY)
     await trx.deleteFrom('click').where('hour', '<', limit).execute()
   })
 }
 
-/** How long rows are kept after their time (in its unit), some only in some states. */
+/** How long rows are kept after their time, in the column's unit; some only in the listed states. */
 const DROPPED = [
   ['click_day', 'day', RETENTION.count_days],
   ['usage_day', 'day', RETENTION.count_days],
   ['login_token', 'expires_at', 0],
   ['session', 'expires_at', 0],
   ['mail', 'created_at', RETENTION.mail_hours * HOUR_MS],
-  // Those still pending are past their time, too.
+  // Rows that are still pending at this age are too old, too.
   [
     'claim',
     'expires_at',
@@ -71,7 +71,7 @@ const DROPPED = [
   ['receipt', 'called_at', RETENTION.receipt_days * DAY_MS],
   ['report', 'settled_at', RETENTION.report_days * DAY_MS],
   ['report', 'created_at', RETENTION.waiting_report_days * DAY_MS, ['waiting']],
-  // Of listings whose probing has ended.
+  // Rows of listings that are no longer probed.
   ['probe_evidence', 'probed_at', RETENTION.probe_days * DAY_MS],
 ] as const satisfies readonly (readonly [keyof Tables, string, number, string[]?])[]
 
@@ -91,22 +91,22 @@ async function dropIdleSellers({ db }: Store, now: number): Promise<void> {
     and not exists (select 1 from claim where seller_id = seller.id)`.execute(db)
 }
 
-/** Rows of which one listing may have several. */
+/** Tables with several rows per listing. */
 const PLAIN = ['click', 'settlement', 'report', 'receipt']
-/** Rows of which a listing has at most one; an existing row wins. */
+/** Tables with at most one row per listing; an existing row wins. */
 const SINGLE = { probe_evidence: sql`true`, opt_out: sql`moved_to is null` }
-/** Counts that add up, with the rest of their key. */
+/** Tables with counts that add up, and the rest of their key. */
 const COUNTS = {
   click_day: { key: ['day', 'src'], count: 'clicks' },
   usage_day: { key: ['kind', 'day', 'src'], count: 'uses' },
 }
 
 /**
- * Moves the ledger's rows of moved listings to their current ids: clicks, payments, receipts, reports, claims
- * with their payout proofs, and an owner's opt-out. Running it again does nothing.
+ * Moves the ledger's rows of moved listings to their current ids: clicks, payments, receipts,
+ * reports, claims with their payout proofs, and an owner's opt-out. Running it again does nothing.
  *
  * @param moves from each former id to the next
- * @param isListed whether the content has a listing of this id
+ * @param isListed whether the content has a listing with this id
  */
 export async function moveRows(
   db: Kysely<Tables>,
@@ -132,7 +132,7 @@ async function moveListing(trx: Kysely<Tables>, from: string, to: string): Promi
       sql`${where} and not exists (select 1 from ${sql.table(table)} there where there.listing_id = ${to})`,
     )
   await moveProofs(trx, from, to)
-  // A seller who already proved the new address owns it; claims on the former one lapse.
+  // A seller who already proved the new address owns the listing there; claims on the former address lapse.
   await rename(
     'claim',
     sql`not exists (select 1 from claim there where there.listing_id = ${to} and there.state = 'verified')`,
@@ -152,7 +152,7 @@ async function moveListing(trx: Kysely<Tables>, from: string, to: string): Promi
   }
 }
 
-/** Where one seller proved both addresses, the payouts proved for the former count for the new. */
+/** If one seller proved both addresses, payouts proved for the former count for the new one. */
 async function moveProofs(trx: Kysely<Tables>, from: string, to: string): Promise<void> {
   await sql`update payout_proof set claim_id = (
       select now.id from claim now join claim was on was.seller_id = now.seller_id

@@ -7,13 +7,13 @@ import { HOURS_A_DAY, inPieces, type Store, type Tables, toDay } from '../store/
 
 type UsageDayTable = Tables['usage_day']
 
-/** Distinct (day, kind, listing, source) counts held at most; beyond it new ones are dropped. */
+/** The most distinct (day, kind, listing, source) counts held; beyond this, new ones are dropped. */
 const MAX_COUNTS = 100_000
 
 /**
- * Counts of events that are frequent and matter little one by one: listings shown by searches,
- * relayed calls. Counted in memory, written every few seconds; a crash may lose the last seconds of
- * counts, never a click. Only day, listing and source are kept: nothing about who asked.
+ * Counts frequent events that matter little one by one: listings shown by searches, relayed calls.
+ * Counts are held in memory and written every few seconds; a crash may lose the last seconds of
+ * counts, never a click. Only day, listing and source are kept, nothing about the caller.
  */
 export function createUsage(store: Store, clock: Clock, log: Log): Usage {
   let counts = createCounts()
@@ -97,7 +97,7 @@ function sortKey({ listing_id, kind, day, src }: UsageDayTable): string {
 /** Counted clicks (no bots) of a listing on a day from a source; '' where the click named none. */
 export type ClickCount = Tables['click_day']
 
-/** Single clicks as counts: columns in the order of `click_day`. */
+/** Single clicks as counts, in the columns of `click_day`. */
 export function countClicks(db: Kysely<Tables>) {
   return db
     .selectFrom('click')

@@ -3,20 +3,21 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 
 /**
- * `npm run build`, see `run-build.ts`. The threads of a build load the same code over and
- * over: Node's compiled code is cached for them and for the next build, where possible.
+ * `npm run build`, see `run-build.ts`. The threads of a build load the same code again and again,
+ * so Node's compiled code is cached for them and, where possible, for the next build.
  */
 const CODE_CACHE = join(import.meta.dirname, '../../.cache/code')
 
 /**
  * How much the heap may grow before a collection (percent). By default it more than doubles: with
- * 15,000 listings that is half a gigabyte, and saves no time.
+ * 15,000 listings that takes half a gigabyte and saves no time.
  */
 const GROWTH = 30
 
 /**
- * The C library makes a heap for every thread, and each keeps what was freed in it. With at most two heaps
- * 15,000 listings take 100 MiB less. The limit is read only when a process starts, so this process starts anew.
+ * The C library makes a heap for every thread, and each heap keeps the memory freed in it. With at
+ * most two heaps, 15,000 listings take 100 MiB less. The limit is read only when a process starts,
+ * so this process starts itself again.
  */
 const HEAPS = 'MALLOC_ARENA_MAX'
 if (process.platform === 'linux' && process.env[HEAPS] === undefined) {
@@ -25,7 +26,7 @@ if (process.platform === 'linux' && process.env[HEAPS] === undefined) {
 }
 
 setFlagsFromString(`--heap-growing-percent=${GROWTH}`)
-// Helper threads for young collections would take CPU from the build's own threads on two cores.
+// On two cores, helper threads for young collections would take CPU from the build's own threads.
 setFlagsFromString('--no-parallel-scavenge')
 process.env.NODE_COMPILE_CACHE ??= CODE_CACHE
 enableCompileCache(process.env.NODE_COMPILE_CACHE)

@@ -6,15 +6,18 @@ import { createStderrLog, readCommandLine, runMain } from '../ports/run-main.ts'
 import { hasLedger } from '../store/sqlite.ts'
 
 /**
- * `npm run check`: validates the content and reports every problem in one run.
- * Exit: 0 sound, 1 errors, 2 usage error.
+ * `npm run check`: validates the content and reports every problem in one run. Exit code: 0 valid,
+ * 1 errors, 2 usage error.
  */
 if (import.meta.main)
   await runMain(async () => {
     if (!(await check(process.argv.slice(2)))) process.exitCode = 1
   })
 
-/** @param args as of `npm run check`. @returns whether the content is sound */
+/**
+ * @param args the arguments of `npm run check`
+ * @returns whether the content is valid
+ */
 export async function check(args: readonly string[]): Promise<boolean> {
   readCommandLine('Usage: npm run check', {} as const, 0, args)
   const config = parseConfig(process.env)
@@ -35,7 +38,7 @@ export async function check(args: readonly string[]): Promise<boolean> {
   return errors === 0
 }
 
-/** Sellers who asked to be left out choose the id they move to; the ledger knows both. */
+/** Sellers who asked to be left out choose the id that they move to; the ledger knows both. */
 async function findOptedOutMoves(config: Config): Promise<Fault[]> {
   const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
   if (moves.size === 0 || !hasLedger(config)) return []
@@ -48,7 +51,7 @@ async function findOptedOutMoves(config: Config): Promise<Fault[]> {
     .map((id) =>
       faultOf(
         `tombstones/${id.replace('.', '/')}.json`,
-        `moved_to: the owner of ${id} asked not to be listed, so it cannot move: remove ${moves.get(id)} too`,
+        `moved_to: the owner of ${id} asked not to be listed, so ${id} cannot move: remove ${moves.get(id)} too`,
       ),
     )
 }

@@ -18,20 +18,20 @@ import { createPageSearch } from '../search/search-routes.ts'
 import { createService } from '../service/service.ts'
 
 /**
- * `npm run dev`: Astro's development server for the pages, with the same functions and files as in
- * production in front of it. Content that is saved shows in pages, API and search at once: it is
- * compiled into a release without pages, which the functions pick up as they would any other.
+ * `npm run dev`: Astro's development server for the pages; in front of it, the same functions and
+ * files as in production. Saved content shows at once in pages, API and search: it is compiled into
+ * a release without pages, which the functions load like any other.
  */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Where Astro's development server looks for what a page rendered on demand may use. */
 const ASTRO_LOCALS = Symbol.for('astro.locals')
 /** An editor writes a file in several steps (milliseconds). */
 const SAVING = 50
-/** Time for an open browser to load its page again before the search is made (milliseconds). */
+/** Time for an open browser to reload its page before the search is made (milliseconds). */
 const LOADING = 400
 /** Time to close open connections on shutdown (milliseconds). */
 const PATIENCE = 2000
-/** Not the folder of `npm start`: its release has pages. */
+/** Separate from the folder of `npm start`, whose release has pages. */
 const OUT_DIR = '.cache/dev'
 
 const config = parseConfig({ ...process.env, OUT_DIR: process.env.OUT_DIR || OUT_DIR })
@@ -50,7 +50,7 @@ const compare = createComparePage(service.parts)
 const pages = await dev({
   root: ROOT,
   server: { host: config.HOST, port: config.PORT },
-  // Thousands of files of each release: a watcher of them takes half the memory, and the first page waits.
+  // A release has thousands of files: watching them would double the memory and delay the first page.
   vite: {
     server: {
       watch: { ignored: [resolve(config.OUT_DIR), join(ROOT, '.cache'), join(ROOT, 'dist')] },
@@ -62,7 +62,7 @@ const pages = await dev({
       hooks: {
         'astro:server:setup': ({ server }) => {
           server.middlewares.use(answerWithFunctions)
-          // Astro forgets which pages there were, and open browsers reload; the code stays as it is.
+          // Makes Astro forget its list of pages and open browsers reload; the code stays loaded.
           watchContent(() => {
             for (const { hot } of Object.values(server.environments))
               hot.send('astro:content-changed', {})
@@ -80,7 +80,7 @@ onStop(async () => {
   await Promise.all([pages.stop(), service.close()])
 })
 
-/** @returns false when the content has errors: they are printed, and the previous release stays. */
+/** @returns false when the content has errors, which are printed; the previous release stays */
 async function compile(onData: (folder: string) => Promise<void> | void): Promise<boolean> {
   try {
     await build({
@@ -103,7 +103,7 @@ async function compile(onData: (folder: string) => Promise<void> | void): Promis
   }
 }
 
-/** Tables that a content folder lacks are the product's own: both folders are watched. */
+/** Both folders are watched, because tables that a content folder lacks are the product's own. */
 function watchContent(onChange: () => void): void {
   let timer: ReturnType<typeof setTimeout> | undefined
   const recompile = async () => {
@@ -113,13 +113,13 @@ function watchContent(onChange: () => void): void {
     const show = async (folder: string) => {
       renderFrom(folder)
       onChange()
-      report('pages show it')
+      report('pages updated')
       await sleep(LOADING)
     }
     try {
       if (!(await compile(show))) return
       await service.refresh()
-      report('functions answer from it')
+      report('functions updated')
     } catch (error) {
       console.error(error)
     }
@@ -131,7 +131,7 @@ function watchContent(onChange: () => void): void {
     })
 }
 
-/** Everything that is not a page: the service answers it from the last release and its functions. */
+/** Answers everything that is not a page: from the last release, or by its functions. */
 function answerWithFunctions(req: IncomingMessage, res: ServerResponse, next: () => void): void {
   const target = req.url ?? ''
   if (LIVE.test(target) || /^\/[^?@]*\.md(?:\?|$)/.test(target))
@@ -142,7 +142,7 @@ function answerWithFunctions(req: IncomingMessage, res: ServerResponse, next: ()
   })
 }
 
-/** What a page rendered on demand may use; the page of chosen listings has the list's address. */
+/** Prepares what a page rendered on demand may use; the page of chosen listings shares the list's address. */
 async function prepare(req: IncomingMessage): Promise<void> {
   const { searchChoices, site: texts } = service.parts.release()
   const isChosen = req.url?.startsWith('/compare?') === true

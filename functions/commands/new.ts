@@ -7,23 +7,23 @@ import { readCommandLine, runMain, wrongCommand } from '../ports/run-main.ts'
 
 /** Site table, tables without rows, a guide, examples to copy and a README. */
 const TEMPLATE = fileURLToPath(new URL('./new', import.meta.url))
-/** Files that editors may read next to the one they write. */
+/** Schemas for editors, which look for them beside the content. */
 const SCHEMAS = fileURLToPath(new URL('../../content/schema', import.meta.url))
 
 const HELP = 'Usage: npm run new -- <folder> [--name "Acme Services"]'
 
-/** `npm run new`: the content of a directory of one's own. */
+/** `npm run new`: creates the content of a new directory. */
 export async function createDirectory(args: readonly string[]): Promise<void> {
   const { values, words } = readCommandLine(HELP, { name: { type: 'string' } } as const, 1, args)
   const [given] = words
   if (given === undefined) throw wrongCommand(HELP, 'expected a folder')
   const folder = resolve(given)
   if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw new OperatorError(`${folder}: expected a folder that is new or empty`)
+    throw new OperatorError(`${folder}: expected a new or empty folder`)
   const name = values.name ?? toTitle(basename(folder))
   await writeDirectory(folder, name, new Date().toISOString().slice(0, 10))
   console.log(
-    `Wrote ${name} to ${folder}. Its README.md says how to go on; first:\n  CONTENT_DIR=${relative('.', folder) || '.'} npm run check`,
+    `Wrote ${name} to ${folder}. Its README.md explains the next steps; first:\n  CONTENT_DIR=${relative('.', folder) || '.'} npm run check`,
   )
 }
 

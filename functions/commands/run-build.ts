@@ -18,7 +18,7 @@ import { type FileLock, hasLedger, takeFileLock } from '../store/sqlite.ts'
 /** How often a waiting build checks again (milliseconds). */
 const LOOK_EVERY = 200
 
-/** `npm run build`: makes a release of the content where the current one is of another, or is damaged. */
+/** `npm run build`: makes a release of the content if the current release is damaged or of other content. */
 await runMain(async () => {
   readCommandLine('Usage: npm run build', {} as const)
   const config = parseConfig(process.env)
@@ -36,7 +36,7 @@ await runMain(async () => {
   })
 })
 
-/** What reads a ledger is loaded where there is one. */
+/** The code that reads a ledger is loaded only where there is a ledger. */
 async function readLedger(
   config: Config,
   payeesOf: (facts: OwnerFacts) => readonly LedgerPayee[],
@@ -52,8 +52,8 @@ async function readLedger(
 }
 
 /**
- * One build at a time in an `OUT_DIR`: a second one waits for the first, and then usually has
- * nothing left to do.
+ * One build at a time in an `OUT_DIR`: a second build waits for the first, and then usually has
+ * nothing to do.
  *
  * @throws ConfigError when the folder cannot be used
  */
@@ -61,7 +61,7 @@ async function lockBuilds(outDir: string): Promise<FileLock> {
   for (let looks = 0; ; looks += 1) {
     const lock = await tryLock(outDir)
     if (lock !== null) return lock
-    if (looks === 0) console.log(`another build is running in ${outDir}: waiting for it`)
+    if (looks === 0) console.log(`waiting for another build in ${outDir}`)
     await sleep(LOOK_EVERY)
   }
 }

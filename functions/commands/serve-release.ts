@@ -10,7 +10,7 @@ import { createService } from '../service/service.ts'
  * Serves until SIGTERM.
  *
  * @param prepare runs first, once the environment is known to be valid
- * @throws OperatorError when something has to be fixed before it can serve
+ * @throws OperatorError when the operator must fix something first
  */
 export async function serve(prepare: () => Promise<void> = async () => {}): Promise<void> {
   const config = parseConfig(process.env)
@@ -29,7 +29,7 @@ export async function serve(prepare: () => Promise<void> = async () => {}): Prom
     await service.close()
     const reason = error instanceof Error && 'code' in error ? error.code : error
     throw new OperatorError(
-      `${config.HOST}:${config.PORT} cannot be listened on (${String(reason)}): set HOST and PORT to a free address of this machine`,
+      `The server cannot listen on ${config.HOST}:${config.PORT} (${String(reason)}): set HOST and PORT to a free address of this machine`,
     )
   }
   console.log(`Waypost is ready: ${config.BASE_URL} (listening on ${config.HOST}:${config.PORT})`)

@@ -1,8 +1,8 @@
 import { enableCompileCache } from 'node:module'
 
 /**
- * `npm run serve`: serves the release in `OUT_DIR` until SIGTERM, and whatever is published there
- * meanwhile. Needs neither the content nor what compiles it.
+ * `npm run serve`: serves the release in `OUT_DIR` until SIGTERM, and any newer release published
+ * there. Needs neither the content nor the code that compiles it.
  */
 enableCompileCache()
 const { runMain } = await import('../ports/run-main.ts')

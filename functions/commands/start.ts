@@ -4,8 +4,8 @@ import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 
 /**
- * `npm start`: compiles what is stale, then serves until SIGTERM. Compiled modules are kept between
- * starts, so everything else is imported after the cache is on.
+ * `npm start`: builds if the release is stale, then serves until SIGTERM. Compiled modules are
+ * cached between starts, so everything else is imported after the cache is on.
  */
 enableCompileCache()
 const { runMain } = await import('../ports/run-main.ts')
@@ -15,19 +15,20 @@ await runMain(async () => {
   parseConfig(process.env)
   const build = compileWhatIsStale()
   build.catch(() => undefined)
-  // Loaded while the build looks whether anything changed.
+  // Loaded while the build checks whether anything changed.
   const { serve } = await import('./serve-release.ts')
   await serve(() => build)
 })
 
 /**
- * Builds a release when the current one is stale or damaged, in a process of its own: a build's
- * memory is not the server's.
+ * Builds a release when the current one is stale or damaged, in a separate process, so that the
+ * build's memory does not stay with the server.
  */
 async function compileWhatIsStale(): Promise<void> {
   const build = spawn(process.execPath, [join(import.meta.dirname, 'build.ts')], {
     stdio: 'inherit',
   })
   const [code] = await once(build, 'exit')
-  if (code !== 0) throw new OperatorError('The content could not be compiled; see above.')
+  if (code !== 0)
+    throw new OperatorError('The content could not be compiled; the errors are above.')
 }

@@ -15,7 +15,7 @@ export function jsonAnswer(
   return Response.json(body, { status, headers: { ...UNCACHED, ...headers } })
 }
 
-/** The same for pages of any origin. */
+/** The same, readable by pages of any origin. */
 export function publicJson(
   body: unknown,
   headers: Record<string, string> = {},
@@ -24,7 +24,7 @@ export function publicJson(
   return jsonAnswer(body, { ...ANY_ORIGIN, ...headers }, status)
 }
 
-/** One wrong input: where it was, its name, what was wrong, and what would be right. */
+/** A wrong input: where it was, its name, what was wrong, and what would be right. */
 export interface InputError {
   in: 'query' | 'path' | 'header' | 'body'
   name: string
@@ -33,7 +33,7 @@ export interface InputError {
 }
 
 export interface ProblemOptions {
-  /** What was wrong, where, what would be right. Never a secret, never an upstream's text unescaped. */
+  /** What was wrong, where, and what would be right. Never a secret, never an upstream's text unescaped. */
   detail: string
   errors?: readonly InputError[]
   headers?: Record<string, string>
@@ -42,8 +42,8 @@ export interface ProblemOptions {
 }
 
 /**
- * Ends work with another answer than its own: a problem for programs, a sentence on a page. It rolls
- * back a transaction it leaves.
+ * Thrown to end work with a refusal: a problem for programs, a sentence on a page. A transaction
+ * that it is thrown out of is rolled back.
  */
 export class Refusal extends Error {
   override name = 'Refusal'
@@ -84,7 +84,7 @@ export function createProblems(baseUrl: string): MakeProblem {
   }
 }
 
-/** 400 for parameters of a query, each with its error. */
+/** 400 for query parameters, each with its error. */
 export function refuseParameters(
   problem: MakeProblem,
   errors: readonly InputError[],
@@ -124,7 +124,7 @@ export function refuseMethod(
   })
 }
 
-/** Public reads allow any origin; seller routes get no CORS at all, so a browser refuses for us. */
+/** Public reads allow any origin; seller routes get no CORS headers at all, so a browser refuses for us. */
 export function answerPreflight(path: string, allowed: readonly string[]): Response {
   const methods = allowed.join(', ')
   const cors = {
@@ -146,7 +146,7 @@ export function isSellerPath(path: string): boolean {
 
 const encoder = new TextEncoder()
 
-/** Text as UTF-8 in memory of its own. */
+/** The text in UTF-8, in its own memory. */
 export function toBytes(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text)
 }

@@ -3,10 +3,13 @@ import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import { findNearestName } from '../../src/domain/wire/text.ts'
 import { type InputError, refuse } from './answers.ts'
 
-/** Bodies are flat: a field is nowhere but at the top. */
+/** Bodies are flat: every field is at the top level. */
 export type ObjectSchema = v.GenericSchema & { entries: v.ObjectEntries }
 
-/** The request's JSON body, parsed by its schema. @throws Refusal */
+/**
+ * The request's JSON body, parsed by its schema.
+ * @throws Refusal
+ */
 export async function parseBody<Schema extends ObjectSchema>(
   request: Request,
   schema: Schema,
@@ -15,8 +18,8 @@ export async function parseBody<Schema extends ObjectSchema>(
 }
 
 /**
- * What was sent, parsed by its schema. A refusal names each wrong field, and each that the schema does
- * not know: a misspelt `method` must not quietly become the default one.
+ * Parses what was sent by its schema. A refusal names each wrong field, and each field that the
+ * schema does not know: a misspelt `method` must not quietly become the default.
  *
  * @throws Refusal
  */
@@ -68,25 +71,25 @@ function toFieldError(
     return { in: 'body', name, detail: toUnknown(name, known), allowed: known, fault: 'unknown' }
   }
   if (isKey && issue.received === 'undefined')
-    return { in: 'body', name, detail: 'expected this field; it is missing', fault: 'missing' }
+    return { in: 'body', name, detail: 'expected this field, got none', fault: 'missing' }
   return { in: 'body', name, detail: issue.message, fault: 'wrong' }
 }
 
 function toUnknown(name: string, known: readonly string[]): string {
   const nearest = findNearestName(name, known)
   return nearest === null
-    ? `no such field; expected ${known.join(', ')}`
-    : `no such field; did you mean ${nearest}?`
+    ? `unknown field; expected ${known.join(', ')}`
+    : `unknown field; did you mean ${nearest}?`
 }
 
-/** Whole strings, so that no bracket inside one counts, and the punctuation tokens. */
+/** Whole strings, so that brackets inside them don't count, and the punctuation tokens. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]/g
 
 const MAX_BODY_BYTES = 16 * 1024
 
 /**
- * The request's body as one JSON object. `application/json` only: a form or `text/plain` can be sent
- * across sites without a preflight.
+ * The request's body as one JSON object. Only `application/json` is taken, because a form or
+ * `text/plain` can be sent across sites without a preflight.
  *
  * @throws Refusal
  */
@@ -112,7 +115,7 @@ export async function readJsonBody(request: Request): Promise<Record<string, unk
   return value
 }
 
-/** Null past the limit, whatever Content-Length says; nothing more is read then. */
+/** Null past the limit, whatever Content-Length says; no more is read then. */
 async function readBytes(request: Request): Promise<Uint8Array | null> {
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) return null
   const chunks: Uint8Array[] = []
@@ -135,7 +138,7 @@ function decode(bytes: Uint8Array): string | null {
 
 /**
  * The first key that appears twice in the outermost object of valid JSON, or null. `JSON.parse`
- * keeps the last of two silently, where a proxy in front may have judged the first.
+ * silently keeps the last of both, where a proxy in front may have judged the first.
  *
  * @example findDuplicateKey('{"a":1,"\\u0061":2}') → 'a'
  */

@@ -6,7 +6,7 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() }
 
-/** @throws an error with the code ETIMEOUT where the work takes longer; it then goes on alone */
+/** @throws an error with the code ETIMEOUT if the work takes longer; the work itself goes on */
 export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const late = Object.assign(new Error('no answer in time'), { code: 'ETIMEOUT' })

@@ -8,10 +8,10 @@ import { CalendarDateSchema, textLike } from '../../src/domain/wire/shapes.ts'
 /** The environment, parsed once. One error names every bad variable; no secret is printed. */
 export type Config = v.InferOutput<typeof ConfigSchema>
 
-/** Defaults of each limit where `RATE_LIMITS` has none: requests in a window of seconds. */
+/** Default limits, for names that `RATE_LIMITS` does not set: requests in a window of seconds. */
 export const USUAL_LIMITS = {
   search: { requests: 600, seconds: 60 },
-  // One purchase takes two calls.
+  // A purchase takes two calls.
   call: { requests: 120, seconds: 60 },
   go: { requests: 120, seconds: 60 },
   login: { requests: 20, seconds: 3600 },
@@ -84,20 +84,20 @@ const urlWith = (protocols: readonly string[], example: string) =>
 const POSTGRES_EXAMPLE = 'postgres://user:password@host/database'
 const postgresUrl = urlWith(['postgres:', 'postgresql:'], POSTGRES_EXAMPLE)
 
-/** A database on several servers, one URL for each: `postgres://u@one:5432,two:5432/db`. */
+/** URLs of a database on several servers, one for each: `postgres://u@one:5432,two:5432/db`. */
 export function toServerUrls(url: string): string[] {
   const [, before = '', hosts = url, after = ''] =
     /^(\w+:\/\/(?:[^@/]*@)?)([^/?]*)(.*)$/s.exec(url) ?? []
   return hosts.split(',').map((host) => `${before}${host}${after}`)
 }
 
-/** `BASE_URL` without a trailing slash: every absolute URL is this plus a path. */
+/** `BASE_URL` without a trailing slash: every absolute URL is `BASE_URL` plus a path. */
 const baseUrl = v.optional(
   v.pipe(
     urlWith(['http:', 'https:'], 'https://waypost.example'),
     v.check((text) => {
       const url = URL.parse(text)
-      // If it is not a URL at all, the check before has reported it.
+      // If the text is not a URL at all, the check before has reported it.
       if (url === null) return true
       return url.pathname === '/' && url.search === '' && url.hash === '' && url.username === ''
     }, 'expected only scheme, host and port, such as https://waypost.example'),
@@ -149,7 +149,7 @@ const VariablesSchema = v.object({
   BASE_URL: baseUrl,
   CONTENT_DIR: folder('content'),
   OUT_DIR: folder('dist'),
-  /** The day a build is made for: windows and ages count from it. Today (UTC) by default. */
+  /** The day for which a build is made: windows and ages count from it. By default today (UTC). */
   AS_OF: v.optional(CalendarDateSchema, () => new Date().toISOString().slice(0, 10)),
   STATE_DIR: folder('.state'),
   DATABASE_URL: v.optional(
@@ -179,7 +179,7 @@ const VariablesSchema = v.object({
   ),
   MEASURE: onOff,
   PROBE: onOff,
-  /** Whether requests to sellers are signed, in a directory at an https address. */
+  /** Whether requests to sellers are signed, if the directory is at an https address. */
   PROBE_SIGN: flag(['on', 'off'], 'on'),
   /** Whether answers to paid calls are judged in memory, for receipts. */
   RECEIPTS: flag(['on', 'off'], 'on'),
@@ -207,7 +207,7 @@ const ConfigSchema = v.pipe(
   ),
   v.transform((config) => ({
     ...config,
-    /** On one's own machine it is where the server listens. */
+    /** By default the address where the server listens on this machine. */
     BASE_URL: config.BASE_URL ?? toOrigin(`http://localhost:${config.PORT}`),
     /** What probes, claims and the relay may reach in addition to public hosts. */
     PRIVATE_TARGETS: config.UNSAFE_ALLOW_PRIVATE_TARGETS || (config.PRIVATE_HOSTS ?? false),

@@ -15,7 +15,7 @@ export type LogFields = Record<string, string | number | boolean | null>
 
 const MAX_VALUE_LENGTH = 256
 
-/** Lines written for a request carry its id as `request`. */
+/** Lines written for a request have its id as `request`. */
 export function createLog(write: (line: string) => void, now: () => number): Log {
   const emit =
     (level: string) =>
@@ -38,8 +38,8 @@ const marks = new AsyncLocalStorage<{ id: string | null }>()
 const GIVEN_ID = /^[\w-]{1,64}$/
 
 /**
- * Runs the work of one request. Its log lines carry one id, and so does the 500 it may end with:
- * `given` by the proxy in front where it is trusted and well-formed, else made when first needed.
+ * Runs the work of one request. Its log lines share one id with any 500 it ends with: `given` by
+ * the proxy in front, where trusted and well-formed, else created when first needed.
  */
 export function withRequestId<T>(given: string | null, work: () => T): T {
   const id = given !== null && GIVEN_ID.test(given) ? given : null

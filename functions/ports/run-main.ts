@@ -3,7 +3,7 @@ import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { type Config, parseConfig } from './config.ts'
 import { createLog, type Log } from './log.ts'
 
-/** A command that was used wrongly (2), or with `--help` (0). */
+/** A command was used wrongly (exit code 2), or with `--help` (0). */
 export class UsageError extends OperatorError {
   override name = 'UsageError'
   readonly exitCode: 0 | 2
@@ -28,7 +28,7 @@ export async function runMain(command: () => Promise<void> | void): Promise<void
   }
 }
 
-/** A step at the ledger: prints its result, or one line on errors. */
+/** Runs a command on the ledger: prints its result, or one line for an error. */
 export function runCommand(command: (config: Config, log: Log) => Promise<string>): Promise<void> {
   return runMain(async () => {
     const config = parseConfig(process.env)
@@ -47,13 +47,13 @@ export function untilStopped(): AbortSignal {
   return stop.signal
 }
 
-/** The log of a command: standard output is only for its result. */
+/** The log of a command goes to stderr: standard output is only for its result. */
 export function createStderrLog(): Log {
   return createLog((line) => process.stderr.write(line), Date.now)
 }
 
 /**
- * The options and words of a command; every one knows `--help`.
+ * The options and words of a command; every command has `--help`.
  *
  * @param mostWords how many words are allowed in addition to the options
  * @throws UsageError that ends with `help`
@@ -103,9 +103,9 @@ const SHELL = process.ppid
 const LOOK_EVERY = 500
 
 /**
- * Shuts the process down in order once asked to. npm sends a signal to the shell between it and us,
- * and most shells end without passing the signal on, so a process that npm's scripts started ends when
- * that shell has ended.
+ * Shuts the process down in order when requested. npm sends a signal to the shell between it and
+ * us, and most shells end without passing the signal on, so a process that npm's scripts started
+ * ends when that shell has ended.
  *
  * @param stop called once; the process exits with 0 when it is done
  */

@@ -21,8 +21,8 @@ import { createMeterFeature } from '../trust/measure.ts'
 import type { Metrics } from './prometheus.ts'
 
 /**
- * Every feature of the service, once. To add one, write a value and name it here: its addresses are
- * rows of the domain's tables, and the compiler asks for what no feature answers.
+ * Every feature of the service, once. To add one, write it and name it here: its addresses are rows
+ * of the domain's tables, and the compiler reports addresses that no feature answers.
  */
 export function createFeatures(parts: Parts, metrics: Metrics | null): readonly Feature[] {
   const receipts = openReceipts({ ...parts, store: parts.ledger.store })
@@ -31,7 +31,7 @@ export function createFeatures(parts: Parts, metrics: Metrics | null): readonly 
   const relay = createRelay(parts, RELAY_LIMITS, metrics?.relayed, observer)
   return complete([
     toRelayFeature(relay),
-    // Calls whose answer was just sent are still to be judged.
+    // Waits until calls that were just answered are judged.
     { close: observer.idle },
     { close: receipts.close },
     createSearchFeature(parts),
@@ -44,7 +44,7 @@ export function createFeatures(parts: Parts, metrics: Metrics | null): readonly 
   ])
 }
 
-/** What reads and writes the ledger, in the order of its chores. */
+/** Features that read and write the ledger, in the order of their chores. */
 export function createLedgerFeatures(parts: Parts) {
   return [
     { routes: { go: createGo(parts) } },
@@ -56,12 +56,12 @@ export function createLedgerFeatures(parts: Parts) {
   ] as const
 }
 
-/** Work on the ledger that no feature of its own asks for. */
+/** Chores of the ledger that belong to no other feature. */
 function createUpkeepFeature({ ledger, clock }: Parts) {
   return {
     chores: [
       { name: 'counts', everyMs: 5_000, run: () => ledger.usage.flush() },
-      // Nothing waits for a mail server that hangs.
+      // Not awaited, because a mail server may hang.
       { name: 'mails', everyMs: 10_000, run: async () => ledger.mails.sendSoon() },
       {
         name: 'retention',
@@ -96,7 +96,7 @@ function createSearchFeature(parts: Parts) {
 
 type Known = ReturnType<typeof toKnown>
 
-/** The addresses that the release knows. */
+/** What the release knows about addresses. */
 function toKnown({ release }: Parts) {
   return {
     plans: () => release().protocolData.probePlans(),
@@ -130,7 +130,7 @@ function createProbesFeature(parts: Parts, known: Known) {
 type KeysOf<F> = F extends { routes: infer R } ? keyof R : never
 type Missing<List extends readonly Feature[]> = Exclude<keyof Routes, KeysOf<List[number]>>
 
-/** Takes a list only if its features together answer every address that a function answers. */
+/** Accepts a list only if its features together answer every address that a function answers. */
 function complete<const List extends readonly Feature[]>(
   features: List & ([Missing<List>] extends [never] ? unknown : { missing: Missing<List> }),
 ): readonly Feature[] {

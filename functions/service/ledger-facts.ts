@@ -21,10 +21,10 @@ import { type Store, toDay } from '../store/store.ts'
 import { provenPayouts, readVerifiedSettlements } from '../trust/meter-rows.ts'
 
 /**
- * What the ledger says to a build.
+ * The facts of the ledger for a build.
  *
  * @param moves listings that moved according to the content: their ledger rows move too
- * @param payeesOf the owner of each payee; called only where there are payments
+ * @param payeesOf gives the owner of each payee; called only where there are payments
  */
 export async function readFactsForBuild(
   config: Config,
@@ -108,7 +108,7 @@ async function readAcceptedDisputes({ db }: Store, now: number) {
     .selectFrom('report')
     .select(['listing_id', 'reason', 'settled_at'])
     .where((eb) => eb.and({ kind: 'dispute', state: 'accepted' }))
-    // An accepted dispute of a verdict does not count against the listing.
+    // A receipt's verdict that was successfully disputed does not count against the listing.
     .where('receipt', 'is', null)
     .where('settled_at', '>=', now - RETENTION.report_days * DAY_MS)
     .orderBy('listing_id')

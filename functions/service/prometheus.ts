@@ -9,10 +9,10 @@ import { countRows, type Store } from '../store/store.ts'
 /** Upper bounds of the latency histogram (seconds), from searches up to relayed calls. */
 const LATENCY_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** Counters of a running service. None of them names a client, a listing or an address. */
+/** Counters of a running service; none names a client, a listing or an address. */
 export type Metrics = ReturnType<typeof createPrometheusMetrics>
 
-/** Metrics in a registry of their own: prom-client's of the process, ours, and the ledger's. */
+/** Metrics in their own registry: prom-client's for the process, ours, and the ledger's. */
 export function createPrometheusMetrics(sources: MetricsSources) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -27,7 +27,10 @@ export function createPrometheusMetrics(sources: MetricsSources) {
   addGauges(registry, sources)
   return {
     watch,
-    /** How a call through the relay ended: `seller_2xx` … `seller_5xx`, `seller_402`, or our problem's code. */
+    /**
+     * @param outcome how a call through the relay ended: `seller_2xx` … `seller_5xx`, `seller_402`,
+     *   or our problem's code
+     */
     relayed: (outcome: string) => calls.inc({ outcome }),
     expose: async () => ({
       contentType: registry.contentType,
@@ -36,7 +39,7 @@ export function createPrometheusMetrics(sources: MetricsSources) {
   }
 }
 
-/** Counts one request of a route and times it until its answer was sent. */
+/** Counts a request of a route and times it until its answer was sent. */
 function createWatch(registry: Registry) {
   const requests = new Counter({
     name: 'waypost_http_requests_total',
@@ -71,7 +74,7 @@ function addGauges(registry: Registry, { store, clock, clicks, publishedAt }: Me
       async collect() {
         gauge.reset()
         gauge.remove({})
-        // A store that is down leaves its figures out; stale ones would look current.
+        // While the store is down its figures are left out: stale figures would look current.
         for (const [value, figure] of Object.entries(await read().catch(() => ({}))))
           gauge.set(label === undefined ? {} : { [label]: value }, figure)
       },
@@ -101,7 +104,7 @@ function addGauges(registry: Registry, { store, clock, clicks, publishedAt }: Me
   )
 }
 
-/** One counter for each verdict of the guard: a refused address is an attack or our own mistake. */
+/** A counter for each verdict of the guard: a refused address is an attack or our own mistake. */
 function addVerdicts(registry: Registry) {
   const counter: Counter = new Counter({
     name: 'waypost_outbound_total',
@@ -126,7 +129,7 @@ interface MetricsSources {
   publishedAt: () => number
 }
 
-/** Waiting mails that are not yet too old to be sent. */
+/** Waiting mails that are still recent enough to be sent. */
 function countMails({ db }: Store, now: number): Promise<number> {
   const mails = db.selectFrom('mail')
   return countRows(mails.where('created_at', '>', now - RETENTION.mail_hours * 3_600_000))

@@ -40,7 +40,7 @@ const GRACE = 10_000
 /**
  * Composes the whole service over the published release. It does not listen yet.
  *
- * @throws OperatorError without a release, or with one that was built for another `BASE_URL`.
+ * @throws OperatorError without a release, or with a release that was built for another `BASE_URL`
  */
 export async function createService(options: ServiceOptions) {
   const { config, log } = options
@@ -69,9 +69,9 @@ export async function createService(options: ServiceOptions) {
   return {
     server,
     parts,
-    /** Looks for a new release now; a timer does it once a second. */
+    /** Checks for a new release now; a timer does this once a second. */
     refresh: releases.refresh,
-    /** Stops accepting, lets requests in flight finish (bounded), flushes. */
+    /** Stops accepting requests, lets requests in flight finish (bounded), and flushes. */
     async close(): Promise<void> {
       releases.close()
       chores.stop()
@@ -141,10 +141,10 @@ interface LedgerOptions {
   clock: Clock
   /** The name of the directory, for mails. */
   siteName: () => string
-  /** By the kind of mail; features add theirs before anything is sent. */
+  /** Letters by the kind of mail; features add theirs before anything is sent. */
   letters: ReadonlyMap<string, WriteLetter>
   mailer?: Mailer
-  /** How long a redirect waits for a slow store (milliseconds), if not the usual second. */
+  /** How long a redirect waits for a slow store (milliseconds); by default a second. */
   clickPatienceMs?: number
 }
 
@@ -161,9 +161,11 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     lock?.release()
     if (!isStoreUnavailable(error)) throw error
     if (lock !== null) throw unusable(config.STATE_DIR, error)
-    // The message is the driver's; it names host and user, never the password.
+    // The message is the driver's, and names host and user but never the password.
     const reason = error instanceof Error ? error.message : String(error)
-    throw new StateError(`DATABASE_URL cannot be used (${reason}). See that PostgreSQL is up.`)
+    throw new StateError(
+      `DATABASE_URL cannot be used (${reason}). Check that PostgreSQL is running.`,
+    )
   })
   const clicks = createClickWriter(store, log, clickPatienceMs)
   const usage = createUsage(store, clock, log)
@@ -199,7 +201,7 @@ export function addLetters(letters: Map<string, WriteLetter>, features: readonly
 
 const FIRST_AFTER_MS = 60_000
 
-/** Work a running server does by itself; each part is safe on several instances. */
+/** Runs the work that a server does by itself; each chore is safe on several instances. */
 function startChores(chores: readonly Chore[], log: Log) {
   const stopping = new AbortController()
   const rhythms = Map.groupBy(chores, ({ everyMs }) => everyMs)
@@ -221,12 +223,12 @@ function startChores(chores: readonly Chore[], log: Log) {
       for (const timer of timers) clearInterval(timer)
       stopping.abort()
     },
-    /** Resolves when nothing is running. */
+    /** Resolves when no chore is running. */
     idle: async () => void (await Promise.all(running.values())),
   }
 }
 
-/** One after another: what fails is logged, and keeps none of the others from running. */
+/** Runs chores one after another; a failed chore is logged and does not stop the others. */
 export async function runChores(
   chores: readonly Chore[],
   log: Log,

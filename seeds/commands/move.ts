@@ -18,10 +18,10 @@ import {
 const USAGE =
   'npm run move -- <former id> <new id> [--by <who>] [--said-at <page on the former domain>]'
 
-/** Tables whose rows name listings; elsewhere a host may look like an id. */
+/** Tables whose rows name listings; in other tables a host may look like an id. */
 const TABLES = ['tables/site.yaml', 'tables/policies.yaml']
 
-/** Files that editors write and that name a listing by its former id, with the new one in its place. */
+/** Files written by editors that name a listing by its former id, with the new id in its place. */
 async function findRenamed(contentDir: string, from: string, to: string) {
   const pages = await readdir(join(contentDir, 'compare')).catch(() => [])
   const files = pages.filter((name) => name.endsWith('.yaml')).map((name) => `compare/${name}`)
@@ -35,10 +35,11 @@ async function findRenamed(contentDir: string, from: string, to: string) {
 }
 
 /**
- * An id that stands alone as a value: in a list, or behind a key. Everything else in the text stays
- * as it was written.
+ * Renames an id that is a whole value, in a list or after a key. The rest of the text stays as it
+ * was written.
  *
- * @example renameId('- { id: x402.a, focus: broad }\n', 'x402.a', 'x402.b') → '- { id: x402.b, focus: broad }\n'
+ * @example renameId('- { id: x402.a, focus: broad }\n', 'x402.a', 'x402.b') → '- { id: x402.b,
+ *   focus: broad }\n'
  */
 function renameId(text: string, from: string, to: string): string {
   const id = from.replaceAll('.', '\\.')
@@ -50,8 +51,8 @@ if (import.meta.main) await runMain(() => move(process.argv.slice(2), process.en
 
 /**
  * `npm run move`: gives a listing a new id. Its file and evidence move there, and a tombstone leads
- * from every former address to the new one. Comparisons, showcase and policies get the new id.
- * Where it is listed already, that listing's own words stay.
+ * from every former address to the new one. Comparisons, showcase and policies get the new id. If
+ * the new id is already listed, that listing keeps its own words.
  */
 export async function move(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const { from, to, by, statedAt } = readArguments(args)
@@ -86,7 +87,7 @@ function readArguments(args: readonly string[]) {
   const { values, words } = readCommandLine(USAGE, options, 2, args)
   const [from = '', to = ''] = words
   if (from === to || !isListingId(from) || !isListingId(to))
-    throw wrongCommand(USAGE, 'expected two ids of listings')
+    throw wrongCommand(USAGE, 'expected the former and the new id of a listing')
   const statedAt = withAsciiHosts(values['said-at'])
   const fault = statedAt === undefined ? null : findUrlFault(statedAt, { allowPrivate: false })
   if (fault !== null) throw wrongCommand(USAGE, `--said-at: ${fault}`)

@@ -49,10 +49,10 @@ Exit: 0 done, 1 something failed, 2 the command was wrong.`
 const MOST_LINES = 200
 const MAX_LINE = 400
 
-/** A listing that its sources do not list any more. */
+/** A listing that its sources no longer list. */
 const WITHDRAWN = { reason: 'withdrawn' as const }
 
-/** @returns the summary, how many things failed, and what ends the run */
+/** @returns the summary, the number of failures, and what ends the run */
 async function refresh(words: readonly string[], config: Config) {
   const kept = join(config.STATE_DIR, 'refresh.ndjson')
   const content = readSoundContent(config, 'refreshed')
@@ -60,7 +60,7 @@ async function refresh(words: readonly string[], config: Config) {
   const faults: string[] = []
   const stop = untilStopped()
   for (const [name, step] of Object.entries(toSteps(words, config))) {
-    if (stop.aborted) throw new OperatorError('Stopped: run it again to go on where it was.')
+    if (stop.aborted) throw new OperatorError('Stopped: run the command again to continue.')
     const stated = await step().catch((error: unknown) => {
       const text = error instanceof Error ? error.message : String(error)
       console.error(error instanceof OperatorError ? text : error)
@@ -68,7 +68,7 @@ async function refresh(words: readonly string[], config: Config) {
     })
     for (const text of stated) faults.push(`${name}: ${text}`)
   }
-  // Content with errors cannot be compared; the check has said so.
+  // Content with errors cannot be compared; `check` has reported the errors.
   const { content: now } = readContent(config.CONTENT_DIR, { allowPrivate: config.PRIVATE_TARGETS })
   const after = now === null ? before : await readFacts(now, config)
   const withdrawn = [...(now?.withdrawn.keys() ?? [])].map((id) => [id, WITHDRAWN] as const)
@@ -101,7 +101,7 @@ function toSteps(
       return []
     },
     measure: async () => {
-      // A directory need not read chains.
+      // A directory may be set up without chains to read.
       const reports = Object.keys(RPC_URLS).length === 0 ? [] : await readChains([])
       return reports.flatMap(({ network, stopped }) =>
         stopped === null ? [] : [`${network}: ${stopped}`],
@@ -113,7 +113,7 @@ function toSteps(
 
 type Facts = ReadonlyMap<string, ContentHash>
 
-/** What the summary compares, by listing, as content and ledger have it now. */
+/** The facts that the summary compares, by listing, as content and ledger have them now. */
 async function readFacts({ listings, evidence, tables }: Content, config: Config): Promise<Facts> {
   const paidTo = await countPayments(config)
   const names = new Map(tables.sources.map(({ id, name }) => [id, name]))
@@ -126,7 +126,7 @@ async function readFacts({ listings, evidence, tables }: Content, config: Config
       price: toPriceText(facts.pricing),
       ...toSeenFacts(planProbe(id, facts), seen),
       paid: [
-        // Another price is no news of payments.
+        // A change of price must not look like a change in payments.
         ...toUseSentences(
           seen.reported_use ?? [],
           { model: 'unknown' },
@@ -169,7 +169,7 @@ async function countPayments(config: Config): Promise<Map<string, number>> {
   return new Map(rows.map(({ network, payee, count }) => [`${network}:${payee}`, Number(count)]))
 }
 
-/** What stood before a run that did not come to its end; null where there is none. */
+/** The facts from before a run that was stopped; null where no run was. */
 function readKept(file: string): Facts | null {
   if (!existsSync(file)) return null
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
@@ -218,7 +218,7 @@ function toSummary({ after, differences: all, faults, isMeasured }: Outcome): st
   ].join('\n\n')
 }
 
-/** Sellers' words stand in it: one line each, of bounded length, that Markdown reads as text. */
+/** The lines contain sellers' words, so each is one line of bounded length that Markdown reads as text. */
 function toPart(title: string, lines: readonly string[]): string[] {
   if (lines.length === 0) return []
   const shown = lines.slice(0, MOST_LINES).map((line) => {
@@ -234,7 +234,7 @@ function toPart(title: string, lines: readonly string[]): string[] {
 
 if (import.meta.main) await runMain(() => runRefresh(process.argv.slice(2)))
 
-/** `npm run refresh`, which has printed its summary. */
+/** `npm run refresh`; prints its summary. */
 export async function runRefresh(args: readonly string[]): Promise<void> {
   const { values, words } = readCommandLine(
     HELP,

@@ -63,7 +63,7 @@ const OPTIONS = {
  * `npm run review`: shows what waits for a decision, and settles it.
  *
  * @param args without the program's own name
- * @throws UsageError that says how to fix it
+ * @throws UsageError that says what would be right
  */
 export async function review(args: readonly string[]): Promise<void> {
   const options = readOptions(args)
@@ -100,16 +100,16 @@ function readOptions(args: readonly string[]) {
     throw refuse('--all: expected accept --all without an id')
   if (all && !SOURCE_IDS.includes(from))
     throw refuse(
-      `--all: expected --from with one of ${SOURCE_IDS.join(', ')}; the rest is decided one by one`,
+      `--all: expected --from with one of ${SOURCE_IDS.join(', ')}; all other questions are decided one by one`,
     )
   const takesId = action !== 'list' && !all
-  if (takesId && id === '') throw refuse(`${action}: expected the id of what waits`)
+  if (takesId && id === '') throw refuse(`${action}: expected the id of a question`)
   if (!takesId && id !== '') throw refuse(`expected no ${JSON.stringify(id)}`)
   if (action === 'refuse' && reason.trim() === '') throw refuse('refuse: expected --reason TEXT')
   return { ...values, action, id, all, json, reason }
 }
 
-/** One question, and the source that takes its answer. */
+/** A question, and the source that takes its answer. */
 interface Waiting {
   question: Question
   source: ReviewSource
@@ -154,8 +154,8 @@ async function openQueue(
 }
 
 /**
- * Every kind of question, each opened on its own: a failing one must not hide the rest. Null where
- * nobody can have asked yet, as without a ledger.
+ * Every kind of question, each opened on its own: a kind that fails must not hide the others. Null
+ * for a kind that cannot have questions yet, for example without a ledger.
  */
 function listKinds(
   place: ReviewPlace,
@@ -197,13 +197,15 @@ async function act(queue: Queue, options: Options, place: ReviewPlace): Promise<
   await settle([waiting], { decision, reason }, place)
 }
 
-/** @throws OperatorError when no question, or more than one, has an id with this beginning. */
+/** @throws OperatorError when no question, or more than one, has an id that starts so */
 function findWaiting({ waiting }: Queue, id: string): Waiting {
   const exact = waiting.find(({ question }) => question.id === id)
   if (exact !== undefined) return exact
   const [first, second] = waiting.filter(({ question }) => question.id.startsWith(id))
   if (first === undefined)
-    throw new OperatorError(`nothing waits under ${JSON.stringify(id)}: npm run review -- list`)
+    throw new OperatorError(
+      `expected the id of a waiting question, got ${JSON.stringify(id)}: see npm run review -- list`,
+    )
   if (second !== undefined)
     throw new OperatorError(
       `${JSON.stringify(id)} matches both ${first.question.id} and ${second.question.id}: give more characters of the id`,
@@ -226,7 +228,7 @@ function list({ waiting }: Queue, json: boolean): void {
   console.log(waiting.length === 0 ? 'nothing waits' : `${waiting.length} waiting`)
 }
 
-/** The draft of an earlier look is kept: a person may have edited it. */
+/** An existing draft is kept, because a person may have edited it. */
 async function show({ question, source }: Waiting, { contentDir }: ReviewPlace): Promise<void> {
   const kept = await readDraft(contentDir, question.id)
   const { lines = [], draft } =
@@ -240,7 +242,7 @@ async function show({ question, source }: Waiting, { contentDir }: ReviewPlace):
   for (const line of toShowLines(shown, [...lines, ...where])) console.log(line)
 }
 
-/** Only what may be taken unread: the rest keeps waiting for a look. */
+/** Accepts only what may be taken unread; all other questions keep waiting. */
 async function acceptAll(
   { waiting }: Queue,
   { reason }: Options,
@@ -250,7 +252,7 @@ async function acceptAll(
   const accepted = await settle(plain, { decision: 'accepted', reason }, place)
   console.log(`${accepted} of ${waiting.length} accepted`)
   if (plain.length < waiting.length)
-    console.log(`${waiting.length - plain.length} must be read first: npm run review -- show ID`)
+    console.log(`${waiting.length - plain.length} left to be read first: npm run review -- show ID`)
 }
 
 async function settle(
@@ -284,7 +286,7 @@ function printSettled({ question, done = [], fault }: Settled, { decision }: Dec
 /** Characters of one line: everything in a question may be foreign text. */
 const LONG = 4000
 
-/** @param more what else the reviewer should know */
+/** @param more other facts that the reviewer should know */
 export function toShowLines(question: Question, more: readonly string[]): string[] {
   const { id, at, why, from, listing, note, file } = question
   const text = file === undefined ? [] : file.text.split(/\r?\n/).map((line) => `  ${line}`)
@@ -305,5 +307,5 @@ function printFault(error: unknown): void {
   for (const line of text.split('\n')) console.error(toPrintable(line, MAX_FAULT))
 }
 
-// Last: it runs at once, and needs what is declared above.
+// At the end, because it runs at once and needs what is declared above.
 if (import.meta.main) await runMain(() => review(process.argv.slice(2)))

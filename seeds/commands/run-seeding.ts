@@ -33,10 +33,10 @@ import { createSellerReader } from '../fetch/read-sellers.ts'
 import { type ReadRows, readSource, type SeedSource } from '../fetch/read-source.ts'
 import { SOURCE_IDS, SOURCES } from '../sources/sources.ts'
 
-/** A source that lost more than this share of its listings at once is broken, not shrinking. */
+/** A source that lost more than this share of its listings at once is probably broken. */
 const LEAST_SHARE = 0.5
 
-/** Reasons that are no sign of an error: a page may consist only of removed or old rows. */
+/** Reasons that don't suggest an error: a page may consist only of removed or old rows. */
 const HONEST: readonly RefusalReason[] = ['deleted', 'inactive', 'not_latest', 'opted_out']
 
 /** Options as in the help of `npm run seed`; null if left out. */
@@ -60,10 +60,10 @@ export interface RunOptions {
 }
 
 /**
- * Reads a source, plans, and writes its one file unless this is a dry run or looks wrong: a run
- * killed at any time leaves the old file or the new one.
+ * Reads a source, plans, and writes its one file, unless this is a dry run or looks wrong. A run
+ * killed at any time leaves the old file or the new file.
  *
- * @throws Error when the source or the content can't be read, or the disk fails.
+ * @throws Error when the source or the content can't be read, or the disk fails
  */
 export async function runSeeding(options: RunOptions) {
   const started = Date.now()
@@ -166,7 +166,7 @@ function judge(
   }
 }
 
-/** The importer's position among all. */
+/** The rows of one importer by listing, with all importers' rows placed. */
 function placeAll(listed: Listed, importer: string, file: SourceFile): Map<string, TakenRow> {
   const { taken } = listed.place(new Map([...listed.sources, [importer, file]]))
   return new Map(
@@ -179,7 +179,10 @@ function placeAll(listed: Listed, importer: string, file: SourceFile): Map<strin
   )
 }
 
-/** Why a run looks wrong. @param takenBefore 0 for a partial run or the first run */
+/**
+ * Why a run looks wrong.
+ * @param takenBefore 0 for a partial run or the first run
+ */
 function findSuspicion(
   read: number,
   refused: readonly Refusal[],
@@ -226,7 +229,7 @@ export interface RowsPlan {
   waiting: number
 }
 
-/** The new content of an importer's file: rows that the source shows are updated, the others stay. */
+/** The new content of an importer's file: rows that the source shows are updated, all others stay. */
 function planRows(input: RowsInput): RowsPlan {
   const { source, chosen, known, listed, options, isComplete, isListedOnly } = input
   const handsOff = readHandsOff(options.contentDir)
@@ -287,7 +290,7 @@ function leaveAside(
   if (there !== undefined) rows.set(key, { ...there, withdrawn: there.withdrawn ?? now })
 }
 
-/** An unchanged row stays the same object. */
+/** Returns the same object for an unchanged row. */
 function toRow(
   seed: Seed,
   before: SourceRow | undefined,
@@ -351,7 +354,7 @@ function withoutTime(value: unknown): unknown {
   return rest
 }
 
-/** Marks rows the source withdrew, explicitly or by missing from two full runs a day apart. */
+/** Marks rows that the source withdrew, explicitly or by their absence from two full runs a day apart. */
 function findGone(input: RowsInput, rows: Rows): string[] {
   const { source, chosen, isComplete, options } = input
   const { now, limit } = options

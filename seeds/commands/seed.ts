@@ -20,12 +20,15 @@ interface SeedFault {
   fault: string
 }
 
-/** @param args as of `npm run seed`. @returns what failed, in order; the rest was done */
+/**
+ * @param args the arguments of `npm run seed`
+ * @returns what failed, in order; the rest was done
+ */
 export async function seed(args: readonly string[]): Promise<SeedFault[]> {
   const options = readSeedOptions(args, process.env, new Date())
   const faults: (SeedFault | null)[] = []
   const reported: SeedingResult[] = []
-  // One after the other: each importer sees what the previous one listed.
+  // One after the other: each importer sees what the previous importers listed.
   for (const importer of options.importers) faults.push(await seedOne(importer, options, reported))
   if (options.report !== null) faults.push(await writeReport(options.report, reported))
   return faults.filter((each) => each !== null)
@@ -111,12 +114,12 @@ const OPTIONS = {
 } as const
 
 /**
- * One importer or all, and the options as in HELP; null where one is left out. `now` and `since`
- * are ISO 8601.
+ * One importer or all, and the options as in HELP; options that are left out are null. `now` and
+ * `since` are ISO 8601.
  *
  * @param args without the program's own name
  * @param now the machine's clock
- * @throws UsageError that says how to fix it
+ * @throws UsageError that says what would be right
  */
 export function readSeedOptions(
   args: readonly string[],
@@ -135,7 +138,7 @@ export function readSeedOptions(
   if (limit !== null && !(Number.isInteger(limit) && limit > 0))
     throw refuse(`--limit: expected a whole number above 0, got ${JSON.stringify(values.limit)}`)
   if (importers.length > 1 && values.from !== undefined)
-    throw refuse('--from: expected one importer with it, got all')
+    throw refuse('--from: expected a single importer, got all')
   return {
     importers,
     from: values.from ?? null,
@@ -164,7 +167,7 @@ const refuse = (fault: string) => wrongCommand(HELP, fault)
 
 const EXAMPLES = 3
 
-/** The summary for people at the end: every row is in one of its numbers. */
+/** The summary for people at the end: every row is counted in one of its numbers. */
 function formatSeedReport(result: SeedingResult, options: { dryRun: boolean }): string {
   const { importer, from, refused, dropped, suspicion } = result
   const { read, rows, listings } = countSeeding(result)
@@ -181,11 +184,11 @@ function formatSeedReport(result: SeedingResult, options: { dryRun: boolean }): 
     ...some(listings.withdrawn, `listings ${would}withdrawn`),
     ...some(listings.returned, `listings ${would}brought back`),
     ...some(listings.waiting, 'rows wait for a person'),
-    ...some(dropped.length, 'parts left out of listings that are otherwise carried over'),
+    ...some(dropped.length, 'parts of listings left out; their other parts are carried over'),
     ...formatByReason(dropped),
     ...(suspicion === null
       ? []
-      : [`Nothing was written: ${suspicion}. --force writes it all the same.`]),
+      : [`Nothing was written: ${suspicion}. --force writes it nevertheless.`]),
     ...(options.dryRun ? ['Dry run: nothing was written.'] : []),
     '',
   ].join('\n')
@@ -217,7 +220,7 @@ function line(count: number, text: string): string {
 
 /**
  * What `--json` prints of one source; `rows` add up to `read`. `left_out` counts parts of listings:
- * remotes, prices, operations. `suspicion` says why nothing was written.
+ * remotes, prices, operations. `suspicion` is why nothing was written.
  */
 export function countSeeding(result: SeedingResult) {
   const { plan, refused, dropped, suspicion } = result
@@ -261,7 +264,7 @@ function countByReason(refusals: readonly Refusal[]): Record<string, number> {
   return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)))
 }
 
-// Last: it runs at once, and needs what is declared above.
+// At the end, because it runs at once and needs what is declared above.
 
 if (import.meta.main)
   await runMain(async () => {

@@ -37,9 +37,9 @@ interface ProposedFact {
 }
 
 /**
- * Payees that sources name, and those that a 402 on a known operator's own host named. Where only
- * this seller is paid there and two sources name it, a person may accept it. It counts for nothing
- * before the listing has a page of the seller's that names it (`payout_source`), or a proof.
+ * Payees that sources name, or that a 402 on a known operator's own host named. If only this seller
+ * is paid there and two sources name the payee, a person may accept it. It counts for nothing
+ * before the seller's own page names it (`payout_source`), or the seller proves it.
  */
 export const PROPOSED_PAYOUTS: ProposedFact = {
   kind: 'payouts',
@@ -59,12 +59,12 @@ export const PROPOSED_PAYOUTS: ProposedFact = {
         const isOne = by.length < 2 && !first.isEnough
         const page = file.facts.payout_source
         const lacks = others
-          ? `${others} may be paid there too: only its owner can prove whose it is`
+          ? `${others} may be paid there too: only the address's owner can prove who owns it`
           : isOne
-            ? `only ${by.join()} named it: a second source is missing`
+            ? `only ${by.join()} named it: a second source must name it too`
             : page && `it would count at once: if ${page} names it, add it to the file by hand`
         const advice =
-          'accept it only if the seller names it too, and write that page as payout_source: it counts for nothing without'
+          'accept it only if the seller names it too, and write that page as payout_source, without which it counts for nothing'
         const note = `${by.join(' and ')} named ${first.payee}; ${lacks ?? advice}`
         return [{ file, at: first.at, values: [first.payee], note, lacks }]
       }),
@@ -82,7 +82,7 @@ export const PROPOSED_PAYOUTS: ProposedFact = {
 
 const PUBLISHED = 'the listing'
 
-/** Who names which payee of a listing, itself included. */
+/** Who names each payee of a listing, the listing included. */
 function findNamings(file: ListingFile, { tables, evidence, taken }: Content) {
   const known = new Set(tables.independentOperators.map(({ domain }) => domain))
   const isOwn = (url: string) => known.has(ownerAt(hostOf(url) ?? '', tables.sharedHosts))
@@ -110,7 +110,7 @@ function findNamings(file: ListingFile, { tables, evidence, taken }: Content) {
   }))
 }
 
-/** Texts that have become orders. Once accepted, changed or not, they are not asked about again. */
+/** Texts that have become orders to an agent. Once accepted, they do not come up again, changed or not. */
 export const SUSPICIOUS_TEXTS: ProposedFact = {
   kind: 'texts',
   propose: ({ listings, evidence }) =>
@@ -130,7 +130,7 @@ export function createFactQueue(
   now: () => string,
 ): ReviewSource {
   const { contentDir, allowPrivate } = place
-  /** Each listing's file as it was first listed, by the id of its question. */
+  /** Each listing's file at the time of the list, by the id of its question. */
   const before = new Map<string, { written: string; lacks: string | undefined }>()
   const checkFile = createFileCheck(place)
   const read = (path: string) => readFile(join(contentDir, path), 'utf8')
@@ -151,12 +151,13 @@ export function createFactQueue(
     }
     return questions
   }
-  /** The listing's file to write; undefined where it stays. */
+  /** The listing's file to write; undefined where the file stays. */
   const judge = async ({ id, listing, file }: Question, isAccepted: boolean) => {
     if (!before.has(id)) await list()
     const { written, lacks } = before.get(id) ?? {}
     const text = await read(listingFileOf(listing)).catch(() => '')
-    if (text !== written) throw new OperatorError(`${id}: the listing has changed meanwhile`)
+    if (text !== written)
+      throw new OperatorError(`${id}: the listing's file has changed since the question was listed`)
     if (isAccepted && lacks !== undefined) throw new OperatorError(`${id}: ${lacks}`)
     return isAccepted ? file : undefined
   }
@@ -175,7 +176,7 @@ export function createFactQueue(
 }
 
 function toQuestion({ kind }: ProposedFact, { file, at, values, note, lacks }: Proposal): Question {
-  // Asked again once nothing is lacking.
+  // Comes up again once nothing is lacking.
   const requested = [file.id, values, ...(lacks === undefined ? [] : ['lacking'])]
   const [id, why] = [`${kind}-${questionId(requested)}`, `proposed_${kind}`]
   return { id, at, why, from: kind, listing: file.id, note }

@@ -103,7 +103,7 @@ export async function settleEach(
 
 const FOLDER = 'review'
 
-/** @throws OperatorError if a question has several drafts. */
+/** @throws OperatorError if a question has several drafts */
 export async function readDraft(
   contentDir: string,
   id: string,
@@ -145,7 +145,7 @@ async function findDrafts(contentDir: string, id: string): Promise<string[]> {
   return names.filter((name) => name.startsWith(`${id}.`) && name.endsWith('.md')).sort()
 }
 
-/** Decisions, so that no question comes twice. */
+/** Past decisions, so that no question comes up twice. */
 const SETTLED_FILE = `${FOLDER}/settled.json`
 const SettledSchema = v.record(
   v.string(),
@@ -157,7 +157,10 @@ const SettledSchema = v.record(
   }),
 )
 
-/** By id of the question. @throws Error that names the file and what would be right. */
+/**
+ * By id of the question.
+ * @throws Error that names the file and what would be right
+ */
 export async function readSettled(
   contentDir: string,
 ): Promise<v.InferOutput<typeof SettledSchema>> {
@@ -192,11 +195,11 @@ export function settleInContent(
 }
 
 /**
- * Puts a waiting file into the content after all checks of `npm run check`. The same file again is
- * not an error: a run may have been killed after writing it.
+ * Puts a waiting file into the content after all checks of `npm run check`. If the same file is
+ * already there, that is no error: a run may have been killed after writing it.
  *
  * @returns warnings, one line each
- * @throws OperatorError with every fault
+ * @throws OperatorError with every error
  */
 export async function acceptFile(
   place: ReviewPlace,
@@ -208,20 +211,20 @@ export async function acceptFile(
   const there = await readIfThere(join(place.contentDir, file.path))
   if (there !== null && there !== file.text)
     throw new OperatorError(
-      `${file.path} is in the content already, with another text; rename the draft, or refuse the question`,
+      `${file.path} already exists with another text; rename the draft, or refuse the question`,
     )
   if (there === null) await writer.write(file.path, file.text)
   return [`${file.path} is in the content; the next build lists it`, ...warnings]
 }
 
 /**
- * Checks waiting files; the rest of the content is read once, when the first is checked.
+ * Checks waiting files; the rest of the content is read once, with the first check.
  *
  * @returns a check that gives warnings, one line each, and throws OperatorError with every error
  */
 export function createFileCheck({ contentDir, allowPrivate }: ReviewPlace) {
   let known: Known | undefined
-  /** @param rows the sources' rows for it; by default those of a listing of that name */
+  /** @param rows the sources' rows for the file; by default those of a listing with its name */
   return (file: ReviewFile, rows?: readonly NamedRow[]): string[] => {
     known ??= readKnown(contentDir, { allowPrivate })
     const faults = checkText(known, file, rows)
@@ -249,8 +252,8 @@ function readKnown(contentDir: string, rules: UrlRules) {
 }
 
 /**
- * What `npm run check` would report for a listing file not in the content yet: its own errors, and
- * existing listings of the same service.
+ * What `npm run check` would report for a listing file that is not in the content yet: its own
+ * errors, and existing listings of the same service.
  */
 function checkText(
   { parse, tables, listings, taken }: Known,

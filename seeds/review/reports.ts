@@ -31,7 +31,7 @@ import {
   settleEach,
 } from './questions.ts'
 
-/** Reports by anybody, as rows of the ledger. Only a reviewer probes or opens their addresses. */
+/** Reports from anybody, as rows of the ledger. Only a reviewer probes or opens their addresses. */
 export function createReportQueue(
   place: ReviewPlace,
   store: Store,
@@ -54,7 +54,9 @@ export function createReportQueue(
       const rules = { ...tables, allowPlaceholders: place.allowPrivate === true, now: now() }
       const { file: draft, remarks } = mapFound(found, row.text, rules)
       if (draft !== null) return { lines: [...lines, ...remarks], draft }
-      return { lines: [...lines, 'it says nothing that a file could be made of', ...remarks] }
+      return {
+        lines: [...lines, 'its answers hold no facts for the file of a listing', ...remarks],
+      }
     },
     settle: (questions, decision) =>
       settleEach(questions, (question) => settle({ place, store, now }, question, decision)),
@@ -71,7 +73,7 @@ async function settle(
   const isNewListing = row.kind === 'new' && decision.decision === 'accepted'
   if (isNewListing && file === undefined)
     throw new OperatorError(
-      `it has no draft yet: npm run review -- show ${id} makes one, or write review/${id}.<listing id>.md`,
+      `the question has no draft yet: npm run review -- show ${id} makes one; or write review/${id}.<listing id>.md`,
     )
   const isWritten = isNewListing && file !== undefined
   const written = isWritten
@@ -82,13 +84,13 @@ async function settle(
     ...(isWritten && { listing_id: listingIdOf(file.path) }),
   }
   if (!(await settleReport(store, id, settled, Date.parse(now()))))
-    throw new OperatorError('it was decided already')
+    throw new OperatorError('the report was already decided')
   if (file !== undefined)
     await withContent(place.contentDir, (writer) => removeDrafts(place, writer, id))
   return [...written, ...toOutcome(row, decision)]
 }
 
-/** Probes a stranger's address as a check on the page would. */
+/** Probes a stranger's address under the same rules as a check on the page. */
 export function createReviewClient(config: Config) {
   const resolver = createResolver(config.DNS_SERVERS)
   return createHttpClient('stranger', { config, resolver, sign: signFromLedger(config) })
@@ -96,7 +98,7 @@ export function createReviewClient(config: Config) {
 
 async function rowOf(store: Store, id: string): Promise<ReportTable> {
   const row = await findReport(store, id)
-  if (row === undefined) throw new OperatorError(`${id} waits no more`)
+  if (row === undefined) throw new OperatorError(`${id} no longer waits for a decision`)
   return row
 }
 
@@ -137,19 +139,19 @@ function toOutcome({ kind, listing_id, receipt }: ReportTable, { decision }: Dec
   ]
 }
 
-/** A service's own facts. Foreign words as they came: code that prints them makes them inert. */
+/** A service's own facts. Foreign words stay as they came; code that prints them makes them inert. */
 export interface FoundService {
   url: string
   kind: 'http_api' | 'mcp_server' | 'a2a_agent'
   at: string
   /** From the handshake of its protocol. */
   sight: Pick<Sight, 'server' | 'tools' | 'terms'>
-  /** From the files next to it. */
+  /** From the files at its origin. */
   seller: Pick<FoundSeller, 'files' | 'api' | 'card' | 'title'>
 }
 
 /**
- * Probes a reported address: for the reviewer, never for its sender.
+ * Probes a reported address, for the reviewer and never for the reporter.
  *
  * @returns facts, or in `unreachable` why the host did not answer
  */
@@ -178,7 +180,7 @@ const PROPOSALS_SOURCE = 'proposals'
 const MAX_OPERATIONS = 20
 
 /**
- * The file a service would become, by the same rules as importers' rows; null where nothing
+ * The file that a service would become, by the same rules as importers' rows; null where nothing
  * readable was found and a person must write it. `remarks` are for the reviewer.
  */
 export function mapFound(found: FoundService, note: string, rules: MapRules) {
@@ -228,14 +230,14 @@ function toReported(found: FoundService, note: string): Reported {
   }
 }
 
-/** Our own words, where the seller has none. */
+/** Our own words, for a seller that has none. */
 function toPlainSummary({ kind, sight }: FoundService, host: string): string {
   const names = (sight.tools ?? []).slice(0, 5).map(({ name }) => name)
   const tail = kind === 'mcp_server' && names.length > 0 ? ` with ${names.join(', ')}` : ''
   return `${KIND_LABELS[kind]} at ${host}${tail}`
 }
 
-/** A price that no rail of the 402 confirms is dropped. */
+/** Drops a price that no rail of the 402 confirms. */
 function toOperations(api: FoundService['seller']['api'], pricing: Pricing): Operation[] {
   const read = (api?.operations ?? []).slice(0, MAX_OPERATIONS)
   return withPlainWords(read).map(({ price, ...rest }) => {

@@ -37,7 +37,7 @@ interface Requested {
 }
 
 /**
- * Rows of one source without a listing, each with the few lines that would create one; and people's
+ * Rows of one source without a listing, each with the few lines that would create one, and people's
  * listings that the source withdrew.
  */
 export function createRowQueue(
@@ -67,7 +67,7 @@ export function createRowQueue(
           return [file === undefined ? `${listing} stays as it is` : 'nothing is listed']
         if (file === undefined) return buryWithdrawn(contentDir, writer, question, now())
         const id = listingIdOf(file.path)
-        // It has the name of an existing listing: the rows belong to that one.
+        // A listing already has this name, so the rows belong to it.
         const isThere =
           file.text === first.file?.text && existsSync(join(contentDir, listingFileOf(id)))
         const done = isThere
@@ -121,14 +121,14 @@ function toNew(id: string, rows: readonly NamedRow[], { written }: Listed): Requ
   return [{ question, rows: live }]
 }
 
-/** A listing with facts of its own that no source has any more: its maintainers decide. */
+/** A listing with its own facts that no source has any more: its maintainers decide. */
 function toLeft(id: string, rows: readonly NamedRow[], { written }: Listed): Requested[] {
   const notice = toWithdrawnNotice(rows)
   const facts = written.get(id)?.facts
   if (notice === null || facts?.url === undefined || facts.kind === undefined) return []
   const [first] = rows
   const from = first?.importer ?? ''
-  const note = `${notice.note} People wrote more of ${listingFileOf(id)} than its words.`
+  const note = `${notice.note} People wrote facts in ${listingFileOf(id)}, so it stays until they decide.`
   const requested = questionId([from, first?.key, 'withdrawn'])
   const question = {
     id: requested,
@@ -155,7 +155,7 @@ async function assign(
   }
 }
 
-/** Removes a listing that its source withdrew: its tombstone keeps the file. */
+/** Removes a listing that its source withdrew; its tombstone keeps the file. */
 async function buryWithdrawn(
   contentDir: string,
   writer: ContentWriter,
@@ -164,7 +164,7 @@ async function buryWithdrawn(
 ): Promise<string[]> {
   const file = listingFileOf(id)
   const listing = await readIfThere(join(contentDir, file))
-  if (listing === null) return [`${file} is gone already`]
+  if (listing === null) return [`${file} is already gone`]
   const seen = await readIfThere(join(contentDir, evidenceFileOf(file)))
   const evidence = seen === null ? undefined : membersOf(seen)
   const buried = { id, reason: 'withdrawn', at: now, by: from, listing, evidence }

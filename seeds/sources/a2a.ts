@@ -17,7 +17,7 @@ import { parseAddresses, type SeedSource } from '../fetch/read-source.ts'
 const REGISTRY_SOURCE = 'a2aregistry_org'
 const CARD_SOURCE = 'agent_cards'
 
-/** @param isOwn read at its own address, and not from a registry's list */
+/** @param isOwn whether the card was read at its own address, not from a registry's list */
 export function mapCard(card: AgentCard, rules: MapRules, isOwn: boolean): Mapped {
   const { url, auth } = card
   const isCallable = (address: string) => findCallableUrlFault(address, rules) === null
@@ -49,7 +49,7 @@ export function mapCard(card: AgentCard, rules: MapRules, isOwn: boolean): Mappe
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
 
-/** What an agent reads before it decides to send a message, as evidence: its skills as plain text. */
+/** What an agent reads before it decides to send a message, as evidence, with skills as plain text. */
 export function toInterface(card: AgentCard, now: string) {
   const reported = card.skills.filter(({ name, id, description }) => (name ?? id) && description)
   const { items, isCut } = readSkills(reported)

@@ -14,7 +14,7 @@ const number = v.optional(
     v.transform(Number),
   ),
 )
-/** Accounts apart by spaces; `/4` behind one that four hosts share. */
+/** Accounts separated by spaces; `/4` after an account that four hosts share. */
 const payees = v.optional(
   v.pipe(
     v.string(),
@@ -32,7 +32,7 @@ const hosts = v.pipe(
   v.check((n) => n === undefined || (Number.isInteger(n) && n > 0), 'expected a number of hosts'),
 )
 
-/** A line of a table of counts, as `seeds/README.md` describes its columns. */
+/** A line of a table of counts; `seeds/README.md` describes the columns. */
 const LineSchema = v.object({
   listing: v.pipe(v.string(), v.regex(ID_PATTERN, 'expected the id of a listing')),
   from: CalendarDateSchema,
@@ -51,7 +51,7 @@ const LineSchema = v.object({
 })
 type Line = v.InferOutput<typeof LineSchema>
 
-/** Wallets of several payees may be the same: their number is no share of anything. */
+/** Several payees may have the same wallets, so their number is never divided among hosts. */
 const WALLETS: readonly string[] = ['payers', 'senders']
 const COUNTS = ['calls', 'payers', 'settlements', 'volume_usd', 'transfers', 'senders'] as const
 
@@ -64,7 +64,7 @@ function mapLine(line: Line, source: string, url: string): Mapped {
       id: listing,
       adds: true,
       rows: 1,
-      // Only the credit is written: the listing has its facts already.
+      // The row only credits the source: the listing has its facts already.
       withheld: ['url'],
       facts: { url, sources: [{ source, ref: url }] },
       ...(line.payees !== undefined && { payees: line.payees }),
@@ -80,7 +80,7 @@ function toUses(line: Line, source: string): ReportedUse[] {
   const uses = COUNTS.flatMap((what): ReportedUse[] => {
     const value = line[what]
     if (value === undefined) return []
-    // To the cent: shares of a payee's total are rounded already.
+    // Rounded to the cent, because shares of a payee's total are rounded already.
     const total = WALLETS.includes(what) ? value : Math.round(value * share_of * 100) / 100
     const outcome = what === 'settlements' ? flag : undefined
     return [{ ...window, what, value: total, ...shared, ...present({ outcome }) }]
@@ -91,10 +91,10 @@ function toUses(line: Line, source: string): ReportedUse[] {
 }
 
 /**
- * Comma-separated values under the names of their columns: ids, days and numbers, without quotes;
- * `#` starts a remark, and empty values are left out.
+ * Reads comma-separated values under the names of their columns: ids, days and numbers, without
+ * quotes. `#` starts a comment, and empty values are left out.
  *
- * @throws Error naming a line of another length
+ * @throws Error naming a line with another number of values
  */
 function parseTable(text: string): object[] {
   const lines = text.split(/\r?\n/).map((line, at) => ({ at: at + 1, line }))
@@ -104,7 +104,7 @@ function parseTable(text: string): object[] {
     const values = line.split(',')
     if (values.length !== names.length || line.includes('"'))
       throw new Error(
-        `line ${at}: expected lines of comma-separated values under the names of their columns: ${names.length} plain values, got ${line}`,
+        `line ${at}: expected ${names.length} comma-separated values, one for each column, got ${line}`,
       )
     return Object.fromEntries(names.flatMap((name, at) => (values[at] ? [[name, values[at]]] : [])))
   })

@@ -13,7 +13,7 @@ import type { SellerReader } from '../fetch/read-sellers.ts'
 import type { ListedFacts, SeedSource } from '../fetch/read-source.ts'
 import { toInterface } from './a2a.ts'
 
-/** A listing, and the files at its own origin. */
+/** A listing to look up, by its kind, its own origin and its endpoint. */
 interface Target {
   id: string
   kind: Kind
@@ -81,13 +81,13 @@ async function follow(values: readonly unknown[], reader: SellerReader) {
 }
 
 function chooseFound(values: readonly unknown[], rules: MapRules): ChosenSeeds {
-  // They come from `follow` above, not from outside.
+  // The values come from `follow` above, not from outside.
   const found = values as FoundTarget[]
   const seeds = found.map((each) => toSeed(each, rules)).sort((a, b) => (a.key < b.key ? -1 : 1))
   return { seeds, refused: [], held: [] }
 }
 
-/** A document whose payee is a template's is a mistake that somebody should hear of. */
+/** A payee left from a template is a mistake of the seller's, and is reported. */
 function toPlaceholders({ target, found: { api, manifest } }: FoundTarget): Refusal[] {
   return [api, manifest].flatMap((document): Refusal[] => {
     const stated = document?.placeholder
@@ -117,7 +117,7 @@ function toSeed(each: FoundTarget, rules: MapRules): Seed {
     facts: {
       url: origin,
       discovery: { ...found.files },
-      // What people, or a catalogue, list as unpaid stays where it is.
+      // What people or a catalogue list as unpaid stays unpaid.
       ...(isPaid && { pricing, cost: 'paid' }),
     },
     payees: toPayees(documents.flatMap(({ payees }) => payees)),
@@ -137,7 +137,7 @@ function toInterfaceOf(kind: Kind, found: FoundSeller, rules: MapRules) {
   }
   if (kind === 'mcp_server' && Array.isArray(serverCard?.tools)) {
     const { items, isCut } = readTools(serverCard.tools)
-    // Its sentences stay the seller's.
+    // The tools' descriptions are the seller's, and are not copied.
     const tools = items.map(toToolFacts)
     if (tools.length === 0) return null
     return {
@@ -151,7 +151,7 @@ function isTarget(value: unknown): value is Target {
   return isJsonObject(value) && typeof value.id === 'string' && typeof value.origin === 'string'
 }
 
-/** Where the remote servers among the listings are signed in to, by their own metadata, by address. */
+/** How callers sign in to the listings' remote servers, read from the servers' metadata; by address. */
 async function findSignIns(
   remotes: readonly string[],
   reader: SellerReader,

@@ -21,10 +21,10 @@ const PACKAGES_URL = 'https://registry.npmjs.org'
 /**
  * MCP servers as described by their packages: `package.json`, the registry's `server.json`, and the
  * `manifest.json` of a bundle (MCPB, formerly DXT). Files of one folder, or of one package and its
- * repository, tell of one server.
+ * repository, describe one server.
  *
- * A package vouches for itself alone: of a `server.json` next to a `package.json` only that package
- * counts, since anybody may write a stranger's address into their own file.
+ * A package vouches for itself alone: if a `server.json` is beside a `package.json`, only that
+ * package counts, because anybody may write a stranger's address into their own file.
  */
 export const manifests: SeedSource = {
   id: 'manifests',
@@ -46,7 +46,7 @@ export const manifests: SeedSource = {
   },
 }
 
-/** Where the package registry shows the manifests of listed packages. */
+/** Where the package registry has the manifests of listed packages. */
 function toPackageAddresses(listings: readonly ListedFacts[]): string[] {
   const names = listings.flatMap(({ facts: { invoke = [] } }) =>
     invoke.flatMap((entry) =>
@@ -74,7 +74,7 @@ const record = v.nullish(v.record(v.string(), v.unknown()))
 const PackageSchema = v.object({
   name: v.pipe(v.string(), v.regex(/^(?:@[\w.-]+\/)?[\w.-]{1,214}$/)),
   ...foreignTexts('description', 'homepage'),
-  /** An address, or a short form of one on GitHub. */
+  /** An address, or GitHub's short form of one. */
   repository: v.nullish(
     v.union([
       v.pipe(
@@ -134,13 +134,13 @@ function isServer(file: unknown): boolean {
   return isJsonObject(file) && (Array.isArray(file.packages) || Array.isArray(file.remotes))
 }
 
-/** The source of these facts: the package's page, else the server's own. */
+/** Where these facts come from: the package's page, else the server's own page. */
 function refOf({ own, server }: Found): string {
   if (own !== undefined) return `https://www.npmjs.com/package/${own.name}`
   return tidyUrl(server?.repository?.url ?? server?.websiteUrl ?? '')
 }
 
-/** The facts of all files, in the registry's terms; null where nothing says how to run it. */
+/** The facts of all files, in the registry's terms; null where no file says how to run the server. */
 function toServer({ own, server, bundle }: Found): RegistryServer | null {
   const environmentVariables = toVariables(bundle)
   const named = (server?.packages ?? []).filter(isJsonObject)
@@ -163,7 +163,7 @@ function toServer({ own, server, bundle }: Found): RegistryServer | null {
   }
 }
 
-/** Settings a bundle asks its user for, by the variables it passes to the server. */
+/** Settings that a bundle requires from its user, by the variables through which the server gets them. */
 function toVariables({ server, user_config }: Partial<Bundle> = {}): object[] {
   return Object.entries(server?.mcp_config?.env ?? {}).flatMap(([name, value]) => {
     const [, key = ''] = /\$\{user_config\.([\w-]+)\}/.exec(String(value)) ?? []
@@ -185,7 +185,7 @@ function toVariables({ server, user_config }: Partial<Bundle> = {}): object[] {
 
 const PLATFORMS = { darwin: 'macos', linux: 'linux', win32: 'windows' } as const
 
-/** Platforms of a bundle, as tags, if not all. */
+/** Platforms of a bundle as tags, if it does not run on all. */
 function platformsOf({ compatibility }: Partial<Bundle> = {}): string[] {
   const named = Object.entries(PLATFORMS).flatMap(([name, tag]) =>
     compatibility?.platforms?.includes(name) === true ? [tag] : [],
@@ -193,7 +193,7 @@ function platformsOf({ compatibility }: Partial<Bundle> = {}): string[] {
   return named.length === Object.keys(PLATFORMS).length ? [] : named
 }
 
-/** Tools with their parameters where the bundle holds the whole answer, else by name. */
+/** Tools with their parameters if the bundle has the whole answer, else only their names. */
 function toolsOf({ tools, _meta }: Partial<Bundle> = {}): unknown[] {
   const answers = Object.values(_meta ?? {}).flatMap((each) => {
     const responses = isJsonObject(each) ? each.static_responses : undefined

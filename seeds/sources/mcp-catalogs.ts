@@ -17,7 +17,7 @@ const counted = v.fallback(v.optional(count), undefined)
  */
 const RowSchema = v.object({
   name: v.pipe(v.string('expected text'), v.regex(/^[\w.-]{1,100}$/, 'expected a name')),
-  /** `url` is that of ToolHive's remote servers. */
+  /** `url` is the address of ToolHive's remote servers. */
   ...foreignTexts('title', 'description', 'image', 'url', 'transport', 'repository_url'),
   about: v.nullish(v.object(foreignTexts('title', 'description'))),
   source: v.nullish(v.object(foreignTexts('project'))),
@@ -43,11 +43,11 @@ export function toCatalogTools(words: readonly unknown[], { now }: MapRules): Se
   return { interface: { at: now, from: 'catalog', tools, ...(isCut && { truncated: true }) } }
 }
 
-/** The catalogue's usage counts, as of the day it names. */
+/** The catalogue's usage counts, on the day that it states. */
 function toUse({ metadata }: Row, source: string): SeedEvidence {
   const { stars, pulls, last_updated: as_of } = metadata ?? {}
   if (stars === undefined && !pulls) return {}
-  // Zero pulls means not counted: most images are in a registry without counts.
+  // Zero pulls means not counted, because most images are in a registry without counts.
   const reported_use = [
     ...(pulls ? [{ source, what: 'downloads', value: pulls, as_of }] : []),
     ...(stars !== undefined ? [{ source, what: 'stars', value: stars, as_of }] : []),
@@ -93,7 +93,7 @@ function toSetting(value: unknown, isSecret: boolean): object[] {
 /** ToolHive's placeholder for tools that a server only names at run time. */
 const NAMED_LATER = 'set_during_runtime'
 
-/** A name alone, or a name with its arguments: a catalogue's sentences stay where they are. */
+/** A name alone, or a name with its arguments; a catalogue's descriptions are not copied. */
 export function toTool(value: unknown): object[] {
   if (typeof value === 'string') return value === NAMED_LATER ? [] : [{ name: value }]
   if (!isJsonObject(value) || typeof value.name !== 'string') return []

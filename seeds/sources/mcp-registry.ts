@@ -68,7 +68,7 @@ function dayOf({ official: { publishedAt } }: RegistryRow): string | undefined {
   return publishedAt?.slice(0, 10)
 }
 
-/** The registry keeps one sentence, in which sellers name the successor. */
+/** The registry has one sentence for this, in which sellers name the successor. */
 function toDeprecated({ official: { statusMessage, statusChangedAt } }: RegistryRow) {
   return present({
     at: statusChangedAt ?? undefined,
@@ -76,12 +76,12 @@ function toDeprecated({ official: { statusMessage, statusChangedAt } }: Registry
   })
 }
 
-/** An existing title is used, even if nothing in it is readable: it is the seller's choice. */
+/** An existing title is used, even if nothing in it is readable: the title is the seller's choice. */
 function nameOf({ title, name }: RegistryServer): string {
   return toPlainText(title ?? '') === '' ? (name.split('/')[1] ?? '') : (title ?? '')
 }
 
-/** Its endpoints and a page about it; both are required. */
+/** The endpoints of a server and a page about it; both are required. */
 function mapCallable(server: RegistryServer, rules: HostRules) {
   const { entries, faults } = mapInvoke(server, rules)
   if (entries.length === 0)
@@ -97,7 +97,7 @@ function mapCallable(server: RegistryServer, rules: HostRules) {
   return { facts: { kind, url, ...(auth !== null && { auth }), invoke: entries }, faults }
 }
 
-/** Name and version come from the registry in its own rows; elsewhere they may be invented. */
+/** Name and version are proved only in the registry's own rows; elsewhere they may be invented. */
 function registryFacts({ name, version }: RegistryServer, { source }: SourceRef) {
   if (source !== REGISTRY_SOURCE) return {}
   return {
@@ -106,7 +106,7 @@ function registryFacts({ name, version }: RegistryServer, { source }: SourceRef)
   }
 }
 
-/** Website, else repository, else a remote's own address, the package's page, or its owner's site. */
+/** The website, else the repository, a remote's own address, the package's page, or its owner's site. */
 function findPage(server: RegistryServer, entries: readonly InvokeEntry[], rules: HostRules) {
   const candidates = [
     server.websiteUrl,
@@ -119,7 +119,8 @@ function findPage(server: RegistryServer, entries: readonly InvokeEntry[], rules
 }
 
 /**
- * The registry gives a name to anybody who proves its domain, or the account on GitHub.
+ * The owner's page, from the namespace: the registry gives a name only to the owner of its domain
+ * or GitHub account.
  *
  * @example pageOfOwner('com.example/weather') → 'https://example.com'
  */
@@ -164,14 +165,14 @@ function imagePage(image: string): string {
 }
 
 /**
- * The slug of a registry name: a function of only the name, so that every import, on any machine
+ * The slug of a registry name. It depends only on the name, so that every import, on any machine
  * and in any order, gives the same id.
  *
- * Collision-free by its form. A plain name (`namespace/server`, single separators, no capital and
- * no dot in the server's part) only has its slash turned into a dot, which can be undone: the last
- * dot was the slash. Every other name carries a hash of the whole name, and no plain name ends like
- * a hash. The case of a namespace doesn't count: it is a domain or an account name, where case
- * never distinguishes two owners.
+ * It is free of collisions by its form. In a plain name (`namespace/server`, single separators, no
+ * capital and no dot in the server's part) only the slash becomes a dot, which can be undone: the
+ * last dot was the slash. Every other name gets a hash of the whole name at its end, and no plain
+ * name ends like a hash. The case of a namespace doesn't count: it is a domain or an account name,
+ * where case never distinguishes two owners.
  *
  * @example registrySlug('io.github.user/weather') → 'io.github.user.weather'
  * @example registrySlug('io.github.user/Weather_API') → 'io.github.user.weather_api-e6edc801'
@@ -186,7 +187,7 @@ export function registrySlug(name: string): string {
   })
 }
 
-/** The MCP registry, the newest version of every server, including those marked as deleted. */
+/** The MCP registry: the newest version of every server, including servers marked as deleted. */
 export const mcpRegistry: SeedSource = {
   id: 'mcp-registry',
   title: 'servers of the MCP registry',
@@ -200,9 +201,9 @@ export const mcpRegistry: SeedSource = {
 }
 
 /**
- * Maps foreign rows to listings. Of servers that offer the same as another, the first published
- * stays; a name under the remote's own domain takes precedence, so that nobody takes a vendor's
- * place by naming its address.
+ * Maps foreign rows to listings. If several servers offer the same, the first published stays; but
+ * a name under the remote's own domain takes precedence, so that nobody takes a vendor's place by
+ * naming its address.
  */
 function choose(values: readonly unknown[], rules: MapRules): ChosenSeeds {
   const refused: Mapped[] = []
@@ -214,7 +215,7 @@ function choose(values: readonly unknown[], rules: MapRules): ChosenSeeds {
   })
 }
 
-/** One row per name: the registry has one per version. */
+/** One row per name; the registry has one per version. */
 function pickNewest(values: readonly unknown[], refused: Mapped[]): RegistryRow[] {
   const latest: RegistryRow[] = []
   for (const value of values) {
@@ -234,14 +235,14 @@ function pickNewest(values: readonly unknown[], refused: Mapped[]): RegistryRow[
     if (newest === undefined) return []
     for (const other of others) {
       const kept = (dayOf(other) ?? '') < (dayOf(newest) ?? '') ? 'the newer' : 'the first'
-      const detail = `expected one row a name; kept ${kept}`
+      const detail = `expected one row per name, kept ${kept}`
       refused.push(refuse(other.server.name, { reason: 'duplicate_name', detail }))
     }
     return [newest]
   })
 }
 
-/** `com.example/x` with a remote at or under example.com. */
+/** Whether `com.example/x` has a remote at or under example.com. */
 function isOwnDomain({ key, facts }: Seed): boolean {
   const domain = (key.split('/')[0] ?? '').toLowerCase().split('.').reverse().join('.')
   return (facts.invoke ?? []).some((entry) => {
@@ -251,8 +252,8 @@ function isOwnDomain({ key, facts }: Seed): boolean {
 }
 
 /**
- * Where a row's facts come from. A row of the registry is its own entry; a saved row says where it
- * was found, and the table of sources says whose that is and whether its text may be copied.
+ * The source of a row's facts. A registry row is its own source; a saved row says where it was
+ * found, and the table of sources says whose source that is and whether its text may be copied.
  *
  * @returns why it is not listed, where it is gone, or none of its sources allows copying its texts
  */

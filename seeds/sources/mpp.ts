@@ -38,7 +38,7 @@ const PaymentSchema = v.object(priced)
 
 /**
  * A service of the MPP directory. Its API has each endpoint's price under `payment`; its file has
- * method and path in one `route` and the coin at the service: both are read.
+ * method and path in one `route`, and the coin at the service. Both forms are read.
  */
 const EndpointSchema = v.object({
   ...priced,
@@ -96,7 +96,7 @@ function mapService(service: Service, rules: MapRules): Mapped {
 
 const UNNAMED = faultOf('invalid_row', 'expected a method and a path')
 
-/** An endpoint as an operation, or why it is left out; with both, only its price is. */
+/** An endpoint as an operation, or why it is left out; if both are returned, only its price is left out. */
 function mapEndpoint(
   value: unknown,
   { serviceUrl: base, payments }: Service,
@@ -128,7 +128,7 @@ function mapEndpoint(
 
 type Payment = v.InferOutput<typeof PaymentSchema>
 
-/** The amount as an offer, or the hint at one that differs from call to call as a price in words. */
+/** The amount as an offer; a hint at an amount that differs by call, as a price in words. */
 function toPayment({ amount, amountHint }: Payment, coin: Payment, isFixed: boolean) {
   const { method: named, currency, decimals } = coin
   const method = named ?? 'tempo'
@@ -149,7 +149,7 @@ function discoveryOf({ docs }: Service, rules: MapRules) {
   return Object.keys(discovery).length > 0 && { discovery }
 }
 
-/** The MPP services directory: one answer, everything in it. */
+/** The MPP services directory: a single answer with everything in it. */
 export const mpp: SeedSource = {
   id: 'mpp',
   title: 'services of the MPP directory with their priced endpoints',

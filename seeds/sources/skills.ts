@@ -29,10 +29,10 @@ import {
 } from '../fetch/read-source.ts'
 
 const MAX_FILES = 5000
-/** Characters of a whole `SKILL.md`; a row may be no longer anyway. */
+/** Characters of a whole `SKILL.md`; a row is limited to this length too. */
 const MAX_SKILL_LENGTH = 256 * 1024
 
-/** One `SKILL.md` of a public repository, or of a host of its own, with the files next to it. */
+/** A `SKILL.md` in a public repository or on a host of its own, with the files next to it. */
 const RowSchema = v.object({
   repo: v.pipe(
     foreignText,
@@ -67,7 +67,8 @@ function mapSkill(row: Row, rules: MapRules): Mapped {
   const host = repo.startsWith('https://') ? repo.slice('https://'.length) : null
   const owner = host ?? repo.split('/')[0] ?? ''
   const key = folder === '' ? (host ?? repo) : `${host ?? repo}/${folder}`
-  if (text === null) return refuse(key, faultOf('deleted', 'expected a file, and it is gone'))
+  if (text === null)
+    return refuse(key, faultOf('deleted', 'expected a file, got none: it was deleted'))
   const read = readSkill(text)
   if ('reason' in read) return refuse(key, read)
   const licence = licenceOf(row, read)
@@ -84,11 +85,11 @@ function mapSkill(row: Row, rules: MapRules): Mapped {
       prefix: 'kit',
       slug: slugOf(key),
       names: [`${read.name} by ${owner}`],
-      // An agent follows all of it, so all of it is scanned for orders against its user.
+      // An agent follows all of the text, so all of it is scanned for orders against its user.
       stated: [read.description, read.body],
       facts: { ...FREE_KIT, url, sources: [{ source: SKILL_SOURCE, ref: url }] },
       skill: toFacts(row, { ...read, text, licence }, rules),
-      // Its sentence stays where it is: a person writes ours.
+      // The seller's sentence is not copied: a person writes ours.
       withheld: ['summary'],
     },
     rules,
@@ -102,7 +103,7 @@ const FREE_KIT = {
   auth: { type: 'none' },
 } as const
 
-/** The skill's own licence, the file next to it, or its repository's. */
+/** The skill's own licence, else that of the file next to it, else its repository's. */
 function licenceOf({ files, license }: Row, read: ReadSkill): string | null {
   const beside = files?.find((file) => /^(?:LICEN[CS]E|COPYING)(?:\.\w+)?$/.test(file))
   const licence = toLicence(read.license) ?? toLicence(beside) ?? toLicence(license)
@@ -198,7 +199,7 @@ function readSkill(text: string): ReadSkill | Fault {
   }
 }
 
-/** Many write a sentence with a colon, as their agents read front matter line by line. */
+/** Quotes values with a colon, which many write because their agents read front matter line by line. */
 function quoteColons(yaml: string): string {
   return yaml.replace(
     /^([\w-]+): +([^\s'"[\]{}|>&*!%@#`].*: .*|[^\s'"[\]{}|>&*!%@#`].*:)$/gm,
@@ -219,7 +220,7 @@ const EXPRESSION = /^[A-Za-z][\w.+-]*(?: (?:OR|AND|WITH) [A-Za-z][\w.+-]*)*$/
 const SAYS_NOTHING = /^(?:none|unknown|tbd|other|noassertion|unlicensed|license|custom)$/i
 
 /**
- * A licence as a name, or where to find it; null where a text has neither.
+ * A licence as a name, or where to find it; null where the text has neither.
  *
  * @example toLicence('Complete terms in LICENSE.txt') → 'see LICENSE.txt'
  */
@@ -234,7 +235,7 @@ export function toLicence(stated: string | null | undefined): string | null {
   return EXPRESSION.test(text) && text.length <= 60 ? text : null
 }
 
-/** Ways in which a shell, Node and Python read an environment variable, and `export` that sets one. */
+/** Ways in which a shell, Node and Python read an environment variable, and `export`, which sets one. */
 const READ =
   /(?:\$\{?|\bprocess\.env\.|\bos\.environ\[["']|\bos\.(?:environ\.get|getenv)\(["']|\bexport )([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g
 /** A variable that a script sets for itself. */
@@ -281,7 +282,7 @@ function readNeeds(
   }
 }
 
-/** The format's folder for scripts; files elsewhere may be templates. */
+/** Scripts are in the format's folder for them; files elsewhere may be templates. */
 function isScript(file: string): boolean {
   return !file.includes('/') || /(?:^|\/)scripts\//.test(file)
 }
@@ -294,7 +295,7 @@ function toTools(allowed: unknown): string[] {
     .flatMap((word) => word.slice(0, 10_000).match(/[^\s,(]+(?:\([^()]{0,80}\))?/g) ?? [])
 }
 
-/** Each once, sorted, without values of another form. */
+/** Each value once, sorted, without values of another form. */
 function tidy(found: readonly string[], shape = /./): string[] {
   return [...new Set(found)]
     .filter((each) => shape.test(each))
@@ -314,9 +315,9 @@ interface Place {
 }
 
 /**
- * Addresses of skills become rows: on GitHub of the file itself, of its folder, or of the folder of
- * a plugin whose only skill has its name; elsewhere of a `skill.md`, or of an index of several on
- * the same host. Other rows stay as they are.
+ * Turns addresses of skills into rows: on GitHub the file itself, its folder, or the folder of a
+ * plugin whose only skill has its name; elsewhere a `skill.md`, or an index of several on the same
+ * host. Other rows stay as they are.
  */
 export async function followSkills(values: readonly unknown[], reader: Reader) {
   const refused: Refusal[] = []
@@ -354,7 +355,7 @@ type Reader = Pick<SellerReader, 'read' | 'each'>
 
 const EXPECTED = 'expected the address of a skill on GitHub, of a skill.md or of an index.json'
 
-/** The first of a place's paths that is there, as a row. */
+/** Reads the first of a place's paths that exists, as a row. */
 function createReading(
   reader: Reader,
   refuse: (name: string, reason: Refusal['reason'], detail: string) => never[],

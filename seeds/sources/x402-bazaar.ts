@@ -37,12 +37,15 @@ const MAX_ACCEPTS = 50
 
 const counted = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(1e12)))
 
-/** One endpoint of an x402 discovery answer, version 1 or 2; its payment and shapes are a manifest's. */
+/**
+ * One endpoint of an x402 discovery answer, version 1 or 2. A manifest describes payment and shapes
+ * in the same form.
+ */
 const RowSchema = v.object({
   resource: v.pipe(v.string('expected the URL of an endpoint'), v.maxLength(2000)),
   ...foreignTexts('type', 'description', 'serviceName'),
   tags: optionalList,
-  /** The catalogue's counts of its use. */
+  /** How often the catalogue saw it used. */
   quality: v.optional(
     v.fallback(
       v.nullable(v.object({ l30DaysTotalCalls: counted, l30DaysUniquePayers: counted })),
@@ -60,7 +63,7 @@ const RowSchema = v.object({
 })
 type Row = v.InferOutput<typeof RowSchema>
 
-/** The x402 discovery catalogue. Its rows come and go with payments: a missing one is not gone. */
+/** The x402 discovery catalogue. Its rows come and go with payments, so a missing row is not gone. */
 export const x402Bazaar: SeedSource = {
   id: 'x402-bazaar',
   title: 'paid endpoints of the x402 Bazaar, one listing for each origin',
@@ -90,7 +93,7 @@ function chooseOrigins(values: readonly unknown[], rules: MapRules): ChosenSeeds
   ])
 }
 
-/** An endpoint that can be listed, with why it has no price. */
+/** An endpoint that can be listed, and why it has no price. */
 interface Endpoint {
   row: Row
   origin: string
@@ -142,7 +145,7 @@ function mapOrigin(origin: string, endpoints: readonly Endpoint[], rules: MapRul
   )
 }
 
-/** Paid tools of one MCP server: the server is what a client connects to. */
+/** Lists the paid tools of one MCP server as that server, because clients connect to it. */
 function mapServerTools(url: string, endpoints: readonly Endpoint[], rules: MapRules): Mapped {
   const host = URL.parse(url)?.host ?? url
   const rows = endpoints.length
@@ -167,7 +170,7 @@ function mapServerTools(url: string, endpoints: readonly Endpoint[], rules: MapR
   )
 }
 
-/** Calls of all its endpoints, and the payers of the one with the most: some may pay several. */
+/** Calls of all endpoints, but only the payers of the endpoint with the most, because a payer may pay several. */
 function toUse(endpoints: readonly Endpoint[], { now }: MapRules): Pick<Seed, 'evidence'> {
   const calls = endpoints.flatMap(({ row }) => row.quality?.l30DaysTotalCalls ?? [])
   const payers = endpoints.flatMap(({ row }) => row.quality?.l30DaysUniquePayers ?? [])
@@ -187,7 +190,7 @@ function sourceOf(host: string) {
   return { source: SOURCE, ref: `${API}/search?query=${encodeURIComponent(host)}` }
 }
 
-/** A sentence of facts, where the seller gave none. */
+/** A sentence of facts, for sellers that gave none. */
 function describe(host: string, http: readonly Operation[]): string {
   const paths = http.map(({ url }) => pathOf(url)).filter((path) => path !== '')
   const named = paths.slice(0, NAMED_ENDPOINTS).join(', ')
@@ -200,5 +203,5 @@ function pathOf(url: string): string {
   return (URL.parse(url)?.pathname ?? '').replace(/%7B(\w+)%7D/g, '{$1}').replace(/^\/|\/$/g, '')
 }
 
-/** Wallets of sellers' tests, which a catalogue's rows name too. */
+/** Wallets from sellers' tests, which a catalogue's rows may also name. */
 const ONE_DIGIT = /:0x([0-9a-f])\1{39}$/i

@@ -27,7 +27,7 @@ import type { SeedSource } from '../fetch/read-source.ts'
 const API = 'https://x402-list.com/api/v1/services'
 const SOURCE = 'x402-list'
 
-/** What the provider measured of a service; null means "not measured", which is not zero. */
+/** What the provider measured about a service; null means "not measured", which is not zero. */
 const TractionSchema = v.object({
   ...foreignTexts('status', 'last_settlement_at'),
   ...foreignNumbers('volume_usd_30d', 'tx_count_30d', 'unique_buyers_30d', 'top_buyer_share_30d'),
@@ -88,7 +88,7 @@ function networksOf({ networks_caip2, networks }: Service): string[] {
   return [...new Set(named.flatMap((network) => toCaip2(network) ?? []))]
 }
 
-/** From and to, on every main network that it names. */
+/** The lowest and highest price, on every main network that the service names. */
 function toPrices(service: Service, networks: string[]) {
   const { min_price_usd, assessment, slug: name } = service
   const minPrice = min_price_usd ?? assessment?.price_usd

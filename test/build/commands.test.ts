@@ -61,7 +61,7 @@ test('npm run serve ends, and says so, when its port is taken', async () => {
     STATE_DIR: tempFolder('taken'),
   })
   other.close()
-  expect(stated).toMatch(/127\.0\.0\.1:\d+ cannot be listened on \(EADDRINUSE\)/)
+  expect(stated).toMatch(/cannot listen on 127\.0\.0\.1:\d+ \(EADDRINUSE\)/)
   expect(stated).not.toMatch(/\n\s+at /)
   expect(status).toBe(1)
 }, 120_000)

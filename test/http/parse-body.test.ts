@@ -16,7 +16,7 @@ test.each([
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
-  const detail = `no such field; did you mean ${nearest}?`
+  const detail = `unknown field; did you mean ${nearest}?`
   const options = { errors: [{ name, detail, allowed }] }
   await expect(parseBody(request, schema)).rejects.toMatchObject({ options })
 })

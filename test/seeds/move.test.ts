@@ -67,9 +67,9 @@ test('comparisons, showcase and policies name it as it is called now, and change
 })
 
 test.each([
-  [['x402.foo'], 2, 'expected two ids of listings'],
-  [['x402.bar', 'x402.bar'], 2, 'expected two ids of listings'],
-  [['../../x', 'x402.new'], 2, 'expected two ids of listings'],
+  [['x402.foo'], 2, 'expected the former and the new id of a listing'],
+  [['x402.bar', 'x402.bar'], 2, 'expected the former and the new id of a listing'],
+  [['../../x', 'x402.new'], 2, 'expected the former and the new id of a listing'],
   [['x402.nobody', 'x402.new'], 1, 'listings/x402/nobody.md: expected a listing that exists'],
   [['x402.bar', 'x402.new', '--nope'], 2, 'npm run move -- <former id> <new id>'],
 ])('npm run move %j ends with %i', async (args, code, message) => {

@@ -126,7 +126,7 @@ describe('payees that sources name', () => {
     const before = readFileSync(join(folder.dir, 'listings/x402/tides.md'), 'utf8')
     for (const item of waiting.filter(({ note }) => !note.includes(OWN)))
       await expect(settleOne(queue(), item, { decision: 'accepted', reason: '' })).rejects.toThrow(
-        /may be paid there too|second source is missing/,
+        /may be paid there too|second source must name it too/,
       )
     expect(readFileSync(join(folder.dir, 'listings/x402/tides.md'), 'utf8')).toBe(before)
     expect((await queue().list()).length).toBe(5)

@@ -315,7 +315,7 @@ describe('npm run review', () => {
     ])
     const { stdout, status } = await run('accept', '--all', '--from', 'mcp-registry')
     expect(stdout).toContain('2 of 3 accepted')
-    expect(stdout).toContain('1 must be read first')
+    expect(stdout).toContain('1 left to be read first')
     expect(status).toBe(0)
     expect(isThere(FILE)).toBe(true)
     expect((await queue().list()).map(({ why }) => why)).toEqual(['suspicious_text'])
@@ -332,7 +332,7 @@ describe('npm run review', () => {
 
   test.each([
     [['approve', 'x'], 'expected one of list, show, accept, refuse, got "approve"'],
-    [['accept'], 'accept: expected the id of what waits'],
+    [['accept'], 'accept: expected the id of a question'],
     [['refuse', 'x'], 'refuse: expected --reason TEXT'],
     [['refuse', 'x', '--reason', ' '], 'refuse: expected --reason TEXT'],
     [['list', 'x'], 'expected no "x"'],

@@ -322,10 +322,10 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
 
   plainTest.each([
     ['metod', 'dns_txt', 'did you mean method?'],
-    ['host', 'evil.example', 'no such field'],
-    ['token', 'mine', 'no such field'],
-    ['state', 'verified', 'no such field'],
-    ['seller_id', 'x', 'no such field'],
+    ['host', 'evil.example', 'unknown field'],
+    ['token', 'mine', 'unknown field'],
+    ['state', 'verified', 'unknown field'],
+    ['seller_id', 'x', 'unknown field'],
   ])(
     'a field %s in the body is refused by name, and nothing is claimed',
     async (name, value, why) => {

@@ -24,7 +24,7 @@ Exit: 0 clean, 1 problems, 2 the command was wrong, 3 not reached.`
 
 const EXIT = { clean: 0, problems: 1, not_reached: 3 } as const
 
-/** `npm run lint:listing`, which sets the code it ends with. */
+/** `npm run lint:listing`; sets the exit code. */
 export async function runLint(args: readonly string[]): Promise<void> {
   const command = readCommand(args)
   const config = parseConfig(process.env)
@@ -68,8 +68,8 @@ async function lint(
 }
 
 /**
- * The file first; then, if it is valid, the service against the file. Checks that need the whole
- * content (sources, categories, duplicates) are left to `check`.
+ * Checks the file first, and if it is valid, the service against the file. Checks that need the
+ * whole content (sources, categories, duplicates) are left to `check`.
  */
 async function lintListing(file: string, rules: UrlRules, client: HttpClient): Promise<LintReport> {
   const id = `${basename(dirname(file))}.${basename(file, '.md')}`
@@ -81,7 +81,7 @@ async function lintListing(file: string, rules: UrlRules, client: HttpClient): P
     : createListingParser(rules)({ id: file, file }, text)
   const own = faults.map((fault) => ({
     what: formatFault(fault, '.'),
-    change: 'Write what the message expects; npm run check says it for the whole content.',
+    change: 'Write what the message expects; npm run check reports the same for the whole content.',
   }))
   if (listing === null) return toUnreadable(file, own)
   const plan = planProbe(id, listing.facts)

@@ -37,18 +37,21 @@ if (import.meta.main)
     if (reports.some(({ stopped }) => stopped !== null)) process.exitCode = 1
   })
 
-/** @param args as of `npm run measure`. @returns what it has printed, a chain each */
+/**
+ * @param args the arguments of `npm run measure`
+ * @returns the printed reports, one for each chain
+ */
 export async function readChains(args: readonly string[]): Promise<ChainReport[]> {
   const since = readSince(args, Date.now())
   const config = parseConfig(process.env)
   if (Object.keys(config.RPC_URLS).length === 0)
     throw new UsageError(
-      'RPC_URLS is empty, so no chain can be read: give it the node of each chain, such as {"eip155:8453":"https://rpc.example"}.',
+      'RPC_URLS is empty, so no chain can be read: set it to the node of each chain, such as {"eip155:8453":"https://rpc.example"}.',
     )
   const reports = await run(config, since)
   if (reports === null)
     throw new OperatorError(
-      'Another process is metering right now; nothing needs to be read twice.',
+      'Another process is already reading the chains; this one has nothing to do.',
     )
   for (const report of reports) console.log(toText(report))
   if (reports.length === 0)
@@ -61,7 +64,7 @@ export async function readChains(args: readonly string[]): Promise<ChainReport[]
 async function run(config: Config, since: number | null): Promise<ChainReport[] | null> {
   const log = createStderrLog()
   const signal = untilStopped()
-  // With PostgreSQL a server may run at the same time: the meter's job in the store separates them.
+  // With PostgreSQL a server may run at the same time; a job in the store lets only one of them meter.
   using lock = config.DATABASE_URL === undefined ? await lockState(config.STATE_DIR) : null
   await using store = await openStore(config, log)
   return await measure(
@@ -90,7 +93,7 @@ function toText({ network, payouts, payments, read, requests, stopped }: ChainRe
   return stopped === null ? seen : `${network}: stopped after ${requests} requests (${stopped})`
 }
 
-/** @returns milliseconds since the epoch; null where it was not given */
+/** @returns milliseconds since the epoch; null where no date was given */
 export function readSince(args: readonly string[], now: number): number | null {
   const { values } = readCommandLine(MEASURE_HELP, { since: { type: 'string' } } as const, 0, args)
   if (values.since === undefined) return null

@@ -56,7 +56,7 @@ function readPlans({ ids }: ProbeOptions, config: Config): ProbePlan[] {
   })
 }
 
-/** Two runs at once would write each other's files. */
+/** Two runs at once would overwrite each other's files. */
 function lockContent(stateDir: string) {
   mkdirSync(stateDir, { recursive: true, mode: 0o700 })
   const lock = takeFileLock(join(stateDir, 'probe.lock'))
@@ -76,7 +76,7 @@ function report(summary: ProbeSummary, isJson: boolean): void {
   }
   if (summary.is_offline)
     throw new OperatorError(
-      'No host answered: is this machine online? Nothing counts against anybody.',
+      'No host answered: is this machine online? Nothing was counted against any service.',
     )
 }
 
@@ -91,10 +91,10 @@ export function createEvidenceFiles(contentDir: string): EvidenceKeeper {
       if (parsed.success) return parsed.output
       const [issue] = parsed.issues
       throw new OperatorError(
-        `${file}: ${v.getDotPath(issue) ?? 'the file'}: ${issue.message}. It is left as it is; see npm run check.`,
+        `${file}: ${v.getDotPath(issue) ?? 'the file'}: ${issue.message}. The file was not changed; see npm run check.`,
       )
     },
-    /** Replaces the file in one step: a reader sees the old evidence or the new one, whole. */
+    /** Replaces the file in one step: a reader sees the old evidence or the new evidence, whole. */
     async write(id, evidence) {
       const file = fileOf(id)
       await mkdir(dirname(file), { recursive: true })
@@ -127,7 +127,7 @@ const OPTIONS = {
 
 type ProbeOptions = ReturnType<typeof parseProbeOptions>
 
-/** @throws UsageError saying what is wrong with the command and how to fix it */
+/** @throws UsageError saying what is wrong with the command and what would be right */
 export function parseProbeOptions(args: readonly string[]) {
   const { values, words } = readCommandLine(HELP, OPTIONS, Number.POSITIVE_INFINITY, args)
   const odd = words.find((id) => !isListingId(id))
@@ -146,7 +146,10 @@ export function parseProbeOptions(args: readonly string[]) {
   }
 }
 
-/** @throws OperatorError saying what was not done because of errors */
+/**
+ * @param done what was to be done, for the message
+ * @throws OperatorError when the content has errors
+ */
 export function readSoundContent(config: Config, done: string): Content {
   const { content } = readContent(config.CONTENT_DIR, { allowPrivate: config.PRIVATE_TARGETS })
   if (content !== null) return content
@@ -170,7 +173,7 @@ function toCount(name: string, text: string, most: number): number {
   return number
 }
 
-// Last: it runs at once, and needs what is declared above.
-// `npm run probe`: exit 0 done, 1 error in content, disk or network, 2 usage error.
+// At the end, because it runs at once and needs what is declared above. `npm run probe`: exit 0
+// done, 1 error in content, disk or network, 2 usage error.
 
 if (import.meta.main) await runMain(() => probe(process.argv.slice(2)))

@@ -33,7 +33,7 @@ async function add({ db }: Store, name: string, days: number | null): Promise<st
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst()
   if (Number(added.numInsertedOrUpdatedRows ?? 0) === 0)
-    throw new OperatorError(`${name} has a token already; remove it first`)
+    throw new OperatorError(`${name} already has a token: remove that token first`)
   return token
 }
 
@@ -42,7 +42,8 @@ async function remove({ db }: Store, name: string): Promise<string> {
     .deleteFrom('access_token')
     .where('name', '=', name)
     .executeTakeFirst()
-  if (Number(numDeletedRows) === 0) throw new OperatorError(`no token has the name ${name}`)
+  if (Number(numDeletedRows) === 0)
+    throw new OperatorError(`expected the name of a token, got ${name}`)
   return `The token of ${name} no longer works; servers forget it within seconds.`
 }
 

@@ -79,7 +79,9 @@ test('a line about no listing, or with a word for a number, is refused and adds 
 
 test('a table of other columns, or no file, stops the run with what would be right', async () => {
   const lines = ['listing,from,to', 'x402.tides,2026-07-04']
-  await expect(seed('merona', lines)).rejects.toThrow(/line 3: expected .*3 plain values, got x402/)
+  await expect(seed('merona', lines)).rejects.toThrow(
+    /line 3: expected .*3 comma-separated values, one for each column, got x402/,
+  )
   await expect(content.seed({ importer: 'merona', from: null })).rejects.toThrow(
     'merona: expected --from with a file',
   )
