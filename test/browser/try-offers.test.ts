@@ -1,12 +1,15 @@
+import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
+import { closeServer, listen } from '../support/listen.ts'
 import { serveFixture } from '../support/running-service.ts'
 import { openPage } from './browser.ts'
 
 /** A hostile seller's offers, on a listing's own page, beside a wallet that signs whatever reaches it. */
-const waypost = serveFixture()
+const waypost = serveFixture({ UNSAFE_ALLOW_PRIVATE_TARGETS: 'true' })
 
 const PAYEE = `0x${'11'.repeat(20)}`
 const COIN = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
+const MPP_COIN = '0x20c000000000000000000000b9537d11c60e8b50'
 const GOOD = {
   scheme: 'exact',
   network: 'eip155:8453',
@@ -25,7 +28,7 @@ const HOSTILE: [offer: Record<string, unknown>, stated: string][] = [
   [{ asset: `0x${'22'.repeat(20)}` }, 'We do not know what this amount of this coin is worth'],
   [{ amount: '1e4' }, 'We do not know what this amount of this coin is worth'],
   [{ maxAmountRequired: '1' }, 'We do not know what this amount of this coin is worth'],
-  [{ network: 'eip155:4217', asset: '0x20c000000000000000000000b9537d11c60e8b50' }, 'no signature'],
+  [{ network: 'eip155:4217', asset: MPP_COIN }, 'no signature'],
   [{ amount: '900000000' }, 'more than your ceiling'],
 ]
 const TRUSTED = { ...GOOD, extra: { name: 'Sign in to claim your prize', version: '<b>' } }
@@ -87,4 +90,29 @@ test('only a complete offer reaches the wallet, and what is signed is our word f
   expect(payload.authorization).toMatchObject({ to: PAYEE, value: '10000' })
   expect(accepted).toEqual(TRUSTED)
   await close()
+})
+
+test('who is paid by MPP alone answers beside what we expected, and reaches no wallet', async () => {
+  const asked = { amount: '2500000', currency: MPP_COIN, recipient: PAYEE }
+  const request = Buffer.from(JSON.stringify(asked)).toString('base64url')
+  const line = `Payment id="1", realm="r", method="tempo", intent="charge", request="${request}"`
+  const seller = createServer((_, res) => res.writeHead(402, { 'www-authenticate': line }).end())
+  const url = `http://127.0.0.1:${await listen(seller)}/cards`
+  const { page, close } = await openPage(waypost.url)
+  await page.route('**/x402.cards-only/kit.json', async (route) => {
+    const kit = await (await route.fetch()).json()
+    await route.fulfill({ json: { ...kit, url, operations: [] } })
+  })
+  await page.goto('/listing/x402.cards-only')
+  await page.getByRole('link', { name: 'Ask the price' }).click()
+  const offer = page.locator('form.try .offers > li')
+  await offer.getByText('Your own client pays this by mpp (tempo/charge)').waitFor()
+  expect(await offer.locator('tbody tr').allInnerTexts()).toEqual([
+    'Price\t$2.50\tat most $9',
+    'Network\tTempo\tnot known',
+    `Paid to\t${PAYEE}\tnot known`,
+  ])
+  expect(await offer.getByRole('button').count()).toBe(0)
+  await close()
+  await closeServer(seller)
 })

@@ -6,8 +6,10 @@ import {
   toNextSteps,
   toPayoutFacts,
   toPayoutState,
+  toProbedRows,
   toSourcesText,
 } from '../../src/components/sellers/owner-words.ts'
+import { TIER_REASONS } from '../../src/domain/derived/derived-listing.ts'
 import { toTiersView } from '../../src/domain/views/listing-view.ts'
 import { contentFileOf, toEditUrl } from '../../src/domain/wire/links.ts'
 import { BASE_URL, toListing } from './listing-samples.ts'
@@ -99,6 +101,28 @@ describe('what happens next', () => {
       '  Trusted',
     ])
   })
+
+  test('sales that nobody vouches for are no contradiction to those that were counted', () => {
+    const not_yet = [{ id: 'trusted' as const, reason: TIER_REASONS.noSales }]
+    const [, step] = toNextSteps({ status: 'claimed', tiers: { ...tiers, earned: [], not_yet } })
+    expect(step?.text).toBe(
+      'Trusted: no sales yet to buyers whom an independent seller vouches for.',
+    )
+  })
+})
+
+test('what our probes saw is in words, the newest first', () => {
+  const call = (at: string, seen: object) =>
+    ({ method: 'GET', url: BASE_URL, seen: { at, outcome: 'spoke', ...seen } }) as const
+  const operations = [
+    call('2026-11-01T00:00:00Z', { status: 402, min_usd: 0.02 }),
+    call('2026-11-02T00:00:00Z', { outcome: 'dead', status: 404 }),
+    { method: 'GET' as const, url: BASE_URL },
+  ]
+  expect(toProbedRows({ operations }).map(({ saw }) => saw)).toEqual([
+    'No good answer, status 404.',
+    'Spoke, status 402, asked $0.02.',
+  ])
 })
 
 test.each([

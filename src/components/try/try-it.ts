@@ -117,12 +117,14 @@ async function askProber(kit: KitView, operation: Operation | undefined): Promis
       [operation.url, url].some((address) => key.endsWith(address)),
   )
   if (own.length === 0) return fillProblem(`The service answered ${saw}.`)
+  const { pricing } = kit
+  const whole = pricing.model === 'per_call' ? { price: { ...pricing, per: 'call' as const } } : {}
   return fillTerms(
     own.map(({ rail, scheme, network: chain, usd, payout: payee }) => {
       const payTo = payee?.slice(payee.lastIndexOf(':') + 1) ?? 'not named'
       const words = { price: 'a price in an unknown coin', network: scheme, payee: payTo }
       return {
-        rows: toTermRows({ rail, chain, usd, payee, words }, operation ?? {}, kit.payees),
+        rows: toTermRows({ rail, chain, usd, payee, words }, operation ?? whole, kit.payees),
         fault: `Your own client pays this by ${rail} (${scheme}), with the code on the listing’s page.`,
       }
     }),
