@@ -157,10 +157,7 @@ const isFrozen = () => Reflect.get(globalThis, FROZEN) === true
 
 let cached: { folder: string; compiled: Compiled } | undefined
 
-/**
- * Reads the catalogue once for each folder.
- * @throws when no build has set the folder
- */
+/** Reads the catalogue once for each folder. @throws when no build has set the folder */
 export function readCompiled(): Compiled {
   if (isFrozen())
     throw new Error(

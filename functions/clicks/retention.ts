@@ -104,7 +104,6 @@ const COUNTS = {
 /**
  * Moves the ledger's rows of moved listings to their current ids: clicks, payments, receipts,
  * reports, claims with their payout proofs, and an owner's opt-out. Running it again does nothing.
- *
  * @param moves from each former id to the next
  * @param isListed whether the content has a listing with this id
  */

@@ -54,7 +54,6 @@ async function readLedger(
 /**
  * One build at a time in an `OUT_DIR`: a second build waits for the first, and then usually has
  * nothing to do.
- *
  * @throws ConfigError when the folder cannot be used
  */
 async function lockBuilds(outDir: string): Promise<FileLock> {

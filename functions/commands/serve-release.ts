@@ -8,7 +8,6 @@ import { createService } from '../service/service.ts'
 
 /**
  * Serves until SIGTERM.
- *
  * @param prepare runs first, once the environment is known to be valid
  * @throws OperatorError when the operator must fix something first
  */

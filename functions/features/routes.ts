@@ -68,7 +68,6 @@ type Reply =
 
 /**
  * A `GET` of JSON that any page may read, within the limit of searches.
- *
  * @param read gets the text after `?`
  * @param caching `Cache-Control` of a found result
  */
@@ -92,7 +91,6 @@ const MAX_FORM_BYTES = 16 * 1024
 /**
  * What a page shows, or why it was refused: in the words that programs get, with the name that its form
  * gives to a wrong field.
- *
  * @param labels of the fields; without them the sentence about all of them is shown
  */
 export async function orRefused<T>(

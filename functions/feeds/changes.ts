@@ -199,7 +199,6 @@ export function createChangeLog(outDir: string) {
 
 /**
  * Resumes reading a log where the last read ended: each publication's rows are read once.
- *
  * @param keep is called with each row; `forget` when another log begins or the log is gone
  * @param lastOf the row to stop at
  */

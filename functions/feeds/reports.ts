@@ -303,7 +303,6 @@ export async function listWaiting({ db }: Store): Promise<ReportTable[]> {
 
 /**
  * The decision; the sender's address is deleted with it.
- *
  * @returns false when somebody else decided it meanwhile.
  */
 export async function settleReport(

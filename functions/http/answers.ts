@@ -64,7 +64,6 @@ export type MakeProblem = (code: ProblemCode, options: ProblemOptions) => Respon
 
 /**
  * The only formatter of errors: RFC 9457 `application/problem+json` whose `type` is a page of ours.
- *
  * @example createProblems('https://w.example')('not-found', { detail: 'No page at /x.' })
  */
 export function createProblems(baseUrl: string): MakeProblem {

@@ -6,10 +6,7 @@ import { type InputError, refuse } from './answers.ts'
 /** Bodies are flat: every field is at the top level. */
 export type ObjectSchema = v.GenericSchema & { entries: v.ObjectEntries }
 
-/**
- * The request's JSON body, parsed by its schema.
- * @throws Refusal
- */
+/** The request's JSON body, parsed by its schema. @throws Refusal */
 export async function parseBody<Schema extends ObjectSchema>(
   request: Request,
   schema: Schema,
@@ -20,7 +17,6 @@ export async function parseBody<Schema extends ObjectSchema>(
 /**
  * Parses what was sent by its schema. A refusal names each wrong field, and each field that the
  * schema does not know: a misspelt `method` must not quietly become the default.
- *
  * @throws Refusal
  */
 export function parseFields<Schema extends ObjectSchema>(
@@ -90,7 +86,6 @@ const MAX_BODY_BYTES = 16 * 1024
 /**
  * The request's body as one JSON object. Only `application/json` is taken, because a form or
  * `text/plain` can be sent across sites without a preflight.
- *
  * @throws Refusal
  */
 export async function readJsonBody(request: Request): Promise<Record<string, unknown>> {
@@ -139,7 +134,6 @@ function decode(bytes: Uint8Array): string | null {
 /**
  * The first key that appears twice in the outermost object of valid JSON, or null. `JSON.parse`
  * silently keeps the last of both, where a proxy in front may have judged the first.
- *
  * @example findDuplicateKey('{"a":1,"\\u0061":2}') → 'a'
  */
 function findDuplicateKey(json: string): string | null {

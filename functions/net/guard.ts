@@ -116,7 +116,6 @@ type OnDialled = (...result: [error: Error, socket: null] | [error: null, socket
 /**
  * Opens one connection to a judged address. Fails with `AddressRefusedError`, `OwnAddressError`,
  * `ConnectDeadlineError`, or the error of DNS, TCP or TLS.
- *
  * @returns a function that cancels: `done` is not called afterwards
  */
 export function dialGuarded(target: Target, options: GuardOptions, done: OnDialled): () => void {
@@ -256,7 +255,6 @@ const WILDCARDS = new Set(['0.0.0.0', '::', '[::]'])
 /**
  * Whether a target is this very service, by port and address: the address that the caller reached us on,
  * or any address of the machine if the service listens on all.
- *
  * @param host `HOST`, the address that the server listens on.
  */
 export function createOwnAddress(host: string, socket: Pick<Socket, 'localAddress' | 'localPort'>) {

@@ -54,7 +54,6 @@ export function createStderrLog(): Log {
 
 /**
  * The options and words of a command; every command has `--help`.
- *
  * @param mostWords how many words are allowed in addition to the options
  * @throws UsageError that ends with `help`
  */

@@ -57,7 +57,6 @@ const HANDSHAKE_MS = 45_000
 /**
  * One probe: sends the planned requests and returns the outcome. It pays nothing, sends no message
  * to an agent, follows no redirect and calls nothing that is not declared safe. Never rejects.
- *
  * @param now milliseconds since the epoch
  */
 export async function probeHandshake(
@@ -107,7 +106,6 @@ type OfOperations = Extract<Handshake, { kind: 'payment' | 'http' }>
 
 /**
  * Probes the operations of an HTTP listing in turn: the first decides what the listing is.
- *
  * @param deadline ends the whole handshake: cut-off requests say nothing about the seller
  */
 export async function askOperations(

@@ -147,7 +147,6 @@ const MAX_SENTENCE = 300
 /**
  * Says what an address is and what to change: MCP, x402 (GET, then POST), an A2A card and plain
  * HTTP are tried in turn until one speaks.
- *
  * @param as tries only this protocol
  * @param now milliseconds since the epoch
  */
@@ -264,7 +263,6 @@ function toWords(reply: ProbeReply): string {
 /**
  * Probes a listing's service as the prober does, operation by operation, and reports where the
  * answers and the listing disagree.
- *
  * @param own errors of the listing itself, found before
  * @param declared its operations that declare a good answer
  * @param now milliseconds since the epoch

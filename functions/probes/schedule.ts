@@ -238,7 +238,6 @@ type KeepResult = (plan: ProbePlan, finding: Finding, at: number) => Promise<voi
 /**
  * Probes the listings: one at a time per host (name and port), at most four per address, each
  * result stored as soon as it is known, so that a killed run resumes where it was.
- *
  * @param plans in the order they should be probed
  */
 async function runProbes(

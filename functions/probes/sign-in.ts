@@ -22,7 +22,6 @@ interface Protected {
 /**
  * Where to sign in for a resource, by its own metadata (RFC 9728) and its first authorization server's
  * (RFC 8414): at most two addresses are read for the resource and three for its server, one at a time.
- *
  * @returns null if the resource publishes no metadata, or metadata of another resource
  */
 export async function readSignIn({ url, named, read }: Protected): Promise<SignIn | null> {
@@ -102,7 +101,6 @@ interface ResourceMetadata {
 /**
  * RFC 9728 §3.3: metadata of another resource is not used. As in MCP clients, metadata for the whole
  * origin, or for a path above the address, also applies to the address.
- *
  * @param requested the address that was called
  */
 export function readResourceMetadata(

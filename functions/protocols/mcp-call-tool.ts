@@ -252,7 +252,6 @@ export interface CallAnswer {
 /**
  * One call through the relay itself: the same limits, guard, counts and settlement notes as for a
  * call over HTTP, except that request and response were never on a socket of ours.
- *
  * @param maxBytes bytes of the answer's body that are read; the rest is left with the seller
  */
 export async function callThroughRelay(
@@ -348,7 +347,6 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
  * The error in the header fields an agent gives for a seller; null without one.
- *
  * @example findToolHeaderFault({ 'x-key': 'a\r\nb' }) → 'headers.x-key: …'
  */
 export function findToolHeaderFault(headers: Readonly<Record<string, string>>): string | null {

@@ -152,7 +152,6 @@ const QUIET = { listChanged: false }
 
 /**
  * A server: everything it knows is in the directory, so it is stateless.
- *
  * @param info how it describes itself
  */
 export function createMcpServer(

@@ -36,7 +36,6 @@ export type ProtocolRequest = H3Event['req']
 
 /**
  * Counts `times` requests of the caller against the limit of searches, which all endpoints share.
- *
  * @returns the rate limit fields for the answer, whether the request is refused or not
  */
 async function takeForProtocol(parts: ProtocolLimits, req: ProtocolRequest, times = 1) {
@@ -242,11 +241,7 @@ export type QueryReader = ReturnType<typeof readQuery>
 
 export class QueryFault extends Error {}
 
-/**
- * Reads an endpoint's query strictly.
- *
- * @throws QueryFault naming an unknown or repeated parameter
- */
+/** Reads an endpoint's query strictly. @throws QueryFault naming an unknown or repeated parameter */
 export function readQuery(search: string, known: readonly string[]) {
   const given = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(search)) {

@@ -483,7 +483,6 @@ const CODINGS = new Map<string, Unpack>([
 /**
  * A body not compressed as its header claims is judged as received, and a coding that the caller did not
  * accept does not count as an answer: a header must not exempt rubbish from judgement.
- *
  * @param encodings values of `Content-Encoding`
  * @param accepted the request's `Accept-Encoding`, undefined without one
  */

@@ -76,7 +76,6 @@ const TIME_BYTES = 6
 
 /**
  * An id that begins with the time of its call, so that rows are inserted in the order of ids.
- *
  * @param random 16 bytes; the time is written into them
  */
 export function toReceiptId(at: number, random: Buffer): string {
@@ -310,7 +309,6 @@ const TRUSTED_MS = 30_000
 
 /**
  * The current key; the first call makes one.
- *
  * @param purpose of a key derived from the current key (RFC 5869), so that each key signs for one purpose; both rotate together
  */
 export function createSigner(store: Store, clock: Clock, purpose?: string): () => Promise<Signer> {

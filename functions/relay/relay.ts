@@ -569,7 +569,6 @@ function createUpload(
 /**
  * An average pace is required because a byte now and then would satisfy every idle clock and keep the
  * call's slot. Time in which the seller takes no more bytes does not count against the caller.
- *
  * @returns a function that ends the watch
  */
 function watchPace(

@@ -254,7 +254,6 @@ type Phase = 'request' | 'headers' | 'body' | 'caller'
 /**
  * One clock for a call, separate from the connection's, which restarts with every byte: a stream of 103s
  * would hold a call for ever.
- *
  * @param headersMs for the headers of the final answer (milliseconds)
  */
 export function createAnswerClock(

@@ -180,10 +180,7 @@ function createPageCodeLoader(): (code: PageCode) => Promise<AstroHandler> {
   }
 }
 
-/**
- * Reads everything at once, as the release may be gone later.
- * @throws before any of it is run
- */
+/** Reads everything at once, as the release may be gone later. @throws before any of it is run */
 async function importVerified({ folder, files }: PageCode): Promise<AstroHandler> {
   for (const [path, sha256] of files)
     if (hash('sha256', await readFile(join(folder, path))) !== sha256)

@@ -43,7 +43,6 @@ export type Release = Awaited<ReturnType<typeof loadRelease>>
 
 /**
  * Loads and verifies a release by its name, in short steps.
- *
  * @throws OperatorError when the release is damaged, is of another version, or was built with another
  * `BASE_URL`, which would make its absolute URLs wrong.
  */
@@ -141,7 +140,6 @@ function toPageCode(folder: string, { checksums }: ReleaseFile) {
 
 /**
  * A JSON file of the release by its address, or null.
- *
  * @example const view = await readBuilt<ListingView>(release, listingPath(id))
  */
 export async function readBuilt<View>(
@@ -173,7 +171,6 @@ export function currentId({ gone }: Pick<Release, 'gone'>, id: string): string {
 
 /**
  * Rows for the protocols of other directories. Read on first use: most servers never need them.
- *
  * @param read the text of a data file of the release, verified
  */
 function createProtocolData(read: (name: string) => Promise<string>) {

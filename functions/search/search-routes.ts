@@ -94,7 +94,6 @@ export function createReleaseSearch({ release, ledger }: SearchParts, src: Click
 /**
  * Counts how often searches showed each organic row. Adding one to a number costs a search next to
  * nothing; the listing's id is read, and the count looked up by it, once for many searches.
- *
  * @param report called with the counts since the last time: each listing once
  */
 function createShownRows(report: (listingId: string, times: number) => void) {

@@ -115,7 +115,6 @@ export interface AnsweredQuery {
 /**
  * Caches the answers to frequent queries, from the second time on. An index never changes, so
  * nothing here can be stale; a new index clears everything.
- *
  * @param most how many are cached; the least recently used are dropped first. 0 caches none.
  */
 function createAnsweredQueries(most = REMEMBERED_QUERIES) {

@@ -130,7 +130,6 @@ const MAX_TRIES = 5
 /**
  * Records the outcome of a proof. The claim may have changed during the proof, so each step names
  * the state it starts from; mails are sent exactly if the change is committed.
- *
  * @returns the claim in its current state
  */
 async function recordProof(

@@ -139,7 +139,6 @@ const CHALLENGE_MINUTES = 15
 /**
  * The text that proves a payout once its wallet has signed it. A wallet shows it first: whose it
  * is, what for, and that it is not a payment.
- *
  * @param now milliseconds since the epoch; `payout` is CAIP-10
  */
 export async function openChallenge(
@@ -171,7 +170,6 @@ export async function openChallenge(
 
 /**
  * Records the proof. One DELETE uses the challenge up, so that a signature works once.
- *
  * @returns null when the challenge was used meanwhile
  */
 export async function recordPayoutProof(
@@ -223,7 +221,6 @@ const SIGNATURE = /^0x[0-9a-fA-F]{130}$/
 
 /**
  * The address that signed a text, lower case; null for anything that is not a signature.
- *
  * @param signature r, s and v (27, 28, 0 or 1): 65 bytes of hex
  */
 export function recoverSigner(text: string, signature: string): string | null {

@@ -132,7 +132,6 @@ function createLogin(parts: Parts) {
 /**
  * Beyond its mails per hour, a mailbox gets a spare mail now and then, and only at the request of a
  * client that has not yet had one sent: strangers can neither flood a mailbox nor lock its owner out.
- *
  * @param asker the client and the mailbox
  */
 async function refuseCrowded(parts: Parts, mailbox: string, asker: string): Promise<void> {
@@ -213,7 +212,6 @@ const CLOCK_SKEW_MS = MINUTE_MS
 /**
  * Uses the token up. A single DELETE decides: only one of fifty parallel redemptions gets the row. An
  * expired token is deleted too, so that setting the clock back cannot revive it.
- *
  * @returns the address the link was sent to, or null
  */
 async function redeemLoginToken(trx: Kysely<Tables>, token: string, now: number) {
@@ -415,7 +413,6 @@ export function parseEmailAddress(text: string): string | null {
 /**
  * The mailbox of a lower-case address: text after a plus is the owner's own tag, and Gmail ignores dots
  * (https://support.google.com/mail/answer/7436150).
- *
  * @example mailboxOf('ann+shop@mail.example') → 'ann@mail.example'
  * @example mailboxOf('a.nn@googlemail.com') → 'ann@gmail.com'
  */

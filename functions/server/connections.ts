@@ -217,7 +217,6 @@ function stopParsing(socket: Socket): void {
 
 /**
  * Sends this Node three requests at once on an in-memory connection, and stops at the first.
- *
  * @throws OperatorError if the other requests are still parsed
  */
 export function assertParserStops(stop: (socket: Socket) => void = stopParsing): void {

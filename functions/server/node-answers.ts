@@ -98,7 +98,6 @@ export interface RequestFault {
 /**
  * Requests that Node's parser accepts and nobody should: two `Host` lines (two parties would route
  * the request differently), a Host that is not a host, targets in absolute form for another host.
- *
  * @returns null for a plain request.
  */
 export function findRequestFault({
@@ -313,7 +312,6 @@ function toText(header: string | string[] | undefined): string | undefined {
 /**
  * True when an `Accept-Encoding` header takes this coding (RFC 9110 §12.5.3): named or `*`, and
  * not with a weight of zero.
- *
  * @example acceptsEncoding('gzip;q=0, br', 'gzip') → false
  */
 export function acceptsEncoding(header: string | undefined, coding: string): boolean {

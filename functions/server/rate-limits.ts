@@ -236,7 +236,6 @@ export interface Caller {
 /**
  * The network a client's key lies in: the /48 of an IPv6 /64, since the owner of one /64 usually has all
  * 65,536 /64s of its /48. An IPv4 address is its own network: its neighbours are strangers to it.
- *
  * @example networkOf('20010db800010002::/64') → '20010db80001::/48'
  * @example networkOf('198.51.100.7') → '198.51.100.7'
  */

@@ -22,7 +22,6 @@ import { provenPayouts, readVerifiedSettlements } from '../trust/meter-rows.ts'
 
 /**
  * The facts of the ledger for a build.
- *
  * @param moves listings that moved according to the content: their ledger rows move too
  * @param payeesOf gives the owner of each payee; called only where there are payments
  */

@@ -195,7 +195,6 @@ function answerGone({ req, res, path }: Request, release: Release, problem: Make
 /**
  * 308 to the same address of a listing that has a new id; 410 with the reason and any replacement if the
  * listing was removed.
- *
  * @param target path and query of the request
  */
 function toGoneProblem(gone: Gone, target: string, problem: MakeProblem): Response {

@@ -39,7 +39,6 @@ const GRACE = 10_000
 
 /**
  * Composes the whole service over the published release. It does not listen yet.
- *
  * @throws OperatorError without a release, or with a release that was built for another `BASE_URL`
  */
 export async function createService(options: ServiceOptions) {
@@ -150,7 +149,6 @@ interface LedgerOptions {
 
 /**
  * Opens the ledger for a server: takes the lock on local state, opens and migrates the store.
- *
  * @throws StateError when another process serves from the same `STATE_DIR`
  */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {

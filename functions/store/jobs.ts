@@ -80,7 +80,6 @@ export function createJobQueue(
     },
     /**
      * Renews the lease of jobs. Inside a transaction nobody can take them until it ends.
-     *
      * @returns false when one was lost meanwhile
      */
     async hold(keys: readonly string[], trx?: Kysely<Tables>) {

@@ -19,7 +19,6 @@ const MIGRATIONS: Record<string, Migration> = { [BASELINE]: { up: createTables }
 
 /**
  * The store the environment asks for, migrated and ready.
- *
  * @throws OperatorError where a backup must be restored first, or another version migrated the store
  */
 export async function openStore(config: Pick<Config, 'DATABASE_URL' | 'STATE_DIR'>, log: Log) {

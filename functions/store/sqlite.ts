@@ -319,7 +319,6 @@ const SQLITE_BUSY = 5
 
 /**
  * Takes the lock. Returns null if another process holds it.
- *
  * @throws SQLite's error when the file cannot be opened or written
  */
 export function takeFileLock(path: string): FileLock | null {
@@ -339,7 +338,6 @@ export function takeFileLock(path: string): FileLock | null {
 
 /**
  * A copy of the SQLite state while the server runs, checked before it gets its name.
- *
  * @throws when the target exists, the source does not, or the copy fails its integrity check
  */
 export async function backupState(stateDir: string, target: string): Promise<void> {
@@ -361,7 +359,6 @@ export async function backupState(stateDir: string, target: string): Promise<voi
 
 /**
  * Replaces the SQLite state with a backup. The replaced state is kept next to it.
- *
  * @returns the path of the replaced state; null if there was none
  * @throws StateError while a server runs on this `STATE_DIR`
  */

@@ -222,7 +222,6 @@ export class Reorganised extends Error {
 
 /**
  * Reads one range between two checks of its last block: nothing where the chain changed.
- *
  * @throws RpcError when the node cannot answer or contradicts itself; Reorganised when a remembered block has left the chain
  */
 export async function readRange(
@@ -365,7 +364,6 @@ export function createLogRanges(chain: EvmChain) {
     },
     /**
      * Logs of the coin for many wallets.
-     *
      * @param toTopics puts the wallets at their position among the topics
      */
     async logsOf(

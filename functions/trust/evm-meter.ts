@@ -152,7 +152,6 @@ function nextGroup(cursors: readonly MeterCursorTable[], target: number): Group 
 
 /**
  * Stores a whole range and that it was read, or nothing.
- *
  * @throws MeterStopped when its payouts' position has changed since it was begun
  */
 async function writeRange(
@@ -196,7 +195,6 @@ function toPayers(payments: readonly SettlementTable[]): Payer[] {
 /**
  * Rolls back what was read from blocks that have left the chain, down to the last remembered block
  * that still is, however deep. A node that is merely behind rolls nothing back.
- *
  * @param head the node's newest block
  * @returns the last block that stays, or null when nothing was removed
  */

@@ -38,7 +38,6 @@ const LOOK_FOR_MS = 600_000
 /**
  * `MEASURE=on`: the meter reads each hour, and at once after a relayed call whose payment was named by
  * the answer or signed by the payer, until the payment is surely confirmed.
- *
  * @param hasWaitedSince whether a call waits for its payment since a time (milliseconds)
  */
 export function createMeterFeature(parts: Parts, hasWaitedSince: (since: number) => boolean) {

@@ -54,7 +54,6 @@ export interface ChainWork {
   /**
    * One transaction that holds the meter's job. A process may be suspended after its last check: it must
    * not add older rows to rows that another process wrote meanwhile.
-   *
    * @throws MeterStopped when another process took the job; then nothing was written
    */
   write(change: (trx: Transaction<Tables>) => Promise<void>): Promise<void>
@@ -299,7 +298,6 @@ const FRESH_DAYS = 3
 /**
  * Payments the meter read in the last 30 days and before, each with its verdict. The window ends
  * with the day of `now`, UTC.
- *
  * @param payeesOf the owner of each payee; called only if the meter reads payees
  */
 export async function readVerifiedSettlements(

@@ -191,7 +191,6 @@ const PackagedSchema = v.object({
 
 /**
  * The package of a listing that runs best.
- *
  * @param frontMatter parsed, not yet checked
  * @returns one sentence if there is nothing to run
  */
@@ -262,7 +261,6 @@ const MAX_OUTPUT = 64 * 1024
 
 /**
  * Runs one command of a package manager or the system, as arguments without a shell. Never rejects.
- *
  * @returns its output and exit code, which is null where it was killed or could not be started
  */
 function runCommand(

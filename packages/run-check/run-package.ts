@@ -52,7 +52,6 @@ const ETC = {
 
 /**
  * Fetches a package, then runs it without a network in a sandbox of its own.
- *
  * @returns the result, and the names of settings that got placeholders
  */
 export async function runPackage(
@@ -293,7 +292,6 @@ const MAX_SETTINGS = 12
 
 /**
  * Missing settings that a program named on exit, with placeholder values.
- *
  * @example namesOfSettings({ …, log: 'Error: SHIP_API_KEY is not set' }, plan) → { SHIP_API_KEY: 'placeholder' }
  */
 function namesOfSettings(
@@ -314,7 +312,6 @@ const TAIL = 4096
 
 /**
  * MCP over stdin and stdout of a program: a JSON-RPC message per line. The caller ends the program.
- *
  * @param bounds milliseconds from the start until everything must be answered; bytes of each of stdout and stderr
  */
 export function openStdio(child: ChildProcess, { ms, bytes }: { ms: number; bytes: number }) {

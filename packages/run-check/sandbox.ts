@@ -278,7 +278,6 @@ const OFFSET = { number: 0, arch: 4 }
 /**
  * The filter for bubblewrap (`--seccomp`): calls that are not allowed, or are of another architecture,
  * return ENOSYS.
- *
  * @returns null on an architecture whose numbers are unknown
  */
 function toCallFilter(arch: string): Buffer | null {

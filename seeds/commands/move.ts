@@ -37,7 +37,6 @@ async function findRenamed(contentDir: string, from: string, to: string) {
 /**
  * Renames an id that is a whole value, in a list or after a key. The rest of the text stays as it
  * was written.
- *
  * @example renameId('- { id: x402.a, focus: broad }\n', 'x402.a', 'x402.b') → '- { id: x402.b,
  *   focus: broad }\n'
  */

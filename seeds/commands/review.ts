@@ -61,7 +61,6 @@ const OPTIONS = {
 
 /**
  * `npm run review`: shows what waits for a decision, and settles it.
- *
  * @param args without the program's own name
  * @throws UsageError that says what would be right
  */

@@ -62,7 +62,6 @@ export interface RunOptions {
 /**
  * Reads a source, plans, and writes its one file, unless this is a dry run or looks wrong. A run
  * killed at any time leaves the old file or the new file.
- *
  * @throws Error when the source or the content can't be read, or the disk fails
  */
 export async function runSeeding(options: RunOptions) {
@@ -179,10 +178,7 @@ function placeAll(listed: Listed, importer: string, file: SourceFile): Map<strin
   )
 }
 
-/**
- * Why a run looks wrong.
- * @param takenBefore 0 for a partial run or the first run
- */
+/** Why a run looks wrong. @param takenBefore 0 for a partial run or the first run */
 function findSuspicion(
   read: number,
   refused: readonly Refusal[],

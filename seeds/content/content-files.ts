@@ -90,7 +90,6 @@ export interface ContentWriter {
 
 /**
  * Takes the content folder for one run, and cleans up after a killed one.
- *
  * @throws Error when another run is writing to it.
  */
 export async function openContent(contentDir: string): Promise<ContentWriter> {

@@ -320,7 +320,6 @@ export interface HostRules {
 /**
  * Stricter than the content's own rule, since nobody reviews a seeded row: templates in paths, tunnels
  * and placeholder hosts are refused too.
- *
  * @returns null for an address that a stranger can call unchanged.
  */
 export function findCallableUrlFault(text: string, { allowPlaceholders }: HostRules): Fault | null {
@@ -388,7 +387,6 @@ const MAX_SLUG_LENGTH = MAX_ID_LENGTH - 'x402.'.length
 /**
  * The slug of an address. It depends on the address alone, so that every import gives the same id. A host
  * without a path is its own slug; an address with a path ends in a hash of the whole address.
- *
  * @example addressSlug('https://www.weather.example/') → 'weather.example'
  * @example addressSlug('https://hub.example/agent/7/tides') → 'hub.example.tides-1f0c3a7b'
  */
@@ -433,7 +431,6 @@ const MAX_TAGS = 10
 
 /**
  * A name and a summary from foreign words.
- *
  * @param names a seller's names, best first; the first with words in it is used
  * @param stated a seller's own descriptions, also best first
  */
@@ -495,7 +492,6 @@ const PATTERNS = Object.entries(KEYWORDS).map(([id, keywords]) => {
 /**
  * One or two categories by the words of a name and a description; deterministic, so that a second import
  * gives the same.
- *
  * @param known ids of the category table; no others are returned.
  */
 function guessCategories(name: string, text: string, known: ReadonlySet<string>): string[] {

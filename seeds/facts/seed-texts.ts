@@ -66,7 +66,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /**
  * Markdown or HTML that somebody else wrote, as one line of plain text: tags and their scripts go,
  * links keep their words, entities become characters, control, invisible and broken characters go.
- *
  * @example toPlainText('<sup>1</sup> **Fast** [search](https://x.example)') → '1 Fast search'
  */
 export function toPlainText(foreign: string): string {

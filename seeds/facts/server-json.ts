@@ -218,7 +218,6 @@ function keyOf(entry: InvokeEntry): string {
 /**
  * A listing names a package, not one of its versions. An image's digest and tag are removed too,
  * since the newest row would otherwise change the listing with every release.
- *
  * @example normalizeIdentifier('npm', '@scope/name@1.2.3') → '@scope/name'
  */
 export function normalizeIdentifier(registry: PackageRegistry, identifier: string): string {

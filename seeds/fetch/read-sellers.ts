@@ -80,7 +80,6 @@ export class ReadDocument {
 
 /**
  * Rows that are addresses are replaced by their documents; other rows stay as they are.
- *
  * @param neighboursOf addresses of documents that may be next to one; missing ones do no harm
  */
 export async function followAddresses(

@@ -204,7 +204,6 @@ interface FetchOptions {
 /**
  * GET of a text, bounded in bytes, time, tries and redirects; a redirect to another origin is refused,
  * since that answer would not be the source's.
- *
  * @throws Error that names the address, what was received, and what was expected.
  */
 export async function fetchText(
@@ -301,7 +300,6 @@ export function parseAddresses(text: string): string[] | null {
 
 /**
  * Reads a page of a source, a single row, a list of rows, or one row per line (ndjson).
- *
  * @throws Error for any other text: an error page must not look like a source without rows.
  */
 function parseRows(text: string, source: RowForm): ParsedRows {
@@ -383,7 +381,6 @@ function isCount(value: unknown): value is number {
 
 /**
  * Parses YAML from outside without aliases: with aliases, a few lines could fill the memory.
- *
  * @returns undefined for a text that is not YAML
  */
 export function readYaml(text: string): unknown {

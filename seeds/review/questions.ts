@@ -157,10 +157,7 @@ const SettledSchema = v.record(
   }),
 )
 
-/**
- * By id of the question.
- * @throws Error that names the file and what would be right
- */
+/** By id of the question. @throws Error that names the file and what would be right */
 export async function readSettled(
   contentDir: string,
 ): Promise<v.InferOutput<typeof SettledSchema>> {
@@ -197,7 +194,6 @@ export function settleInContent(
 /**
  * Puts a waiting file into the content after all checks of `npm run check`. If the same file is
  * already there, that is no error: a run may have been killed after writing it.
- *
  * @returns warnings, one line each
  * @throws OperatorError with every error
  */
@@ -219,7 +215,6 @@ export async function acceptFile(
 
 /**
  * Checks waiting files; the rest of the content is read once, with the first check.
- *
  * @returns a check that gives warnings, one line each, and throws OperatorError with every error
  */
 export function createFileCheck({ contentDir, allowPrivate }: ReviewPlace) {

@@ -152,7 +152,6 @@ export interface FoundService {
 
 /**
  * Probes a reported address, for the reviewer and never for the reporter.
- *
  * @returns facts, or in `unreachable` why the host did not answer
  */
 export async function inspectService(

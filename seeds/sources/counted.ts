@@ -93,7 +93,6 @@ function toUses(line: Line, source: string): ReportedUse[] {
 /**
  * Reads comma-separated values under the names of their columns: ids, days and numbers, without
  * quotes. `#` starts a comment, and empty values are left out.
- *
  * @throws Error naming a line with another number of values
  */
 function parseTable(text: string): object[] {

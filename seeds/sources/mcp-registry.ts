@@ -121,7 +121,6 @@ function findPage(server: RegistryServer, entries: readonly InvokeEntry[], rules
 /**
  * The owner's page, from the namespace: the registry gives a name only to the owner of its domain
  * or GitHub account.
- *
  * @example pageOfOwner('com.example/weather') → 'https://example.com'
  */
 function pageOfOwner(name: string): string {
@@ -254,7 +253,6 @@ function isOwnDomain({ key, facts }: Seed): boolean {
 /**
  * The source of a row's facts. A registry row is its own source; a saved row says where it was
  * found, and the table of sources says whose source that is and whether its text may be copied.
- *
  * @returns why it is not listed, where it is gone, or none of its sources allows copying its texts
  */
 function findSource(

@@ -221,7 +221,6 @@ const SAYS_NOTHING = /^(?:none|unknown|tbd|other|noassertion|unlicensed|license|
 
 /**
  * A licence as a name, or where to find it; null where the text has neither.
- *
  * @example toLicence('Complete terms in LICENSE.txt') → 'see LICENSE.txt'
  */
 export function toLicence(stated: string | null | undefined): string | null {

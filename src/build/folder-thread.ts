@@ -104,10 +104,7 @@ function count(to: string, length: number): void {
   shown.length += length
 }
 
-/**
- * Links a file, or copies it where the disk has no links.
- * @returns its length; null if the file is missing
- */
+/** Links a file, or copies it where the disk has no links. @returns its length; null if the file is missing */
 function link(from: string, to: string): number | null {
   try {
     linkSync(from, to)

@@ -17,7 +17,6 @@ export type Pages = ReturnType<typeof startPages>
 
 /**
  * Starts `astro build` in its own process, which bundles while the content is read.
- *
  * @param dir for temporary files
  */
 export function startPages(dir: string) {

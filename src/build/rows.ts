@@ -46,7 +46,6 @@ interface Range {
 /**
  * A file of rows, listing after listing. Each part is written before the next one is made, because
  * a file may be larger than memory.
- *
  * @param former lengths of the rows in the previous release
  * @param onPart takes each part, and its range in the previous file if all of it is copied from there
  */
@@ -116,7 +115,6 @@ function createReader(path: string) {
 /**
  * A file of rows and its compressed copy. The copy is also sent to clients that request the plain
  * file and accept gzip.
- *
  * @param urls where both files are served
  */
 export function beginLines(

@@ -286,7 +286,6 @@ const ICONS = dirname(createRequire(import.meta.url).resolve('simple-icons/icons
 /**
  * A brand's mark as simple-icons draws it, on a square of 24. Its path has the id `m`, so that a
  * page draws it with `<use>` in the colour of its text.
- *
  * @throws when simple-icons has no such mark
  */
 export function toMarkSvg(mark: string): string {

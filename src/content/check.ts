@@ -294,10 +294,7 @@ function toPlain(url: string): string {
   return url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/+(?=$|[?#])/, '')
 }
 
-/**
- * Listings dated in the future.
- * @param today `AS_OF`
- */
+/** Listings dated in the future. @param today `AS_OF` */
 export function findFuture(listings: readonly PartialListing[], today: string): Fault[] {
   const toWarning = createWarner()
   const message = `expected ${today} or earlier, got a future day`

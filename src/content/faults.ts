@@ -121,7 +121,6 @@ export function formatFault({ file, line, field, message, severity }: Fault, roo
 /**
  * Makes foreign text safe for a terminal or a report: one line, no escape sequences (a name may
  * hold `ESC ] 0 ;` and retitle the window), no invisible or direction-changing characters.
- *
  * @example toPrintable('a\u001b[31mb') → 'a\\u{1b}[31mb'
  */
 export function toPrintable(text: string, maxLength = 300): string {

@@ -25,7 +25,6 @@ export interface Content extends Omit<JoinedContent, 'broken' | 'faults' | 'wait
 
 /**
  * Reads and checks a whole content folder.
- *
  * @param asOf the build's day: catalogue prices too old for it are dropped
  * @throws OperatorError when the folder has no `listings`
  */
@@ -126,7 +125,6 @@ interface MachineFiles<Value> {
 
 /**
  * Reads `evidence/<prefix>/<slug>.json`; evidence without a listing is an error.
- *
  * @param listed ids of listings, including files with errors, whose evidence is not an error
  */
 export function readEvidence(

@@ -10,7 +10,6 @@ export function rememberBuilds(): void {
 /**
  * What an earlier build of this process made under the same name, if from the same inputs. A
  * process that builds once remembers nothing.
- *
  * @param from all inputs but code and settings: a digest of them, or one object with all of them
  */
 export function recall<Value extends object>(

@@ -28,7 +28,7 @@ import { type ListingScore, scoreListings } from '../domain/trust/score-listings
 import { present } from '../domain/wire/json.ts'
 import { hostAt, isClaimed, isOptedOut, readPayoutStates } from './payouts.ts'
 
-/** Payments that a page shows of its listing; the published file has all of them. */
+/** How many payments a page shows of its listing; the published file has all. */
 const SHOWN_PAYMENTS = 20
 
 /** The content with everything derived from it; the input of every output. */
@@ -82,7 +82,7 @@ export function createCatalogue(
       ],
       payouts: state,
     }
-    // A score fades each day; other facts change with the day only when they cross an age limit.
+    // A score fades each day; other facts change with the day only when they become too old.
     const day = evidence.measured === undefined ? null : asOf
     const read = [digest, known, stated.get(id), paid.get(id), day]
     const key = hash('sha256', JSON.stringify(read))
@@ -100,9 +100,9 @@ export function createCatalogue(
     ...{ baseUrl, listings, tables, stated, ledger, gone, claimRules },
     ...{ pages: content.pages, mark: content.mark, rowDays: content.rowDays },
     byId: new Map(listings.map((listing) => [listing.id, listing])),
-    /** A digest for each listing, in order: all its and its views' inputs, except tables and code. */
+    /** A digest for each listing, in order, of all that it and its views are made from, except tables and code. */
     keys: inputs.map(({ key }) => key),
-    /** Listings whose seller requested removal: only sellers' routes still know them. */
+    /** Listings whose seller requested removal; only sellers' routes still know them. */
     optedOut: optedOut.map((file) => toOptedOut(file, baseUrl)),
     /** Operators known to be independent whose payments are measured. */
     measuredOperators: judged.measuredSeeds,
@@ -115,14 +115,14 @@ export function createCatalogue(
   }
 }
 
-/** The listings whose owner wants them here. */
+/** The listings whose owner has not opted out. */
 function readListed(content: Content, ledger: LedgerFacts, baseUrl: string) {
   const files = content.listings.filter((file) => !isOptedOut(file, ledger, baseUrl))
   if (content.tables.site.switches.payments) return files
   return files.map((file) => ({ ...file, facts: withoutPrices(file.facts) }))
 }
 
-/** In a directory without payments, nothing says what a call costs or who is paid. */
+/** In a directory without payments, no fact says what a call costs or who is paid. */
 function withoutPrices({
   payout: _,
   payout_source: __,
@@ -142,7 +142,7 @@ function toOptedOut({ id, facts }: ListingFile, baseUrl: string): OptedOutListin
   return { id, name: facts.name, url: facts.url.replace(BASE_URL_PLACEHOLDER, baseUrl) }
 }
 
-/** A listing that replaced another starts with the other's evidence. */
+/** A listing that replaced another starts with the former listing's evidence. */
 function createEvidenceReader({ evidence, tables }: Content, { moved }: LedgerFacts) {
   const former = new Map([...moved].map(([from, to]) => [to, from]))
   const keep = tables.site.switches.payments ? (whole: Evidence) => whole : withoutPayments
@@ -163,7 +163,7 @@ function toTrustPayees({ asOf, payees }: LedgerFacts, seeds: readonly string[]):
   return { as_of, seeds: [...seeds], payees: [...payees] }
 }
 
-/** Without the individual buyers: a change in only those changes no page. */
+/** Leaves out the individual buyers, because no page shows them. */
 function toOwn(score: ListingScore | undefined) {
   return score && { measured: score.measured, sharers: score.sharers }
 }
@@ -178,7 +178,7 @@ function toDrifted(
   const [newest] = drift
   const declared = newest === undefined ? undefined : planProbe(id, facts)?.declared
   if (newest === undefined || declared === undefined) return []
-  // An address that its owner proved is as good as one that the listing names.
+  // An address that its owner proved counts like one that the listing names.
   const known = { ...declared, payouts: [...declared.payouts, ...owned] }
   return toDriftNotices(drift, known, isPaid, seen?.at ?? newest.at)
 }
@@ -212,7 +212,7 @@ function toGone({ tombstones }: Content, { files, optedOut, moved, baseUrl }: Pl
     const url = wordIn(listing, 'url').replace(BASE_URL_PLACEHOLDER, baseUrl)
     const move = toMove(id, hostOf(url))
     if (move !== null) return { id, at, ...move }
-    // Its new id is gone too, by its own tombstone or its owner's wish.
+    // The new id is gone too, by its own tombstone or its owner's wish.
     const end = tombstones.get(followMoves(moves, id) ?? '')?.reason ?? 'opted_out'
     const reason = tombstone.reason === 'moved' ? end : tombstone.reason
     return { id, at, reason, ...present({ name, replaced_by }) }
@@ -225,7 +225,7 @@ function toGone({ tombstones }: Content, { files, optedOut, moved, baseUrl }: Pl
   return [...buried, ...out].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** Our own rows may point at this directory itself. */
+/** Our own rows may name this directory's address. */
 function placeTables(tables: Tables, baseUrl: string): Tables {
   const sources = tables.sources.map((row) => ({
     ...row,
@@ -236,7 +236,7 @@ function placeTables(tables: Tables, baseUrl: string): Tables {
 
 /**
  * Removed MCP servers: a registry's readers delete their copies when they get the name. A tombstone
- * keeps the file as it was; where it doesn't, or rules have changed since, only the id is known.
+ * keeps the former file; if it does not, or the rules have changed since, only the id is known.
  */
 function readGoneServers(
   gone: readonly Gone[],
@@ -261,7 +261,7 @@ function readGoneServers(
 const CASH_LIKE_CATEGORY = 'offramp_giftcards_payouts'
 
 /**
- * Payments this service saw itself, by listing id. A seller of money equivalents vouches for
+ * Payments that this service saw itself, by listing id. A seller of money equivalents vouches for
  * nobody, even if a person put it on the list: its buyers may have given nothing away.
  */
 function judgeSales(
@@ -306,8 +306,8 @@ function readPaidWallets(payments: LedgerFacts['payments']): Map<string, Set<str
 }
 
 /**
- * The notice of a listing with a payout that does not count there. Dated by its latest fact, as a
- * build has no time of its own.
+ * The notice of a listing with a payout that does not count there. Dated by its latest fact,
+ * because a build has no time of its own.
  */
 function toPayoutNotices(
   { facts }: Pick<ListingFile, 'facts'>,
@@ -321,7 +321,7 @@ function toPayoutNotices(
   const at = [`${facts.added}T00:00:00Z`, ...seen].sort().at(-1) ?? ''
   const [first = ''] = contested
   const more = contested.length > 1 ? ` and ${contested.length - 1} more` : ''
-  const note = `Listings on other domains publish the payout ${first}${more} too: payments to it count for nothing here until its holder proves it.`
+  const note = `Listings on other domains publish the payout ${first}${more} too: payments to it do not count here until its holder proves it.`
   return [{ id: 'payout_contested', note, at }]
 }
 

@@ -3,10 +3,10 @@ import markdownIt from 'markdown-it'
 /**
  * Descriptions as HTML.
  *
- * Security model: they are foreign text. Raw HTML becomes text, links are https or mailto only and send
- * no referrer, images become links: nothing is fetched from elsewhere.
+ * Security model: descriptions are foreign text. Raw HTML becomes text, links are https or mailto
+ * only and send no referrer, images become links, so nothing is fetched from elsewhere.
  *
- * Known limitations: where a link leads, and whether the text is true, is for reviewers to see.
+ * Known limitations: only reviewers can judge where a link leads, and whether the text is true.
  */
 const markdown = markdownIt({ html: false, linkify: false, typographer: false })
 markdown.disable('image')
@@ -15,7 +15,7 @@ markdown.renderer.rules.link_open = (tokens, index, options, _env, self) => {
   tokens[index]?.attrSet('rel', 'nofollow ugc noopener')
   return self.renderToken(tokens, index, options)
 }
-/** A wide table or a long line of code scrolls in its own box, with the keyboard too. */
+/** A wide table or a long line of code scrolls in its own box, also by keyboard. */
 markdown.renderer.rules.table_open = () =>
   '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n'
 markdown.renderer.rules.table_close = () => '</table></div>\n'
@@ -30,8 +30,8 @@ for (const rule of ['fence', 'code_block']) {
 const FIRST_HEADING_LEVEL = 3
 
 /**
- * Levels follow each other whatever the source leaves out: a heading goes at most one level deeper
- * than the one before, and headings that were equal stay equal.
+ * Levels follow each other whatever the source skips: a heading goes at most one level deeper than
+ * the one before, and headings of equal level stay equal.
  */
 markdown.core.ruler.push('heading_levels', ({ tokens }) => {
   const open: number[] = []

@@ -66,8 +66,8 @@ const readPayoutFacts: Read<PayoutFacts[]> = ({ listings, tables }, ledger, base
       const isSeed = seeds.has(owner)
       const published = isOnSiteOf(facts.payout_source, host, sharedHosts) ? facts.payout : []
       const proven = place === undefined ? [] : (ledger.provenPayouts.get(id) ?? [])
-      // A name below a large operator's domain may be taken over, and payments to a seed vouch for
-      // others: there a signature adds no payee to those that people found.
+      // A name below a large operator's domain may be taken over, and payments to a known independent
+      // seller vouch for buyers. So there a signature adds no payee to those that people found.
       const isWholeOperator = !isSeed || host === owner
       const known = new Set(published.map(normalizePayout))
       return {
@@ -89,13 +89,13 @@ export interface PayoutFacts {
   published: readonly string[]
   /** Proved by a signature of the listing's claimed owner. */
   proven: readonly string[]
-  /** The operator is surely independent: a stranger who publishes the same payout takes nothing away. */
+  /** Whether the operator is surely independent: a stranger who publishes the same payout takes nothing from it. */
   isSeed?: boolean
 }
 
 /**
- * Assigns payouts to owners. Anybody can name somebody else's, so of listings on different domains
- * none owns one until one proves it, or is a seed.
+ * Assigns payouts to owners. Anybody can name somebody else's payout, so if listings on different
+ * domains name one, none owns it until one proves it, or is a seed.
  *
  * The payee in a 402 does not count: a thief names the payout of an honest seller, or sends callers
  * to an address whose payments they saw on the chain.
@@ -125,7 +125,7 @@ export function judgePayouts(listings: readonly PayoutFacts[]): Map<string, Payo
 
 type Tie = ReturnType<typeof toTies>[number]
 
-/** One listing's statement on each payout. */
+/** What one listing states about each payout. */
 function toTies({ id, owner, published, proven, isSeed = false }: PayoutFacts) {
   const isProven = new Set(proven.map(normalizePayout))
   return eachOnce([...proven, ...published], normalizePayout).map((payout) => {
@@ -135,12 +135,12 @@ function toTies({ id, owner, published, proven, isSeed = false }: PayoutFacts) {
 }
 
 /**
- * Ids of the listings that own a payout: those on the domains that proved it, else the seed's, as
- * editors found it on that operator's site, else those on the only domain that published it.
+ * Ids of the listings that own a payout: listings on the domains that proved it; else the seed's,
+ * because editors found it on that operator's site; else listings on the only domain that published it.
  */
 function findOwners(tied: readonly Tie[]): Set<string> {
   const ownersOf = (ties: readonly Tie[]) => new Set(ties.map(({ owner }) => owner))
-  // Two owners that both signed with the wallet are both its holders.
+  // Two owners that both signed with the wallet both hold it.
   const provers = ownersOf(tied.filter(({ isProven }) => isProven))
   const seeds = ownersOf(tied.filter(({ isSeed }) => isSeed))
   const publishers = ownersOf(tied)
@@ -163,7 +163,7 @@ export function listPayees(
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([payee, ties]) => ({
       payee,
-      // Two owners that both signed with the wallet are one: its holder.
+      // Two owners that both signed with the wallet count as one: its holder.
       owner: ties.map(({ owner }) => owner).sort()[0] ?? '',
       proof: ties.some(({ isProven }) => isProven) ? 'signature' : 'published',
       listings: ties.map(({ id }) => id).sort(),

@@ -20,9 +20,8 @@ const KIND_WEIGHT = 0.5
 const MAX_SHARED_BY = 400
 
 /**
- * Listings like a given one, by shared tasks, tools, tags and categories, best first; ties by trust, then id.
- * First-party kits are left out: they have a row of their own.
- *
+ * Listings like a given one, by shared tasks, tools, tags and categories, best first; ties by
+ * trust, then id. First-party kits are left out, because they have their own row.
  * @param listings sorted by id
  */
 export function createSimilarFinder(
@@ -33,8 +32,8 @@ export function createSimilarFinder(
     const keys = (listing: DerivedListing) => [...new Set(keysOf(listing))]
     return { weight, keys, groups: groupBy(organic, keys) }
   })
-  // Positions instead of listings, and one array of scores for all calls: with 15,000 listings a
-  // map for each and a sort of all related listings took a third of the build's own time.
+  // Positions instead of listings, and one array of scores for all calls: with 15,000 listings, a
+  // map for each call and a sort of all related listings took a third of the build's own time.
   const scores = new Float64Array(organic.length)
   const best = createBest(organic)
   return (listing) => {
@@ -55,7 +54,7 @@ export function createSimilarFinder(
   }
 }
 
-/** Reads only arrays of numbers while searching: the listings are scattered over memory. */
+/** Searches only arrays of numbers, because the listings are scattered over memory. */
 function createBest(organic: readonly DerivedListing[]) {
   const trust = Float64Array.from(organic, ({ trust }) => trustScoreOf(trust) ?? -1)
   const kinds = Uint8Array.from(organic, ({ facts }) => KINDS.indexOf(facts.kind))

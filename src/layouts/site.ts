@@ -39,7 +39,7 @@ async function writeClipboard(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    // Refused by the browser, or the page is not on a secure origin.
+    // The browser refused, or the page is not on a secure origin.
     return false
   }
 }

@@ -274,7 +274,7 @@ describe('npm run review', () => {
     expect(content.read(FILE)).toContain('Day Lamp')
     expect(isThere(draft)).toBe(false)
     const again = await run('accept', start)
-    expect(again.stderr).toContain(`nothing waits under "${start}"`)
+    expect(again.stderr).toContain(`got "${start}"`)
     expect(again.status).toBe(1)
   })
 

@@ -89,10 +89,7 @@ async function fill(
   return filled
 }
 
-/**
- * The lock of this folder, if it has the listing.
- * @throws UsageFault if a named lock lacks the listing
- */
+/** The lock of this folder, if it has the listing. @throws UsageFault if a named lock lacks the listing */
 async function findLock(waypost: Waypost, id: string, named: string | undefined) {
   const lock = await readLock(named ?? LOCK_FILE, waypost)
   if (lock !== null && Object.hasOwn(lock.listings, id)) return lock

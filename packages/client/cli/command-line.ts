@@ -114,10 +114,7 @@ export function readArguments<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/**
- * The one argument of a command.
- * @param what its name in the usage
- */
+/** The one argument of a command. @param what its name in the usage */
 export function readSubject(positionals: readonly string[], what: string): string {
   const [subject, ...others] = positionals
   if (subject === undefined || others.length > 0)

@@ -234,10 +234,7 @@ function withTerms(entry: LockEntry, accepts: readonly unknown[]): LockEntry {
   }
 }
 
-/**
- * One line for each difference.
- * @example describeDrift(pinned, now) → ['price: at most $0.01, now $0.05']
- */
+/** One line for each difference. @example describeDrift(pinned, now) → ['price: at most $0.01, now $0.05'] */
 export function describeDrift(was: LockEntry, is: LockEntry): string[] {
   // If only the seller's terms named payees, they are checked at the call.
   const knownNow = Object.keys(is.payees).length > 0 ? is.payees : was.payees

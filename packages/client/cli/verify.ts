@@ -239,10 +239,7 @@ export function isDaySigned(day: ReceiptDay, file: string, keys: ReceiptKeys): b
   return isOfFile && isSigned(toSignedDay(day), { ...day, at: Date.parse(day.day) }, keys)
 }
 
-/**
- * The SHA-256 that a receipt has for an answer or a request.
- * @param secret base64url, as the caller got it
- */
+/** The SHA-256 that a receipt has for an answer or a request. @param secret base64url, as the caller got it */
 export function saltedHash(secret: string, bytes: Uint8Array): string {
   return bytesToHex(sha256(concatBytes(fromBase64(secret), bytes)))
 }

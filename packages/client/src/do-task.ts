@@ -232,10 +232,7 @@ function leftOf({ spentUsd, budget }: Run, { maxUsd }: PayWith): number {
   return Math.min(sumUsd(maxUsd, -spentUsd), sumUsd(budget.maxUsd, -budget.spentUsd))
 }
 
-/**
- * Sums prices as whole billionths of a dollar.
- * @example sumUsd(0.1, 0.2) → 0.3
- */
+/** Sums prices as whole billionths of a dollar. @example sumUsd(0.1, 0.2) → 0.3 */
 function sumUsd(a: number, b: number): number {
   return (Math.round(a * 1e9) + Math.round(b * 1e9)) / 1e9
 }

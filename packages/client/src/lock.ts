@@ -37,10 +37,7 @@ export function pinnedIn(lock: Lock, id: string): LockEntry {
   return entry
 }
 
-/**
- * The pinned facts that the relay must compare with.
- * @param digest the accepted digest of the listing
- */
+/** The pinned facts that the relay must compare with. @param digest the accepted digest of the listing */
 export function toExpected(entry: LockEntry, digest: string): string {
   const payee = toAccounts(entry)
   return toExpectText({
@@ -52,7 +49,6 @@ export function toExpected(entry: LockEntry, digest: string): string {
 
 /**
  * A policy for an `x402Client`: keeps the offers of a seller that the lock allows.
- *
  * @throws WaypostError `changed` where the listing is not pinned
  * @example new x402Client().register(…).registerPolicy(allowedBy(lock, 'x402.exa'))
  */

@@ -45,10 +45,7 @@ export interface Quote {
   usd: number
   /** CAIP-10. */
   payee: string
-  /**
-   * Lets the wallet sign.
-   * @throws WaypostError `wallet-refused`
-   */
+  /** Lets the wallet sign. @throws WaypostError `wallet-refused` */
   sign(): Promise<Payment>
 }
 
@@ -64,7 +61,6 @@ export async function readTerms(response: Response): Promise<PaymentTerms | null
 /**
  * A seller's offers, the cheapest first, that the wallet can sign: on both rails, in known dollars, to a
  * readable payee.
- *
  * @param terms of x402, as `readTerms` gives them
  */
 export function readQuotes(
@@ -107,7 +103,6 @@ export function challengesIn(headers: Headers): Map<string, string>[] {
 
 /**
  * The payment of the cheapest quote within the budget that the wallet signs.
- *
  * @param pinned quotes that a lock does not allow are never signed
  * @throws WaypostError `changed` or `over-budget` before anything is signed, `wallet-refused`
  */

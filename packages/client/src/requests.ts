@@ -40,7 +40,6 @@ interface Limits {
 /**
  * Sends a request once. Reading the answer's body fails with a WaypostError if the body is too long, too
  * slow, or breaks off.
- *
  * @throws WaypostError `unreachable` or `timeout` if no answer began
  */
 export async function send({ url, signal, ...init }: Request, limits: Limits): Promise<Response> {
@@ -115,7 +114,6 @@ export interface Requested extends Request {
 
 /**
  * Asks the directory and reads its JSON; repeatable requests are retried after transient failures.
- *
  * @throws WaypostError with the directory's problem document, or the reason for having no answer
  */
 export async function askJson<Answer>(requested: Requested, options: AskOptions): Promise<Answer> {
@@ -210,7 +208,6 @@ function isProblem(value: unknown): value is Problem {
 /**
  * Milliseconds before the next try: the time that the service requested, otherwise exponential with full
  * jitter, so that clients that failed together don't retry together.
- *
  * @param tries made so far
  * @param chance from 0 to 1
  * @returns null when the service asks for more than `LONGEST_WAIT`

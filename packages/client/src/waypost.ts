@@ -233,7 +233,6 @@ export interface CallReply {
 /**
  * One call through the relay, sent once, and once more with a payment if `pay` allows it: a request that
  * may cost money or change something is never repeated.
- *
  * @throws WaypostError `changed` if the call differs from the lock, `over-budget` and `wallet-refused`
  * before anything is paid, `too-large`, `unreachable`, `timeout`, or `payment-unsure` when an answer to a
  *   paid request never came
@@ -297,7 +296,6 @@ async function callUnpaid(call: Call, entry: LockEntry | undefined) {
 /**
  * The state that the relay must enforce: the listing as pinned, or, without a digest, its current state
  * if the call itself is as pinned.
- *
  * @throws WaypostError `changed` if the call is not as pinned
  */
 async function toExpectHeader(
@@ -378,7 +376,6 @@ function toBody(body: unknown): BodyInit {
 
 /**
  * The pinned call that goes to an endpoint.
- *
  * @param endpoint the listing's own URL without it
  * @example findCall(entry, 'POST', '/search') → 'POST https://api.exa.ai/search'
  */

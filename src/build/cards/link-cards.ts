@@ -180,7 +180,6 @@ function readFace(file: Buffer) {
 /**
  * The text as the face can write it: white space as one space, without characters that have no
  * glyph. Null where too little would be left, as in another script.
- *
  * @example toWritable('Tidewise 🌊') → 'Tidewise'; toWritable('天気') → null
  */
 function toWritable(text: string): string | null {

@@ -14,11 +14,9 @@ const MAX_CHARACTERS = 48
 
 /**
  * A sign's arm on its post, 20 px high: no script, no outside reference, a title for screen readers.
- * Widths are estimated and then forced with `textLength`, so that it looks the same whatever
- * font the viewer has.
- *
+ * Widths are estimated and then forced with `textLength`, so that the badge looks the same in any font.
  * @param known a sentence for its title
- * @param hasSign a directory with a mark of its own does not show ours
+ * @param hasSign false for a directory with its own mark, which does not show our sign
  */
 export function renderBadgeSvg(badge: BadgeView, known = '', hasSign = true): string {
   const { left, right, leftText, rightText, start, leftWidth, width } = layOut(badge, hasSign)
@@ -63,7 +61,7 @@ function toTextNode(text: string, x: number, width: number): string {
   return `<text x="${x}" y="14" textLength="${width}" lengthAdjust="spacingAndGlyphs">${toXmlText(text)}</text>`
 }
 
-/** Pixels of a text in Verdana 11, near enough; wide scripts and emoji take a full em. */
+/** Approximate width of a text in Verdana 11 (pixels); wide scripts and emoji take a full em. */
 function estimateWidth(text: string): number {
   let width = 0
   for (const character of text) width += widthOf(character)

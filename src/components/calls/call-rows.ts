@@ -14,12 +14,12 @@ type CallRow = ReturnType<typeof toOperationRow>
 /** The output of a call, as far as documented. */
 export type CallReturns = NonNullable<ReturnType<typeof toReturns>>
 
-/** Rows of the listing's main list, and what they are called. */
+/** Rows of the listing's main list, and the list's name. */
 export type CallRows = ReturnType<typeof firstOf>
 
-/** What a page shows; kit.json and the Markdown page have the rest. */
+/** How many rows a page shows; kit.json and the Markdown page have all. */
 const MOST_ROWS = 30
-/** Of the first rows also their inputs and answers. */
+/** How many of the first rows show inputs and answers too. */
 const MOST_DETAILS = 7
 const MOST_PARAMS = 6
 const MAX_FIELDS = 8
@@ -29,7 +29,7 @@ const MAX_EXAMPLE = 240
 
 type Kit = Pick<KitView, 'kind' | 'url' | 'auth' | 'operations' | 'tools' | 'skills'>
 
-/** Known limit: of a nested schema only the outer fields are listed; kit.json has it whole. */
+/** Known limit: of a nested schema only the outer fields are listed; kit.json has the whole schema. */
 export function toCallRows(kit: Kit): CallRows | null {
   if (kit.tools.length > 0) return firstOf('Tools', kit.tools.map(toToolRow))
   if (kit.skills.length > 0) return firstOf('Skills', kit.skills.map(toSkillRow))
@@ -54,7 +54,7 @@ function firstOf(title: 'Operations' | 'Tools' | 'Skills', all: readonly CallRow
         .map((param) => ({ ...param, text: cutText(param.text, MAX_TEXT) })),
     }),
   )
-  /** How many there are in all; `rows` are the first. */
+  /** `total` counts all rows; `rows` are the first. */
   return { title, rows, total: all.length }
 }
 
@@ -77,7 +77,7 @@ const EFFECT_TAGS: Record<Effect, CallTag> = {
   pay: { text: 'spends money', tone: 'bad' },
 }
 
-/** Nothing where it is unknown. A hint is the seller's statement, never our finding. */
+/** The effect, or nothing where it is unknown. A hint is the seller's statement, never our finding. */
 function toEffectTags({
   effect,
   destructive,
@@ -91,7 +91,7 @@ function toToolRow(tool: Kit['tools'][number]): CallRow {
   return {
     ...PLAIN,
     name: tool.name,
-    // Evidence without sentences repeats the name.
+    // Evidence without descriptions repeats the name.
     text: tool.description === tool.name ? '' : tool.description,
     tags: toEffectTags(tool),
     price: tool.price === undefined ? null : toUnitPriceText(tool.price),
@@ -102,10 +102,10 @@ function toToolRow(tool: Kit['tools'][number]): CallRow {
   }
 }
 
-/** Words for fields that may be a guess, where theirs is not one. */
+/** Page words for fields that may be a guess, where the field's name is no such word. */
 const WORDS: Partial<Record<string, string>> = { params: 'inputs', url: 'address', safe: 'effect' }
 
-/** A listed price without a note on access needs no key. */
+/** Access types for which a listed price with no note on access needs no key. */
 const NO_KEY = new Set<Kit['auth']['type']>(['payment', 'none', 'unknown'])
 
 function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit) {
@@ -119,7 +119,7 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
     price: price === undefined ? null : toUnitPriceText(price),
     /** What a call changes, and the result of our probe's own call. */
     tags: [...toEffectTags(operation), ...(seenTag === null ? [] : [seenTag])],
-    /** Of the first rows the first of them: kit.json has them all. */
+    /** Only in the first rows, and only the first ones; kit.json has them all. */
     params: [
       ...params.map((param) => ({
         name: param.name,
@@ -134,9 +134,9 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
     /** Shown where `params` is empty. */
     withoutParams: 'No input is described.',
     returns: toReturns(operation),
-    /** What is a guess. */
+    /** The fields that are guesses. */
     assumed: (operation.assumed ?? []).map((field) => WORDS[field] ?? field).join(', '),
-    /** Where neither the listing nor our probe required a key, and the relay can call it. */
+    /** Set where neither the listing nor our probe required a key, and the relay can call the operation. */
     trial:
       operation.relay_url !== undefined &&
       NO_KEY.has(auth.type) &&
@@ -165,12 +165,12 @@ function toReturns(operation: Kit['operations'][number]) {
               : encodeBody(response.content_type, response.example),
             MAX_EXAMPLE,
           ),
-    /** The document with it. */
+    /** The document that describes it. */
     ref: response.ref ?? null,
   }
 }
 
-/** Only the path where the host is the listing's own; for another host without the scheme. */
+/** Only the path on the listing's own host; on another host, the address without its scheme. */
 function toShortUrl(text: string, listing: string): string {
   const origin = new URL(listing).origin
   return text.startsWith(`${origin}/`) ? text.slice(origin.length) : text.replace('https://', '')
@@ -209,8 +209,8 @@ const MAX_NAMES = 3
 
 /**
  * The output of a listing's call, in one cell that links to its calls; none where unknown.
- *
- * @example → [{ label: 'You get', value: 'results, requestId', note: 'from POST /search, 1 of 2 below', … }]
+ * @example → [{ label: 'You get', value: 'results, requestId', note: 'from POST /search, 1 of 2
+ *   below', … }]
  */
 export function toWhatYouGet(kit: Kit): DecisionFact[] {
   if (kit.tools.length > 0) return [toCounted('tool', kit.tools)]
@@ -236,7 +236,7 @@ function toCounted(noun: 'tool' | 'skill', all: readonly { name: string }[]): De
   return { ...CELL, value, note: toNames(all.map(({ name }) => name)) }
 }
 
-/** The output of its task, else the outer fields of the answer. */
+/** The output of the operation's task, else the outer fields of its answer. */
 function toAnswerWords(operation: Kit['operations'][number]): string {
   const { result } = operation
   if (result !== undefined) return toNames(Object.entries(result).map(toMemberWords))
@@ -254,7 +254,7 @@ function toMemberWords([name, path]: [string, string]): string {
   return inner.length === 0 ? word : `${word}: ${inner.join(', ')}`
 }
 
-/** As many as fit a line, at least one. */
+/** As many names as fit on a line, at least one. */
 function toNames(names: readonly string[]): string {
   const few = names.slice(0, MAX_NAMES).map((name) => cutText(name, MAX_NAME))
   const shown = few.filter((_, at) => few.slice(0, at + 1).join(', ').length <= MAX_NAME)

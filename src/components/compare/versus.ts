@@ -19,7 +19,7 @@ import { toTrustNote } from '../rows/listing-row.ts'
 export type Versus = ReturnType<typeof toVersus>
 
 /**
- * Listings side by side, in the given order: a column each, with deciding facts as rows. Rows
+ * Listings side by side, in the given order: each is a column, with deciding facts as rows. Rows
  * without values and groups without rows are left out; a missing value is shown in words.
  */
 export function toVersus(
@@ -48,7 +48,7 @@ function toRow({ label, cells, isMixed = false }: ReturnType<ToRows>[number]) {
   const hasLowest = !isMixed && usd.length > 1 && usd.some((price) => price !== lowest)
   return {
     label,
-    /** The columns don't all say the same. */
+    /** Whether the columns differ. */
     differs: new Set(cells.map(({ text }) => text)).size > 1,
     cells: cells.map((cell) => ({ ...cell, isLowest: hasLowest && cell.usd === lowest })),
   }
@@ -57,9 +57,9 @@ function toRow({ label, cells, isMixed = false }: ReturnType<ToRows>[number]) {
 /** The value of one listing in one row. */
 interface VersusCell {
   text: string
-  /** No value: not counted as a fact, and never a bad sign. */
+  /** No value: not counted as a fact, and not a fault. */
   isMissing: boolean
-  /** Set where the text is a price: the lowest of a row is marked. */
+  /** Set where the text is a price; the lowest of a row is marked. */
   usd?: number
   /** Set where the text is a score from 0 to 100. */
   score?: number
@@ -67,7 +67,7 @@ interface VersusCell {
 
 interface CellSubject {
   view: ListingView
-  /** Its calls, where they are read. */
+  /** Its calls, where they were read. */
   kit?: Parameters<typeof toWhatYouGet>[0] | undefined
   /** Written by the author of the comparison. */
   focus?: 'dedicated' | 'broad' | undefined
@@ -82,7 +82,7 @@ type ToRows = (
 ) => {
   label: string
   cells: VersusCell[]
-  /** Prices of different calls or units: none is marked as the lowest. */
+  /** Whether the row has prices of different calls or units, so that none is marked as the lowest. */
   isMixed?: boolean
 }[]
 
@@ -91,7 +91,7 @@ const missing = (text: string): VersusCell => ({ text, isMissing: true })
 type Stated = VersusCell | string | number | null | undefined
 const toCell = (text: Exclude<Stated, VersusCell>, lacking: string) =>
   text === null || text === undefined || text === '' ? missing(lacking) : stated(String(text))
-/** @param read the value of a listing; null, undefined and '' for none */
+/** @param read gives a listing's value; null, undefined and '' mean none */
 const row =
   (
     label: string,
@@ -118,7 +118,7 @@ const priceRow = row('One call from', UNPUBLISHED, (view) => {
   return { text: `${toUsd(min_usd)}${to}`, isMissing: false, usd: min_usd }
 })
 
-/** Prices of the same task, where at least two offer it, and half of those compared. */
+/** Prices of the same task, where at least two listings, and half of those compared, offer it. */
 const taskRows: ToRows = (subjects, tasks) =>
   tasks.flatMap(({ id, name }) => {
     const cells = subjects.map(({ view }) => toTaskCell(view, id))
@@ -131,7 +131,7 @@ const taskRows: ToRows = (subjects, tasks) =>
 /** The lowest price of one call, else of another unit. */
 function toTaskCell(view: ListingView, id: string): VersusCell {
   const doing = view.operations.filter(({ task }) => task === id)
-  // A line of a tool names no task.
+  // A tool's line names no task.
   if (doing.length === 0) return missing(view.tools.length > 0 ? 'not stated' : 'not offered')
   if (isFree(view)) return { ...stated('free'), usd: 0 }
   const prices = doing
@@ -144,7 +144,7 @@ function toTaskCell(view: ListingView, id: string): VersusCell {
   return { ...stated(usd === 0 ? 'free' : toUsd(usd)), usd }
 }
 
-/** The lowest price of any call says nothing beside that of the same one. */
+/** The lowest price of any call is left out where prices of the same task are shown. */
 const costRows: ToRows = (subjects, tasks) => {
   const same = taskRows(subjects, tasks)
   const any = priceRow(subjects, tasks)
@@ -169,12 +169,12 @@ const signal = (view: ListingView, name: string, unit: string) =>
 const measured = (view: ListingView) =>
   view.trust.evidence === 'no_payment_data' ? null : view.trust
 
-/** The newest good answer, else what came instead of one, with its day. */
+/** The latest good answer; without one, the latest failure, with its day. */
 const stateRow = row('State', 'not probed', ({ known: { answers } }) =>
   answers?.as_of === undefined ? null : answers.text.replace(/^it /, ''),
 )
 
-/** What is in the answer of an API's first operation; of others the names of what they do. */
+/** The answer of an API's first operation; for other kinds the names of what they do. */
 const getsRow = row('You get', 'not described', (_, { kit }) => {
   const [gets] = kit === undefined ? [] : toWhatYouGet(kit)
   return gets && (kit?.kind === 'http_api' ? gets.value : `${gets.value}: ${gets.note}`)
@@ -232,12 +232,12 @@ export function countCompared({ sections }: Pick<CompareView, 'sections'>): numb
 export interface ChosenListings {
   /** In the order they were chosen. */
   subjects: readonly CellSubject[]
-  /** A sentence for each requested one that is not shown. */
+  /** A sentence for each requested listing that is not shown. */
   leftOut: readonly string[]
   tasks: TaskNames
 }
 
-/** @returns 200 where there is something to compare, else why not: none known, or too few. */
+/** @returns 200 where there is something to compare; else 404 if no chosen listing is known, 400 if too few */
 export function toChosenStatus({ subjects, leftOut }: ChosenListings): 200 | 400 | 404 {
   if (subjects.length >= LEAST_COMPARED) return 200
   return leftOut.length > 0 ? 404 : 400

@@ -5,8 +5,8 @@ import { DOCS_GROUPS, docsPath } from '../../domain/wire/routes.ts'
 import { toSchemaFields, toTypeText } from '../../domain/wire/shapes.ts'
 
 /**
- * The part of an OpenAPI document the reference page prints. Parsed again, not imported: the page
- * shows the published document, so that it can't say more than that.
+ * The part of an OpenAPI document that the reference page prints. It is parsed again, not imported:
+ * the page shows the published document, so it can't say more than that document.
  */
 const ParameterSchema = v.object({
   name: v.string(),
@@ -51,7 +51,7 @@ type Components = v.InferOutput<typeof DocumentSchema>['components']
 
 type Operation = v.InferOutput<typeof OperationSchema>
 
-/** One endpoint: methods with the same answer are grouped. */
+/** An endpoint: methods with the same answer are grouped. */
 export type ApiEndpoint = ReturnType<typeof toEndpoint>
 
 let known: ReturnType<typeof makeReference> | undefined
@@ -68,7 +68,7 @@ function makeReference(site: CompiledSite) {
   const [compared] = site.compare
   const examples = {
     ...{ q: 'web search', limit: '5', relay_info: '1' },
-    // What changed lately, and not what was listed first.
+    // The latest day, so that the example lists recent changes rather than the oldest.
     since: site.stats.updated.slice(0, 10),
     ...(first !== null && { listing_id: first.id }),
     ...(compared !== undefined && { slug: compared.slug }),
@@ -94,7 +94,7 @@ function makeReference(site: CompiledSite) {
 
 interface Examples {
   baseUrl: string
-  /** Values of parameters by their names, for commands that run as they are. */
+  /** Values of parameters by name, for commands that run as they are. */
   examples: Readonly<Record<string, string>>
 }
 
@@ -178,12 +178,12 @@ function toEndpoint(
     }),
     /** A command that runs as it is. */
     curl: toCurl(`${baseUrl}${address}`, methods, body?.example, operation, examples),
-    /** What a browser opens to see the answer: only of a read. */
+    /** The address that a browser opens to see the answer; only for reads. */
     run: isRead(methods, operation) && isWhole ? address : null,
   }
 }
 
-/** A click is counted, and a stub has no answer to show. */
+/** Whether opening it in a browser only reads: a click is counted, and a stub has no answer to show. */
 function isRead(methods: string[], { operationId, security, responses }: Operation): boolean {
   const isOpen = security.length === 0 && operationId !== 'go'
   return isOpen && methods.includes('GET') && responses['501'] === undefined

@@ -19,7 +19,7 @@ const NO_WORDS = {
   numbers: [],
   /** All payments. */
   volume: '',
-  /** The ways of paying of the counted payments, as one line. */
+  /** How the counted payments were made, as one line. */
   paidBy: '',
   /** What was excluded or is watched, one sentence each. */
   notes: [],
@@ -65,11 +65,11 @@ export function toTrustWords(trust: Trust) {
 function toNumbers(trust: Exclude<Trust, { evidence: 'no_payment_data' }>) {
   const last = trust.last_settlement_at
   const { raw } = trust
-  // Counted and before exclusions, side by side, where both are known.
+  // The counted number and the number before exclusions, where both are known.
   const of = (all: string | undefined) => (all === undefined ? '' : ` of ${all}`)
   return [
     [
-      // Nobody vouches for any of them.
+      // No seller vouches for any of them.
       trust.unknown_buyers_30d === undefined ? 'Counted buyers' : 'Verified buyers',
       `${trust.verified_buyers_30d}${of(raw && toCountText(raw.payers, 'payer'))}`,
     ],
@@ -98,7 +98,7 @@ function toNotes(
       ({ flag, settlements, note }) =>
         `${toCountText(settlements, 'settlement')} left out as ${toWords(flag)}${note === undefined ? '' : `: ${note}`}`,
     ),
-    // The first sentence already says that.
+    // The first sentence already states this.
     ...watch
       .filter(({ id }) => id !== 'independence_unmeasured')
       .map(({ id, note }) => `Watched (${toWords(id)}): ${note}`),
@@ -111,10 +111,10 @@ function toWords(id: string): string {
 
 /** Days drawn. */
 const SHOWN_DAYS = 30
-/** A chart of fewer days says less than its numbers. */
+/** With fewer days a chart is less clear than its numbers. */
 const CHART_DAYS = 7
 
-/** Settlements per day, the last thirty measured days; null with less than a week of them. */
+/** Settlements per day, the last thirty measured days; null with less than a week of days. */
 export function toSettlementBars(days: readonly Day[]) {
   const [start, end] = [days[0]?.date, days.at(-1)?.date]
   if (start === undefined || end === undefined) return null
@@ -132,14 +132,14 @@ export function toSettlementBars(days: readonly Day[]) {
   }
 }
 
-/** So many days up to one, oldest first. @param last milliseconds since the epoch */
+/** That many days up to a day, oldest first. @param last milliseconds since the epoch */
 export function toDates(last: number, length: number): string[] {
   return Array.from({ length }, (_, index) =>
     new Date(last - (length - 1 - index) * DAY_MS).toISOString().slice(0, 10),
   )
 }
 
-/** How the probes that were kept went. Our own faults, and services that cannot be probed, don't count. */
+/** Results of the probes on record. Our own faults, and services that cannot be probed, don't count. */
 export function toProbeCounts(probes: readonly Probe[]): [label: string, value: string][] {
   const judged = probes.filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
   const good = judged.filter(isUp).length
@@ -161,12 +161,12 @@ const VERDICT_WORDS: Record<Verdict, string> = {
 
 type History = Pick<ListingHistory, 'probes' | 'drift' | 'payments'>
 
-/** Tables for occasional lookup; none without rows. */
+/** Tables for occasional lookup; tables without rows are left out. */
 export function toEvidenceTables({ probes, drift, payments }: History) {
   const tables = [
     {
       title: 'What changed',
-      /** Links lead to it, and it is open: who follows one wants to read it. */
+      /** Notices link to this table, so it is open. */
       id: 'changed',
       head: ['Seen, UTC', 'What', 'Was', 'Is'],
       rows: drift.map(({ at, what, name, was, is }) => [
@@ -253,7 +253,6 @@ const LABELS: Readonly<Record<string, readonly [label: string, unit?: string]>> 
 
 /**
  * Signals for people, in a fixed order; the provider's own judgements last.
- *
  * @example toSignalWords({ p95_ms: 310 }) → [['95 % answered within', '310 ms']]
  */
 export function toSignalWords(signals: ListingView['signals']): [label: string, value: string][] {
@@ -273,7 +272,7 @@ export function toSignalWords(signals: ListingView['signals']): [label: string, 
     : [['Seen on', String(day).slice(0, 10)], ...own]
 }
 
-/** `x402_list_status` → `Status (x402 list)`: the prefix is the provider that says so. */
+/** `x402_list_status` → `Status (x402 list)`: the prefix is the provider that reports it. */
 function toLabel(key: string): string {
   const end = key.lastIndexOf('_')
   const word = key.slice(end + 1)

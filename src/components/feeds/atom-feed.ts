@@ -5,7 +5,7 @@ import { toXmlText } from '../frame/html.ts'
 
 const FEED_LENGTH = 50
 
-/** The newest listings as a feed; `path` is where this form of it is served. */
+/** The newest listings as a feed; `path` is where this format is served. */
 export function toListingFeed(
   { site, listings }: Pick<Compiled, 'site' | 'listings'>,
   path: string,
@@ -30,7 +30,7 @@ export function toListingFeed(
   }
 }
 
-/** Newest first; of one day by their ids from the end, so that no name or kind comes first. */
+/** Newest first; listings of one day by their reversed ids, so that no name or kind comes first. */
 function newestOf(listings: Compiled['listings']) {
   return listings
     .filter(({ brief }) => !brief.first_party)
@@ -41,7 +41,7 @@ function newestOf(listings: Compiled['listings']) {
 
 export type Feed = ReturnType<typeof toListingFeed>
 
-/** An Atom 1.0 feed (RFC 4287). `updated` is the newest entry's, so that a build changes nothing. */
+/** An Atom 1.0 feed (RFC 4287). `updated` is the newest entry's time, so that a build changes nothing. */
 export function renderAtomFeed({ author, title, home, self, entries }: Feed): string {
   const updated = entries[0]?.at ?? '1970-01-01T00:00:00Z'
   return [

@@ -19,7 +19,7 @@ interface SitePage {
   changed?: string
 }
 
-/** The sitemap index over every path, and its shards, which are served at `/sitemap/1.xml` and on. */
+/** The sitemap index over every path, and its shards, which are served from `/sitemap/1.xml` on. */
 export function renderSiteSitemaps(compiled: Catalogue) {
   const baseUrl = compiled.site.base_url
   const urls = toSitePages(compiled).map(({ path, ...page }) => ({

@@ -10,7 +10,7 @@ const KINDS = [
   ['reported_use', 'Counted by others', () => true],
 ] as const
 
-/** How old each kind of fact is that the directory has and shows. */
+/** How old each kind of fact is, for the facts that the directory has and shows. */
 export function toAgeRows(
   { newest, median }: Ages,
   switches: Switches,

@@ -6,11 +6,11 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Characters that XML 1.0 does not allow in a document at all, escaped or not. */
+/** Characters that XML 1.0 allows nowhere in a document, escaped or not. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
 const NOT_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
 
-/** Foreign text for XML. A lone surrogate becomes U+FFFD, since one makes the whole document unreadable. */
+/** Foreign text for XML. Lone surrogates become U+FFFD, because they would make the whole document unreadable. */
 export function toXmlText(text: string): string {
   return escapeHtml(text.toWellFormed().replace(NOT_IN_XML, ''))
 }
@@ -20,7 +20,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character)
 }
 
-/** No character can end the `<script>` element around it, or open a comment in it. */
+/** JSON for a `<script>` element: no character can end the element, or open a comment in it. */
 export function toScriptJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,

@@ -1,4 +1,4 @@
-/** The mark that ends a sentence or a bracket does not belong to the address before it. */
+/** An address; punctuation that ends the sentence or bracket after it does not belong to it. */
 const ADDRESS = /(https?:\/\/[^\s"'<>]*[^\s"'<>.,;:!?)])/
 
 /** Pieces of a sentence: plain text, or text that leads to an address. */
@@ -8,8 +8,8 @@ interface LinkedPiece {
 }
 
 /**
- * A sentence of ours in pieces, its addresses as links; those of this site without their host.
- *
+ * Splits a sentence of ours into pieces, with its addresses as links; addresses on this site lose
+ * their host.
  * @example splitAddresses('See https://a.example/x.', 'https://a.example')
  *   → [{ text: 'See ' }, { text: '/x', href: '/x' }, { text: '.' }]
  */

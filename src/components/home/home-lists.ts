@@ -9,7 +9,7 @@ import { compareListings } from '../rows/listing-row.ts'
 
 type Listed = Pick<CompiledListing, 'brief' | 'home'>
 
-/** The lists of the home page: of outside listings only; our own kits have a separate row. */
+/** The lists of the home page. They have outside listings only; our own kits have a separate row. */
 export function toHomeLists(listings: readonly Listed[], length: number) {
   const outside = listings.filter(({ brief }) => !brief.first_party)
   const briefs = outside.map(({ brief }) => brief)
@@ -19,9 +19,9 @@ export function toHomeLists(listings: readonly Listed[], length: number) {
       .filter(({ trust }) => trust.score !== null)
       .sort(compareListings)
       .slice(0, length),
-    /** The first of all lists, for a directory of which nobody counts anything. */
+    /** The first listings in the usual order, for a directory in which nobody counts anything. */
     first: briefs.toSorted(compareListings).slice(0, length),
-    /** Those that others count most payments of; then by downloads and stars. */
+    /** Listings with the most payments counted by others, then by downloads and stars. */
     known: outside
       .filter(({ home }) => home.used[0] > 0)
       .sort(
@@ -30,7 +30,7 @@ export function toHomeLists(listings: readonly Listed[], length: number) {
       )
       .slice(0, length)
       .map(({ brief }) => brief),
-    /** Those that answered last, to us or to another's test, with the day. */
+    /** Listings that answered last, to us or to another's test, with the day. */
     lately: outside
       .flatMap(({ brief, home: { answered: at } }) => (at === null ? [] : [{ brief, at }]))
       .sort((a, b) => compareText(b.at, a.at) || compareListings(a.brief, b.brief))
@@ -41,7 +41,7 @@ export function toHomeLists(listings: readonly Listed[], length: number) {
   }
 }
 
-/** Changes between two of our probes, the newest first; only the last of each listing. */
+/** Changes between two of our probes, the newest first; only the last change of each listing. */
 function toChanged(outside: readonly Listed[]) {
   return outside
     .flatMap(({ brief: { name, page }, home: { drift } }) => {
@@ -63,7 +63,7 @@ export function toTaskChoices(
   return tasks
     .flatMap(({ id, name, page, sellers, offers }) => {
       const all = offers.filter(({ usd, per }) => usd === 0 || (usd !== null && !per))
-      // A listing with a warning is recommended only where fewer than two others do the same.
+      // A listing with a warning is recommended only if fewer than two others do the same.
       const sound = all.filter(({ listing }) => warningOf(listing.id) === undefined)
       const priced = sound.length < 2 ? all : sound
       const [first] = priced
@@ -81,7 +81,7 @@ export function toTaskChoices(
     )
 }
 
-/** The first of them, as on the task's page, the first that is paid, and lines with a measurement. */
+/** The first offer, as on the task's page, the first paid offer, and lines with a measurement. */
 function toChoices(
   first: TaskOffer,
   usd: number,
@@ -101,7 +101,7 @@ function toChoices(
   return rows.map(([label, { listing }, value]) => ({ label, listing, value }))
 }
 
-/** The one with the highest number; of equals the cheapest. Null where none has one. */
+/** The offer with the highest number; of equal offers the cheapest. Null where none has a number. */
 function findBest(
   offers: readonly TaskOffer[],
   numberOf: (offer: TaskOffer) => number,
@@ -112,7 +112,7 @@ function findBest(
 
 const MOST = 4
 
-/** Tasks that somebody here does, far apart in their table; none where it has none. */
+/** Tasks that at least one listing does, far apart in their table; empty where the table has none. */
 export function toTaskLinks(tasks: readonly TaskPage[]): TaskPage[] {
   const done = tasks.filter(({ sellers }) => sellers > 0)
   const step = Math.ceil(done.length / MOST)

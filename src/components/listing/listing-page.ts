@@ -8,7 +8,7 @@ import type { SourcesView } from '../../domain/views/reference-views.ts'
 
 const MAX_SIMILAR = 6
 
-/** 'a, b and c'; making one takes longer than rendering a section. */
+/** 'a, b and c'. Shared, because making one takes longer than rendering a section. */
 const AND_LIST = new Intl.ListFormat('en-GB')
 
 /** Everything that a listing's page prints: nothing else can change it. */
@@ -21,11 +21,11 @@ export function toListingPage(
   const similar = listing.similar.flatMap((id) => byId.get(id) ?? []).slice(0, MAX_SIMILAR)
   return {
     listing,
-    /** Similar listings, best first; getters, since few pages of a build are rendered. */
+    /** Similar listings, best first; a getter, because few pages of a build are rendered. */
     get similar() {
       return similar.map(({ brief }) => brief)
     },
-    /** Its own, in the directory's order. */
+    /** The listing's categories, in the directory's order. */
     get categories() {
       return site.categories.categories
         .filter(({ id }) => listing.view.categories.includes(id))
@@ -34,7 +34,7 @@ export function toListingPage(
     get sources() {
       return toSourceLines(listing.view, site.sources.sources)
     },
-    /** Key of the rest, except tables: listings are represented by their keys. */
+    /** Key of the rest, except tables; listings are represented by their keys. */
     madeFrom: [listing.key, similar.map(({ key }) => key)],
   }
 }
@@ -43,8 +43,8 @@ export function toListingPage(
 export type SourceLine = ReturnType<typeof toSourceLines>[number]
 
 /**
- * Each source of a listing's facts once, with its required attribution. The source of its payment
- * figures is named next to them.
+ * Each source of a listing's facts once, with its required attribution. The source of payment
+ * figures is named beside them.
  */
 export function toSourceLines(
   { sources }: Pick<ListingView, 'sources'>,
@@ -63,15 +63,15 @@ export function toSourceLines(
       name: row?.name ?? id,
       text,
       href: first.get(id)?.ref ?? '',
-      /** Empty where the text already says it. */
+      /** Empty where the text already names it. */
       license: short !== '' && text.includes(short) ? '' : license,
-      /** Facts this listing has from it; empty where people wrote all of it. */
+      /** The facts that the listing has from this source; empty where people wrote all of them. */
       says: toSaysText(first.get(id) ?? {}),
     }
   })
 }
 
-/** Names of facts on a page, where the wire has others. */
+/** Page names of facts whose wire names differ. */
 const FACT_WORDS: Readonly<Record<string, string>> = {
   url: 'address',
   summary: 'description',
@@ -120,8 +120,8 @@ export function toListingStructuredData(view: ListingView, baseUrl: string) {
 }
 
 /**
- * Who owns a listing, whether it answers and who paid, as one sentence; then what is not known of
- * calling it.
+ * Who owns a listing, whether it answers and who paid, as one sentence; then what is not known
+ * about calling it.
  */
 export function toStatusText(
   view: ListingView,
@@ -147,7 +147,7 @@ const CONNECT_NOTES = {
   kit: 'Run it where your agent works: it puts the folder where that agent looks for skills.',
 }
 
-/** What to know beside the code of a call. @param reason why the relay cannot call it */
+/** Notes beside the code of a call. @param reason why the relay cannot call it */
 export function toCallNote(
   { buy, kind, pricing }: Pick<ListingView, 'buy' | 'kind' | 'pricing'>,
   reason: string | null,

@@ -8,19 +8,18 @@ import type { ListingView } from '../../domain/views/listing-view.ts'
 import { hasRemoteEndpoint, isUp } from '../../domain/wire/vocabulary.ts'
 import { UNVOUCHED } from './listing-row.ts'
 
-/** One cell of the strip under a listing's name: a fact to decide by. */
+/** A cell of the strip under a listing's name: a fact that decides. */
 export interface DecisionFact {
   label: string
   value: string | number
   note: string
   tone: 'plain' | 'number' | 'money' | 'missing'
-  /** Where the page says more, `#calls` for instance. */
+  /** Where the page says more, for instance `#calls`. */
   href?: string
 }
 
 /**
  * The strip under a listing's name. Unknown facts have no cell.
- *
  * @param gets fields of the answer, or names of tools and skills
  */
 export function toStripFacts(
@@ -71,7 +70,7 @@ function toPrice(view: ListingView): DecisionFact[] {
     return [factOf(label, max_usd === 0 ? 'Free' : toUsd(min_usd), note, 'money')]
   }
   const charge = chargeOf(view)
-  // A guide is only read: that it is free goes without saying.
+  // A guide is only read, so it needs no cell that it is free.
   if (charge === 'unknown' || charge === 'per_call' || (kind === 'kit' && cost === 'unknown'))
     return []
   const [value, note] = COST_TEXTS[charge]
@@ -84,7 +83,7 @@ function toRails({ pricing, auth }: ListingView): DecisionFact[] {
   const shown = names.slice(0, MOST_NETWORKS).join(', ')
   const more = names.length > MOST_NETWORKS ? ` and ${names.length - MOST_NETWORKS} more` : ''
   const chains = shown === '' ? 'no chain named' : shown + more
-  // Payment is all that such a caller needs: access has no cell of its own.
+  // Such a caller needs nothing but payment, so access has no cell of its own.
   const note = auth.type === 'payment' ? `${chains}; ${ACCESS_TEXTS.payment[1]}` : chains
   return [factOf('Pays with', pricing.rails.join(', '), note)]
 }
@@ -117,7 +116,7 @@ function toRuns(view: ListingView): DecisionFact {
   return factOf('Runs', runsText(view), buy === 'relay_x402' ? 'relay available, no fee' : note)
 }
 
-/** How a caller authenticates, where it gets the credentials, and what a row says where its rails do not. */
+/** How a caller authenticates, where it gets the credentials, and the short form in a row. */
 export const ACCESS_TEXTS = {
   none: ['Open', 'no account, no key', 'no account'],
   payment: ['Payment only', 'no account, no key', null],
@@ -132,7 +131,7 @@ function toAccess({ auth, pricing }: ListingView): DecisionFact[] {
   if (auth.type === 'unknown' || (auth.type === 'payment' && pricing.model === 'per_call'))
     return []
   const [value, general] = ACCESS_TEXTS[auth.type]
-  // It may do some of its work without them.
+  // The service may do some of its work without credentials.
   const own = auth.type === 'other' ? auth.note : undefined
   const note = auth.name === undefined ? (own ?? general) : `${auth.name}, ${auth.in ?? 'header'}`
   return [factOf('Access', value, note)]
@@ -159,7 +158,7 @@ export const PROTOCOL_NAMES: Readonly<Record<Probe['protocol'], string>> = {
   http: 'HTTP',
 }
 
-/** Each with what it means for a caller. */
+/** Each outcome with its meaning for a caller. */
 export const OUTCOME_WORDS = {
   spoke: ['Spoke', 'It works'],
   gated: ['Asked for a key', 'It works with one'],
@@ -180,12 +179,12 @@ function toProbe(
     return [factOf('Its package', result, when, tone)]
   }
   if (probe === undefined) return []
-  // The notice above names the other price.
+  // The notice above already names the new price.
   const isNamed = notices.some(({ id }) => id === 'price_changed')
   return [toLastAnswer(probe, probes), ...(isNamed ? [] : toRequestedPrice(operations))]
 }
 
-/** When the service itself last answered, and how fast; else what was requested, what came instead, and what that means. */
+/** When and how fast the service last answered; if it did not, the request, the answer, and what that means. */
 function toLastAnswer(probe: Probe, probes: readonly Probe[]): DecisionFact {
   const { outcome, protocol, at, ms, saw = 'nothing' } = probe
   if (isUp(probe)) {
@@ -200,7 +199,7 @@ function toLastAnswer(probe: Probe, probes: readonly Probe[]): DecisionFact {
   return factOf('Last probed', words, `${came}. ${meaning}${before}`, 'missing')
 }
 
-/** The seller's prices at our last probe of each operation, the highest next to the listed one. */
+/** The seller's prices at our last probe of each operation, with the highest beside the listed price. */
 function toRequestedPrice(operations: ListingView['operations']): DecisionFact[] {
   const requested = operations.flatMap(({ seen, price }) =>
     seen?.min_usd === undefined ? [] : [{ at: seen.at, usd: seen.min_usd, price }],
@@ -233,7 +232,6 @@ const WORDS = {
 
 /**
  * The result of the last run of a package, for people.
- *
  * @example toRunWords({ outcome: 'runs_as_declared', version: '1.4.2', at: '2026-11-22T20:39:26Z' })
  *   → { result: 'Runs as declared', when: '1.4.2, 22 November 2026', more: '' }
  */

@@ -15,11 +15,11 @@ import { hasRemoteEndpoint } from '../../domain/wire/vocabulary.ts'
 
 /** A row of an answer or of a list. */
 export interface ListingRow extends Omit<PageResponse['results'][number], 'call' | 'explain'> {
-  /** Where no price is known, what its callers are charged, in words. */
+  /** What its callers are charged, in words, where no price is known. */
   cost?: string | undefined
-  /** Beside a score. */
+  /** A note beside a score. */
   trust_note?: string
-  /** In a list, what tells its rows apart, in place of their kind. */
+  /** Replaces the kind in a list whose rows all have the same kind. */
   place?: string
   /** Where it runs, in a word. */
   runs?: string
@@ -52,13 +52,13 @@ export function toPlace(view: Brief): string {
 }
 
 function toCost(view: Brief): string | undefined {
-  // The account that it works with is named as its access.
+  // The account that it needs is named as its access.
   if (chargeOf(view) === 'own_account') return 'free to run'
   const text = toCostText(view)
   return text === UNPUBLISHED ? undefined : text
 }
 
-/** Beside a score whose buyers no independent seller vouches for. */
+/** Stands beside a score whose buyers no independent seller vouches for. */
 export const UNVOUCHED = 'nobody vouches for its buyers'
 
 /** @example toTrustNote(trust) → 'low sample, nobody vouches for its buyers' */
@@ -72,8 +72,8 @@ export function toTrustNote(trust: TrustSummary): string {
 }
 
 /**
- * The order of every list without a query: payment-verified trust, verified buyers, remote, has a
- * price or is free, lowest price, id. First-party kits come last: a showcase takes nobody's place.
+ * The order of every list without a query: payment-verified trust, verified buyers, remote, has a price
+ * or is free, lowest price, id. First-party kits come last, so that they take no other listing's place.
  */
 export function compareListings(a: Brief, b: Brief): number {
   return Number(a.first_party) - Number(b.first_party) || compareRows(toRanked(a), toRanked(b))

@@ -8,12 +8,12 @@ const ROWS_PER_PAGE = 25
 /** Data of one static page of a kind or of a category. */
 export interface ListingTable {
   page: Page<KeyedRow>
-  /** Of the whole table: what its order goes by. */
+  /** Which values the whole table has, for describing its order. */
   has: { trust: boolean; prices: boolean; places: boolean }
   orders: ReturnType<typeof toOrders>
 }
 
-/** Its key covers all inputs of the row. */
+/** A row's listing; its key covers all inputs of the row. */
 type KeyedRow = Pick<CompiledListing, 'key' | 'brief'>
 
 /** Every listing as a row, in the order of lists. */
@@ -46,7 +46,7 @@ export function toTablePages<Props extends Record<string, unknown>>(
   )
 }
 
-/** Other orders of the same listings, all of them: those that some have a value for. */
+/** Other orders of the same listings, as far as some listing has a value for them. */
 export function toOrders(rows: readonly Pick<KeyedRow, 'brief'>[], payments: boolean) {
   const orders = [
     ['price', 'Price', payments && rows.some(({ brief }) => listedPriceOf(brief) !== null)],

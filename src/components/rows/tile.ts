@@ -1,9 +1,8 @@
 import type { Kind } from '../../domain/wire/vocabulary.ts'
 
 /**
- * Up to two letters that stand for a listing where others would show a logo: first letters of its
- * first two words, else the first two letters of one. Scripts without letters of that kind give one.
- *
+ * Up to two letters that stand for a listing where others would show a logo: the first letters of
+ * its first two words, or the first two letters of a single word. Other scripts give one character.
  * @example toMonogram('Fair Weather') → 'FW'; toMonogram('GitHub') → 'Gi'; toMonogram('天気') → '天'
  */
 export function toMonogram(name: string): string {
@@ -17,5 +16,5 @@ export function toMonogram(name: string): string {
   return `${initial.toUpperCase()}${letters[1]?.toLowerCase() ?? ''}`
 }
 
-/** Class that gives an element the arm of a kind. */
+/** The class that gives an element the arm of a kind. */
 export const toShape = (kind: Kind) => (kind === 'kit' ? 'is-kit' : kind)

@@ -2,16 +2,16 @@ import { MOST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'
 import { keep, readKept } from '../frame/kept.ts'
 
 /**
- * Ticks persist from list to list while this tab is open: results change as somebody types, and the
- * next service may be on another page.
+ * Chosen listings stay chosen from list to list while this tab is open: results change as somebody
+ * types, and the next service may be on another page.
  */
 const KEY = 'compare'
-/** Ids in the order they were chosen; names are read again by the page that compares them. */
+/** Ids in the order they were chosen; the page that compares them reads the names again. */
 let chosen = readChosen()
 
 const tray = document.querySelector<HTMLFormElement>('[data-tray]')
 const add = document.querySelector<HTMLElement>('[data-add-compared]')
-// An open comparison is chosen by who adds to it: another may only read it.
+// Adding to a shown comparison chooses its listings; opening it only reads.
 add?.addEventListener('click', () => choose(add.dataset.addCompared?.split(',') ?? []))
 if (tray) start(tray)
 

@@ -1,6 +1,6 @@
 import { addArrowKeys, fetchSearch, showParts, toTypedPath, whileTyping } from './typed-search.ts'
 
-/** The box of the home page: the first results under it while somebody types; Enter shows them all. */
+/** The home page's box: shows the first results under it while somebody types; Enter shows all. */
 const ROWS = 6
 
 const suggest = document.querySelector<HTMLElement>('[data-suggest]')
@@ -18,7 +18,7 @@ function start(box: HTMLInputElement, suggest: HTMLElement): void {
     showParts(suggest, found, ROWS)
     suggest.querySelector('[data-all]')?.setAttribute('href', path)
   })
-  // Text typed before this loaded.
+  // Covers text that was typed before this script loaded.
   if (box.value !== '') box.dispatchEvent(new Event('input'))
   addArrowKeys(suggest, box)
   const leave = (event: Event) => {
@@ -30,12 +30,12 @@ function start(box: HTMLInputElement, suggest: HTMLElement): void {
   document.addEventListener('pointerdown', leave)
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || suggest.hidden) return
-    // A browser would also empty the box.
+    // The browser would also empty the box.
     event.preventDefault()
     suggest.hidden = true
     box.focus()
   })
-  // Back to an earlier query.
+  // Shows an earlier query's results again.
   box.addEventListener('focus', () => {
     const hasRows = suggest.querySelector('[data-results] .item') !== null
     if (hasRows && !isEmpty()) suggest.hidden = false

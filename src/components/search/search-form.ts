@@ -4,7 +4,7 @@ import {
   LISTING_FILTERS,
 } from '../../domain/search/search-filters.ts'
 
-/** The search page's form, in the address bar: the API's parameters. */
+/** The search page's form in the address bar; its fields are the API's parameters. */
 const FIELDS: readonly SearchField[] = ['q', ...LISTING_FILTERS, 'sort', 'offset']
 type SearchField = 'q' | FilterName | 'sort' | 'offset'
 export type SearchForm = Partial<Record<SearchField, string>>
@@ -12,10 +12,10 @@ export type SearchForm = Partial<Record<SearchField, string>>
 /** Results on one page of the search. */
 export const RESULTS_PER_PAGE = 20
 
-/** Facets of the lists next to the results. */
+/** Facets of the lists beside the results. */
 const FACETS = LISTED_FILTERS.map(({ name }) => name).join()
 
-/** Empty fields are what an untouched form sends: they are not filters. Others' parameters are left out. */
+/** An untouched form sends empty fields, which are not filters. Unknown parameters are left out. */
 export function parseSearchForm(params: URLSearchParams): SearchForm {
   const form: SearchForm = {}
   for (const field of FIELDS) {
@@ -42,13 +42,13 @@ function toParams(form: SearchForm, params = new URLSearchParams()): URLSearchPa
   return params
 }
 
-/** The same search with one field changed, from its first page; `null` takes the field away. */
+/** The same search with one field changed, from its first page; `null` removes the field. */
 export function withField(form: SearchForm, field: SearchField, value: string | null): SearchForm {
   const { [field]: _, offset: __, ...rest } = form
   return value === null ? rest : { ...rest, [field]: value }
 }
 
-/** No control characters: HTML has no way to write NUL, and none of them can be typed into a form. */
+/** Replaces control characters: HTML has no way to write NUL, and none of them can be typed into a form. */
 function toLine(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
   return text.replace(/[\u0000-\u001f\u007f]/g, ' ').trim()

@@ -12,7 +12,7 @@ import { reportPath } from '../../domain/sellers/report.ts'
 import type { ListingRow } from '../rows/listing-row.ts'
 import { RESULTS_PER_PAGE, type SearchForm, toSearchPath, withField } from './search-form.ts'
 
-/** What the page shows of an answer. */
+/** The part of an answer that the page shows. */
 export interface Found
   extends Pick<PageResponse, 'total' | 'notes' | 'tasks' | 'suggested' | 'featured_first_party'> {
   results: readonly ListingRow[]
@@ -28,7 +28,6 @@ type Names = ReadonlyMap<string, string>
 
 /**
  * Everything the search page shows of an answer.
- *
  * @param without parts that the directory lacks; `counts` where nobody counted payments
  */
 export function toSearchView(
@@ -46,7 +45,7 @@ export function toSearchView(
     tasks: (answer.tasks ?? []).map((task) => (hasPayments ? task : { ...task, min_usd: null })),
     notes: toNoteViews(form, answer, names),
     status: toStatus(total, offset, rows.length),
-    /** Why the answer has no rows; empty when it has some. */
+    /** Why the answer has no rows; empty when it has rows. */
     nothing: rows.length > 0 ? '' : toNothing(total),
     hits: foldDomains(hasPayments ? rows : rows.map((row) => ({ ...row, price: null }))),
     chips: toChips(form, names),
@@ -68,7 +67,7 @@ const OPEN_ROWS = 3
 
 type Hit = { row: ListingRow } | { domain: string | undefined; rows: ListingRow[] }
 
-/** Rows after the third of one domain are folded, at the place of the first; not where all are of one. */
+/** Folds rows after the third of one domain, at the place of the first; not where all rows share one domain. */
 function foldDomains(rows: readonly ListingRow[]): Hit[] {
   const byDomain = Map.groupBy(rows, ({ domain }) => domain)
   if (byDomain.size < 2) return rows.map((row) => ({ row }))
@@ -80,13 +79,13 @@ function foldDomains(rows: readonly ListingRow[]): Hit[] {
   })
 }
 
-/** All listings are not a search to follow: the log of changes has them. */
+/** A search for everything has no feed: the log of changes covers it. */
 function toFeedPath(path: string): string | null {
   const [, query] = path.split('?')
   return query === undefined ? null : `/search.atom?${query}`
 }
 
-/** A note in pieces: words, and links in place of parameters and pages. */
+/** A note in pieces: words, and links that replace parameters and pages. */
 type NotePiece = string | { text: string; path: string }
 
 /** Where notes link to when something is missing. */
@@ -102,7 +101,7 @@ function toNoteViews(form: SearchForm, answer: Found, names: Names): NotePiece[]
     },
     { written: FORM, text: 'the form', path: toFormPath(form) },
   ]
-  // To people a common word is no news, and a task's page says more than a category.
+  // People need no note on common words, and a task's page says more than a category.
   const idle = answer.tasks?.length
     ? [NOTE_PHRASES.tooCommon, NOTE_PHRASES.nearestCategory]
     : [NOTE_PHRASES.tooCommon]
@@ -117,18 +116,18 @@ function toNoteViews(form: SearchForm, answer: Found, names: Names): NotePiece[]
   })
 }
 
-/** A row's own line may be of other payments than the order goes by. */
+/** Says what the order counts, because a row's own line may state other payments. */
 const PAID_ORDER =
   'By the settlements that anybody counted in 180 days, an equal part where services share an address; then by calls.'
 
-/** Each of the words is a search. */
+/** Links each of the words to a search. */
 function toWordLinks(note: string): NotePiece[] {
   return note
     .split(/(?<=“)([^”]+)(?=”)/)
     .map((text, at) => (at % 2 === 0 ? text : { text, path: toSearchPath({ q: text }) }))
 }
 
-/** Searches with one additional filter, by the filter's name in notes. */
+/** Searches with one more filter, by the filter's name in notes. */
 function toSuggestedLinks(form: SearchForm, { suggested = [] }: Found, names: Names) {
   return suggested.flatMap(({ parameters }) => {
     const { sort } = parameters
@@ -161,7 +160,7 @@ function toSuggestedLinks(form: SearchForm, { suggested = [] }: Found, names: Na
   })
 }
 
-/** The searched address is passed along. */
+/** Passes the searched address along. */
 function toFormPath({ q = '' }: SearchForm): string {
   return q.includes('.') ? reportPath('new', q) : FORM
 }
@@ -175,7 +174,7 @@ const SORTS = [
   ['paid', 'Most paid'],
 ] as const
 
-/** An order without values in the results is not offered, unless chosen. */
+/** An order for which no result has a value is not offered, unless chosen. */
 function toSorts(
   form: SearchForm,
   { facets = {}, results: rows, total }: Found,
@@ -190,7 +189,7 @@ function toSorts(
     price: hasPrice && !without.includes('payments'),
     trust: hasTrust && !without.includes('trust'),
     newest: true,
-    // Rows do not show others' call counts.
+    // Rows do not show others' call counts, so there is no such order.
     calls: false,
     paid:
       !without.includes('payments') &&
@@ -213,13 +212,13 @@ function toNothing(total: number): string {
     : 'This page is past the last result. Go back to see the last ones.'
 }
 
-/** Words for a value of a filter; an id with a name is shown by it. */
+/** Words for a value of a filter; an id with a name is shown by its name. */
 function toWords(field: FilterName, value: string, names: Names): string {
   const words = toFilterWords(field, value)
   return words === value ? (names.get(value) ?? value) : words
 }
 
-/** Every filter that is set, so that none vanishes silently. */
+/** Every filter that is set, so that none disappears silently. */
 function toChips(form: SearchForm, names: Names) {
   return LISTING_FILTERS.flatMap((field) => {
     const value = form[field]
@@ -229,7 +228,7 @@ function toChips(form: SearchForm, names: Names) {
   })
 }
 
-/** More values of one facet than this make a list nobody reads. */
+/** Nobody reads a facet's list with more values. */
 const MOST_OPEN = 8
 
 /** Lists of choices, with the number of results of each. */
@@ -252,7 +251,7 @@ function toFacetViews(
       return {
         label,
         options: options.filter(isOpen),
-        /** Rarely used ones, behind one more step. */
+        /** Rarely used values, one step further. */
         more: options.filter((option, place) => !isOpen(option, place)),
       }
     })

@@ -1,10 +1,10 @@
-/** Names of what an answer changes on the search page (`data-<name>`), and under the box of the home page. */
+/** Parts of the search page (`data-<name>`) that an answer changes, there and under the home page's box. */
 const PARTS = [
   ...['heading', 'status', 'filter-count', 'facets', 'filter-end', 'chips', 'sorts'],
   ...['notes', 'results', 'empty', 'pager', 'own'],
 ]
 
-/** Where the form around the box leads, without its empty fields. */
+/** The address of the form around the box, without its empty fields. */
 export function toTypedPath({ form }: HTMLInputElement): string {
   const params = new URLSearchParams()
   for (const [name, value] of new FormData(form ?? undefined))
@@ -15,14 +15,13 @@ export function toTypedPath({ form }: HTMLInputElement): string {
 /**
  * The search page as the server prints it for somebody who types, so that typing and submitting show
  * the same rows.
- *
  * @returns null where no function answers, or a newer search was started
  */
 export async function fetchSearch(path: string, signal: AbortSignal): Promise<Document | null> {
   const response = await fetch(path, {
     signal,
     headers: { 'Search-Typing': '1' },
-    // The submitted search is counted: it must reach the server.
+    // The submitted search is counted, so it must reach the server.
     cache: 'no-store',
   }).catch((error: unknown) => {
     if (signal.aborted) throw error
@@ -33,7 +32,7 @@ export async function fetchSearch(path: string, signal: AbortSignal): Promise<Do
   return signal.aborted || found.querySelector('[data-notes]') === null ? null : found
 }
 
-/** Prints an answer in place of the former one; an opened list stays open. A refusal leaves the rows. */
+/** Replaces the former answer; an opened list stays open. A refusal leaves the rows. */
 export function showParts(place: HTMLElement, found: Document, most = Number.POSITIVE_INFINITY) {
   const isRefused = found.querySelector('[data-refused]') !== null
   const open = [...place.querySelectorAll('details[open]')].map(facetOf)
@@ -42,7 +41,7 @@ export function showParts(place: HTMLElement, found: Document, most = Number.POS
     const fresh = found.querySelector(`[data-${name}]`)
     if (part === null || fresh === null) continue
     for (const row of [...fresh.children].slice(most)) row.remove()
-    // Only what changed is laid out and painted again: it is at most twenty rows to compare.
+    // Only changed parts are laid out and painted again: a page has at most twenty rows to compare.
     if (part.innerHTML !== fresh.innerHTML) part.replaceChildren(...fresh.childNodes)
   }
   for (const list of place.querySelectorAll('details')) list.open = open.includes(facetOf(list))
@@ -51,14 +50,14 @@ export function showParts(place: HTMLElement, found: Document, most = Number.POS
 
 const facetOf = (list: Element) => list.getAttribute('data-facet')
 
-/** Arrow keys between the search box and the results. */
+/** Lets arrow keys move between the search box and the results. */
 export function addArrowKeys(results: HTMLElement, box: HTMLInputElement): void {
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
-    // A select uses the arrows itself.
+    // A select uses the arrow keys itself.
     if (event.target instanceof HTMLSelectElement) return
     const all = results.querySelectorAll<HTMLAnchorElement>('[data-results] .name-link')
-    // Folded rows are passed over.
+    // Folded rows are skipped.
     const links = [...all].filter((link) => link.checkVisibility())
     const current = document.activeElement
     const place = current instanceof HTMLAnchorElement ? links.indexOf(current) : -1
@@ -71,7 +70,7 @@ export function addArrowKeys(results: HTMLElement, box: HTMLInputElement): void 
   })
 }
 
-/** A pause after the last key, so that words are searched and not single letters (milliseconds). */
+/** Pause after the last key, so that words are searched instead of single letters (milliseconds). */
 const TYPING_PAUSE = 90
 
 /**

@@ -36,15 +36,15 @@ export const CLAIM_METHOD_TEXTS: Record<
 }
 
 /**
- * The badge of a listing, ready to paste, in the three languages that READMEs are written in. A name
- * is foreign text: in none of them may it become markup.
+ * The badge of a listing, ready to paste, in the three languages that READMEs are written in. A
+ * name is foreign text, and must not become markup in any of them.
  */
 export function toBadgeEmbeds({
   badge_svg,
   page,
   embed_markdown,
 }: Pick<TiersView, 'badge_svg' | 'page' | 'embed_markdown'>): { label: string; code: string }[] {
-  // The Markdown already has the alt text of the image.
+  // The Markdown already has the image's alt text.
   const end = `](${badge_svg})](${page})`.length
   const alt = embed_markdown.slice('[!['.length, -end).replace(/\\(.)/gs, '$1')
   return [
@@ -61,22 +61,22 @@ export function toBadgeEmbeds({
   ]
 }
 
-/** What the last check of a claim's proof came to. */
+/** The result of the last check of a claim's proof. */
 export function toSightTitle({ last_check, state }: Pick<ClaimView, 'last_check' | 'state'>) {
   if (last_check?.verified === true) return 'Proven: this listing is yours.'
   return state === 'verified' ? 'The proof is gone.' : 'Not proven yet.'
 }
 
-/** Others may have bought: whose sales count is for the seller to read. */
+/** Others may have bought too; a seller knows its own sales. */
 const NO_SALES = 'no sales yet to buyers whom an independent seller vouches for'
 
 type Published = Pick<ListingView, 'status' | 'tiers'>
 
-/** What a verified claim has brought and still lacks. A proof of a minute ago shows after the next build. */
+/** What a verified claim has brought and still lacks. A new proof shows after the next build. */
 export function toNextSteps({ status, tiers }: Published) {
   const isShown = status === 'claimed'
   const missing = tiers.not_yet
-    // Its reason is a missing claim, which is outdated after the next build.
+    // Its reason is a missing claim, which the next build resolves.
     .filter(({ id }) => id !== 'verified' || isShown)
     .map(({ id, reason }) => ({
       isKnown: false,
@@ -97,7 +97,6 @@ export const PLOT_DAYS = 30
 
 /**
  * Clicks, searches, calls and the score of an owned listing. Unknown is not shown as zero.
- *
  * @param now milliseconds since the epoch
  */
 export function toFigures(
@@ -137,7 +136,6 @@ const MOST_PROBED = 6
 
 /**
  * The clicks of the last days, ready to draw and to read.
- *
  * @param today milliseconds since the epoch; the last day of the plot (UTC)
  */
 export function toClicksByDay(
@@ -150,11 +148,11 @@ export function toClicksByDay(
   const total = days.reduce((sum, { clicks }) => sum + clicks, 0)
   const top = days.reduce((best, day) => (day.clicks > best.clicks ? day : best))
   return {
-    /** One for each day (UTC), oldest first; days without a click are there with 0. */
+    /** A count for each day (UTC), oldest first; 0 for days without clicks. */
     days,
     total,
     highest: top.clicks,
-    /** The same in words, for those who don't see the plot. */
+    /** The plot in words, for people who don't see it. */
     sentence:
       total === 0
         ? `No clicks in ${length} days.`
@@ -170,7 +168,10 @@ const SOURCES: Readonly<Record<string, string>> = {
   unknown: 'elsewhere',
 }
 
-/** With its own period: the bars beside it show fewer days. @example toSourcesText({ web: 12, api: 3 }) → '15 in 90 days: these pages 12, the API 3.' */
+/**
+ * States its own period, because the bars beside it show fewer days.
+ * @example toSourcesText({ web: 12, api: 3 }) → '15 in 90 days: these pages 12, the API 3.'
+ */
 export function toSourcesText(bySource: ListingNumbers['clicks']['by_src']): string {
   const named = Object.entries(bySource)
     .filter((entry): entry is [string, number] => (entry[1] ?? 0) > 0)
@@ -180,12 +181,12 @@ export function toSourcesText(bySource: ListingNumbers['clicks']['by_src']): str
   return named.length === 0 ? '' : `${total} in 90 days: ${named.join(', ')}.`
 }
 
-/** Anybody may have disputed it, and badly: the seller can still do so until it is withdrawn. */
+/** A stranger may have disputed the verdict badly, so the seller can still dispute it until it is withdrawn. */
 export function isDisputable({ verdict, dispute }: ListingNumbers['deliveries'][number]): boolean {
   return verdict !== 'as_declared' && dispute !== 'accepted'
 }
 
-/** What the judged paid calls came to, in a sentence. */
+/** The results of the judged paid calls, in a sentence. */
 export function toDeliveredSummary(deliveries: ListingNumbers['deliveries']): string {
   if (deliveries.length === 0) return 'No paid call through the relay was judged yet.'
   const bad = deliveries.filter(({ verdict }) => verdict !== 'as_declared').length
@@ -212,8 +213,8 @@ export function toPayoutState({ published, counts, proven_at }: KnownPayout) {
 }
 
 const CONTESTED =
-  'Listings on other domains name it too. Payments to it count for nobody until its holder proves it.'
+  'Listings on other domains name it too. Payments to it count for no listing until its holder proves it.'
 const UNCONTESTED =
-  'Payments to it count as long as nobody else names it. Prove it, and it is only yours; payments made without our relay can then count too.'
+  'Payments to it count as long as nobody else names it. Once you prove it, it is only yours, and payments made without our relay can count too.'
 const UNPUBLISHED =
-  'The listing does not name it. Prove it, and payments to it count from the next build on.'
+  'The listing does not name it. Once you prove it, payments to it count from the next build on.'

@@ -1,6 +1,6 @@
 import { type BrowserWallet, readAccounts, toHex, toWalletFault } from '../try/browser-wallet.ts'
 
-/** Where a text waits to be signed for an EVM address: a button for the wallet of this browser. */
+/** Adds a button for this browser's wallet wherever a text must be signed for an EVM address. */
 for (const place of document.querySelectorAll<HTMLElement>('[data-wallet]')) {
   const button = place.querySelector('button')
   const note = place.querySelector('[role=status]')
@@ -20,7 +20,10 @@ for (const place of document.querySelectorAll<HTMLElement>('[data-wallet]')) {
   })
 }
 
-/** Asks the wallet to sign a text with an address (EIP-191). @throws an error that says why it did not */
+/**
+ * Has the wallet sign a text with an address (EIP-191).
+ * @throws an error that says why the wallet did not sign
+ */
 async function signText(text: string, address: string): Promise<string> {
   const wallet: BrowserWallet | undefined = Reflect.get(window, 'ethereum')
   if (wallet === undefined)
@@ -28,7 +31,7 @@ async function signText(text: string, address: string): Promise<string> {
   const own = await readAccounts(wallet)
   if (!own.some((account) => account.toLowerCase() === address.toLowerCase()))
     throw new Error(
-      `The wallet offers ${own.join(', ') || 'no account'}; the payout is ${address}. Choose that account in the wallet and try again.`,
+      `The wallet offers ${own.join(', ') || 'no account'}, but the payout is ${address}. Choose that account in the wallet and try again.`,
     )
   const params = [toHex(new TextEncoder().encode(text)), address]
   return String(await wallet.request({ method: 'personal_sign', params }))

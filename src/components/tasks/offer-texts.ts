@@ -5,16 +5,15 @@ import type { TaskOffer, TaskView } from '../../domain/plans/task-plan.ts'
 import { needsNoAccount } from '../../domain/tasks/filled-request.ts'
 import { ACCESS_TEXTS } from '../rows/decision-facts.ts'
 
-/** @example toFromText({ min_usd: 0.01 }) → 'from $0.01'; empty where none is known */
+/** @example toFromText({ min_usd: 0.01 }) → 'from $0.01'; empty where no price is known */
 export function toFromText({ min_usd }: Pick<TaskView, 'min_usd'>): string {
   if (min_usd === null) return ''
   return min_usd === 0 ? 'some free' : `from ${toUsd(min_usd)}`
 }
 
 /**
- * What decides between sellers, one short text each.
- *
- * @param listed what others saw of the listing, where we saw nothing ourselves
+ * Facts that decide between sellers, each a short text.
+ * @param listed what others saw of the listing, for facts that we did not see ourselves
  */
 export function toOfferFacts(
   offer: TaskOffer,
@@ -29,7 +28,7 @@ export function toOfferFacts(
   ]
 }
 
-/** When it last answered us and was last paid; else what others saw, once. */
+/** When the seller last answered us and was last paid; else what others saw, once. */
 function toSeen(
   { answered, paid }: TaskOffer,
   listed: Parameters<typeof toOfferFacts>[1],
@@ -51,7 +50,7 @@ function toSeen(
   ]
 }
 
-/** The request as a command, or what a tool is called with; null where it is not known. */
+/** The request as a command, or the arguments of a tool; null where unknown. */
 export function toOfferCode({ request, operation, relay_url }: TaskOffer): string | null {
   if (request === undefined) return null
   const { method, url, headers, body, command } = request

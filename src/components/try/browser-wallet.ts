@@ -18,7 +18,7 @@ export interface BrowserWallet {
   request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>
 }
 
-/** An authorisation may be used this long before now, since clocks differ (seconds). */
+/** An authorisation is valid from this long before now, because clocks differ (seconds). */
 const CLOCK_SKEW = 600
 const DEFAULT_TIMEOUT = 60
 const MAX_TIMEOUT = 900
@@ -58,7 +58,7 @@ export function findPayFault({ offer, chain, usd }: RequestedOffer, maxUsd: numb
     : `The seller asks ${toUsd(usd)}, more than your ceiling of ${toUsd(maxUsd)}.`
 }
 
-/** Smallest units; null where the seller names none, or two. */
+/** The amount in smallest units; null where the seller names none, or two. */
 function amountOf({ amount, maxAmountRequired }: Record<string, unknown>): string | null {
   const requested = [amount, maxAmountRequired].filter((each) => each !== undefined)
   const [first] = requested
@@ -66,16 +66,15 @@ function amountOf({ amount, maxAmountRequired }: Record<string, unknown>): strin
   return isOne && typeof first === 'string' && /^[1-9]\d{0,29}$/.test(first) ? first : null
 }
 
-/** What is signed for a network's dollar coin, by our own table. */
+/** The domain that is signed for a network's dollar coin, from our own table. */
 function coinOn(chain: string) {
   const coin = usdAssetOf(chain, { allowTestCoins: true })
   return coin?.domain == null ? null : { ...coin.domain, verifyingContract: coin.address }
 }
 
 /**
- * Asks the wallet for one signature.
- *
- * @param offer one in which `findPayFault` finds none
+ * Has the wallet sign once.
+ * @param offer one in which `findPayFault` finds no fault
  * @returns the header that pays the offer
  * @throws the wallet's error, for instance when the person refuses
  */
@@ -136,7 +135,7 @@ export async function readAccounts(wallet: BrowserWallet): Promise<string[]> {
 /** The EIP-1193 code for a refusal by the wallet's owner. */
 const DECLINED = 4001
 
-/** Wallets throw plain objects with a message. */
+/** The message of a wallet's error, which is a plain object. */
 export function toWalletFault(error: unknown): string {
   const { code, message } = Object(error)
   if (code === DECLINED) return 'You declined in the wallet.'

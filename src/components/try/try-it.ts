@@ -27,8 +27,8 @@ type Operation = KitView['operations'][number]
 const MAX_READ = 2_000_000
 
 /**
- * Puts the form of an operation in place of its button; for the main button of a page, where the page
- * has room for it. The price of a paid one is requested at once: the form is filled with its example.
+ * Puts the form of an operation in place of its button; for a page's main button, where the page has
+ * room. The price of a paid operation is requested at once; the form is filled with the example.
  */
 export async function openTry(button: HTMLElement): Promise<void> {
   const { try: key = '' } = button.dataset
@@ -61,7 +61,7 @@ export async function openTry(button: HTMLElement): Promise<void> {
   else form.requestSubmit()
 }
 
-/** Null where it cannot be fetched now. Our own file, in the shape of `KitViewSchema`. */
+/** Our own kit.json, in the shape of `KitViewSchema`; null where it cannot be fetched now. */
 async function readKit(path: string): Promise<KitView | null> {
   const response = await fetch(path).catch(() => null)
   return response?.ok === true ? await response.json().catch(() => null) : null
@@ -101,7 +101,7 @@ async function ask(form: HTMLFormElement, tried: Tried): Promise<HTMLElement> {
   )
 }
 
-/** Where this page cannot pay: the seller's terms, as our prober reads them from its 402. */
+/** The seller's terms as our prober reads them from its 402, where this page cannot pay. */
 async function askProber(kit: KitView, operation: Operation | undefined): Promise<HTMLElement> {
   const url = operation?.example.url ?? kit.url
   const response = await fetch(`${ROUTES.lint.path}?${new URLSearchParams({ url })}`)
@@ -109,7 +109,7 @@ async function askProber(kit: KitView, operation: Operation | undefined): Promis
   if (!response.ok)
     return fillProblem(toProblemText(response.headers.get('content-type') ?? '', text))
   const { saw, terms = [] }: LintReport = JSON.parse(text)
-  // A listing's other operations are requested too; terms without a name are those of the whole service.
+  // A listing's other operations are requested too; terms without a name are the whole service's.
   const own = terms.filter(
     ({ operation: key }) =>
       key === undefined ||
@@ -141,7 +141,7 @@ interface Payable extends Tried {
   terms: RequestedTerms
 }
 
-/** The form listens for clicks: its buttons are drawn later. The last 402 is the one paid. */
+/** The form listens for clicks because its buttons are drawn later. The last 402 is the one that is paid. */
 function listenForPay(form: HTMLFormElement, payable: Payable): void {
   form.onclick = ({ target }) => {
     const at = target instanceof HTMLElement ? target.dataset.pay : undefined
@@ -174,7 +174,7 @@ async function pay(form: HTMLFormElement, payable: Payable, at: number): Promise
 const LOST =
   'The connection broke after your payment went out. It may have been taken: look at your wallet before you pay again.'
 
-/** Through the relay, from this page's own origin. */
+/** Calls through the relay, from this page's own origin. */
 async function call(relay: string, request: TryRequest, more: Record<string, string>) {
   const { method, headers, body } = request
   const response = await fetch(toRelayPath(relay, request), {
@@ -195,7 +195,7 @@ async function call(relay: string, request: TryRequest, more: Record<string, str
   }
 }
 
-/** A longer answer is not fetched to its end. */
+/** Stops at the limit: a longer answer is not fetched to its end. */
 async function readStart(response: Response): Promise<string> {
   const reader = response.body?.getReader()
   const decoder = new TextDecoder()
@@ -210,7 +210,7 @@ async function readStart(response: Response): Promise<string> {
   return text
 }
 
-/** A link is only followed on our own origin, whatever a seller wrote into the header. */
+/** The path of a link, only if it is on our own origin, whatever a seller wrote into the header. */
 function toOwnPath(text: string | undefined): string | null {
   const url = text === undefined ? null : URL.parse(text, location.origin)
   return url?.origin === location.origin ? url.pathname : null
@@ -225,7 +225,7 @@ const NOTES = {
   price: 'Our prober requests the seller’s price. Nothing is paid here.',
 }
 
-/** The form of one operation. @param ceiling US dollars that a payment may cost at most */
+/** The form of one operation. @param ceiling the most US dollars that a payment may cost */
 function fillForm(
   fields: readonly TryField[],
   ceiling: number | null,
@@ -239,7 +239,7 @@ function fillForm(
   form.querySelector('[name=ceiling]')?.setAttribute('value', String(ceiling))
   for (const field of fields) form.querySelector('[data-fields]')?.append(fillField(field))
   if (form instanceof HTMLFormElement) return form
-  throw new Error('The part of the form is no form.')
+  throw new Error('The part “form” of this page is not a form element.')
 }
 
 function fillField({ key, name, type, choices, isRequired, value }: TryField): HTMLElement {
@@ -253,7 +253,7 @@ function fillField({ key, name, type, choices, isRequired, value }: TryField): H
   return Object.assign(input, { name: key, value }) && field
 }
 
-/** The seller's own terms beside what the directory expected, and a way to pay each without a fault. */
+/** The seller's own terms beside what the directory expected, with a button for each way to pay without a fault. */
 function fillTerms(offers: readonly { rows: readonly TermRow[]; fault: string | null }[]) {
   const list = Object.assign(document.createElement('ul'), { className: 'stack offers' })
   for (const [at, { rows, fault }] of offers.entries()) {
@@ -291,7 +291,7 @@ interface Shown {
   receipt: unknown
 }
 
-/** An answer in words: a problem (RFC 9457) of ours or the seller's as its sentence, with what came beside it. */
+/** An answer in words; a problem (RFC 9457), ours or the seller's, becomes its sentence. */
 export function toAnswerTexts({ status, type, text, receipt }: Shown) {
   const problem = toProblemText(type, text)
   const body = cutText(toReadable(type, text), MAX_SHOWN)
@@ -321,9 +321,8 @@ function toProblemText(type: string, text: string): string {
 }
 
 /**
- * A copy of a part of `try-form.astro`. Foreign words are text in it, whatever they hold.
- *
- * @param texts by the names of the part; without its text an optional piece is taken out
+ * A copy of a part of `try-form.astro`. Foreign words become text in it, whatever they contain.
+ * @param texts by the names of the part; an optional piece without a text is removed
  */
 function fillPart(part: string, texts: Readonly<Record<string, string>>): HTMLElement {
   const template = document.querySelector<HTMLTemplateElement>(`template[data-part="${part}"]`)

@@ -59,7 +59,6 @@ export interface TryRequest {
 
 /**
  * The request of the filled form. An empty input is not sent.
- *
  * @param values text by the key of its field
  * @returns a sentence that names the input that does not match its type
  */

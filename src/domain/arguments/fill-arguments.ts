@@ -64,10 +64,7 @@ const BY_NAME: readonly (readonly [RegExp, ArgumentKind])[] = [
 const SETTING =
   /^(?:format|output|outputtype|units|unit|limit|count|n|num|numresults|max_.*|min_.*|per[-_]?page|page_?size|pagesize|size|rows|page|offset|model|engine|type|types|mode|sort|order|order_by|version|jsonrpc|depth|search_depth|profile|overview|interval|granularity|fields|include.*|return.*|encoding.*|stream|temperature|voice|quality|aspect_?ratio|network|chain|chains|chainid|module|action|tag|current|hourly|daily|lang|hl|gl|method|params|from_index|accept|content-type|user-agent|role|response_format|processor|datatype|formats|width|height|timeout|outputsize)$/i
 
-/**
- * The slot of an example's parameter, if a query may fill it.
- * @param root such as `query`, `path` or `body`
- */
+/** The slot of an example's parameter, if a query may fill it. @param root such as `query`, `path` or `body` */
 export function slotOf(root: string, named: Named): ArgumentSlot | null {
   const kind = kindOf(named)
   return kind === null ? null : { at: [root, named.name], kind, required: named.required }
@@ -186,10 +183,7 @@ function kindOfSymbol(kind: 'ticker' | 'coin', example: string): ArgumentKind {
 /** A slot's value, and whether the query states it; a required slot may hold a placeholder instead. */
 type Filled = { slot: ArgumentSlot; value: unknown; isStated: boolean }
 
-/**
- * The query's value for each slot, in order.
- * @param shownAt the example's value in a slot
- */
+/** The query's value for each slot, in order. @param shownAt the example's value in a slot */
 function readValues(
   slots: readonly ArgumentSlot[],
   facts: QuestionFacts,
@@ -242,10 +236,7 @@ const PLACEHOLDER = /^<[A-Z0-9_]+>$/
 
 type ReadValue = (facts: QuestionFacts, place: number, shown: string) => string | number | undefined
 
-/**
- * A coin's name as price services write it.
- * @example COIN_IDS.get('ETH') → 'ethereum'
- */
+/** A coin's name as price services write it. @example COIN_IDS.get('ETH') → 'ethereum' */
 const COIN_IDS: ReadonlyMap<string, string> = new Map(
   Object.entries(COINS).flatMap(([symbol, [id]]) => (id === undefined ? [] : [[symbol, id]])),
 )
@@ -338,7 +329,6 @@ export interface ShownExample {
 /**
  * An example request with values from the query in place of its own. A required value that the
  * query lacks becomes its `<PLACEHOLDER>`; an optional one is removed.
- *
  * @param template address of the operation, with its `{placeholders}`
  */
 export function fillArguments(

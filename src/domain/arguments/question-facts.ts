@@ -17,7 +17,6 @@ export type QuestionFacts = ReturnType<typeof readQuestionFacts>
 /**
  * Reads the facts in a query and guesses none: a kind without facts is empty. Codes are those of
  * ISO 4217, 639-1 and 3166-1.
- *
  * @param now milliseconds since the epoch, which decides what "tomorrow" means
  */
 export function readQuestionFacts(question: string, now: number) {
@@ -162,7 +161,6 @@ const OBJECT =
 /**
  * The part after the words that name a form, such as `papers on`. The words before it name the task
  * and are never an argument.
- *
  * @example readSubject('papers on solar cells') → 'solar cells'; readSubject('search the web') → null
  */
 function readSubject(question: string): string | null {
@@ -181,7 +179,6 @@ const MONTHS = [
 
 /**
  * Days that a text names, as ISO dates, and the text without them.
- *
  * @param now milliseconds since the epoch
  * @example readDates('rain tomorrow', Date.UTC(2026, 0, 1)) → { dates: ['2026-01-02'], rest: 'rain  ' }
  */

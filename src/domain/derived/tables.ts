@@ -298,7 +298,6 @@ type FindMark = (url: string) => string | null
 /**
  * Reads the table once for many listings. The longest matching place decides, so a product's page
  * may have its own mark at its maker's host.
- *
  * @example createMarkFinder([{ mark: 'github', places: ['github.com/github']
  *   }])('https://github.com/github/x') → 'github'
  */

@@ -50,7 +50,6 @@ export function toMcpSnippets(id: string, invoke: readonly KitInvoke[]): Record<
 /**
  * The one line that adds a server to Claude Code; options that take several values stand before others
  * (https://code.claude.com/docs/en/mcp).
- *
  * @example 'claude mcp add --transport http exa https://mcp.exa.ai/mcp'
  */
 function toAddCommand(name: string, way: Way): string {
@@ -114,7 +113,6 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 
 /**
  * What people call a snippet, and the file of the client that it goes into; null for code.
- *
  * @example nameSnippet('claude_code') → { label: 'Claude Code', file: '.mcp.json' }
  */
 export function nameSnippet(id: string): { label: string; file: string | null } {

@@ -38,7 +38,6 @@ type Listed = Pick<KitView['operations'][number], 'price' | 'offers'>
 
 /**
  * Reads the seller's own 402 of x402.
- *
  * @param headers by lower-case name
  * @param payees CAIP-10, as the directory knows them; empty where it knows none
  * @returns null where it has no readable terms

@@ -92,7 +92,6 @@ function childrenOf(schema: object): unknown[] {
 
 /**
  * Rewrites a schema's keywords, and those of every schema inside it.
- *
  * @param write gives a keyword's new value, from a value whose own schemas are already rewritten;
  *   undefined removes the keyword
  */

@@ -29,10 +29,7 @@ export function prefixesFor(kind: Kind, isPaid: boolean): readonly IdPrefix[] {
   return [({ kit: 'kit', mcp_server: 'mcp', a2a_agent: 'a2a' } as const)[kind]]
 }
 
-/**
- * The part of an id after its prefix.
- * @example toSlug('mcp.weather') → 'weather'
- */
+/** The part of an id after its prefix. @example toSlug('mcp.weather') → 'weather' */
 export function toSlug(id: string): string {
   return id.slice(id.indexOf('.') + 1)
 }
@@ -195,7 +192,6 @@ const SAME_START = 2
 /**
  * Finds the ids nearest to an unknown one: first the same name under another prefix, then names
  * that start with the same words, then names that differ by typos.
- *
  * @example createNearestIds(['mcp.exa', 'x402.exa'])('exa') → ['x402.exa', 'mcp.exa']
  */
 export function createNearestIds(ids: Iterable<string>): (requested: string) => string[] {

@@ -69,10 +69,7 @@ export function toNetworkName(text: string): string {
   return NAMES[toNetworkId(text) ?? ''] ?? text
 }
 
-/**
- * A network's value in a search parameter.
- * @example toNetworkWord('eip155:84532') → 'base-sepolia'
- */
+/** A network's value in a search parameter. @example toNetworkWord('eip155:84532') → 'base-sepolia' */
 export function toNetworkWord(text: string): string {
   const id = toNetworkId(text)
   if (id === null) return text

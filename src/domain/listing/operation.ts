@@ -363,7 +363,6 @@ type Schema = Readonly<Record<string, unknown>>
 /**
  * The outer fields of an answer, from its schema or, without one, its example. Fields that hold the
  * task's output come first, then fields that the schema requires or describes.
- *
  * @example toOutputFields({ …, example: { results: [{ url: '…', score: 1 }] } })
  *   → [{ name: 'results', type: '[{url, score}]' }]
  */

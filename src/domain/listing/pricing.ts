@@ -162,10 +162,7 @@ const COST_TEXTS: Readonly<Record<Exclude<Charge, 'per_call'>, string>> = {
 /** The most decimals that a price is shown with; rounded further it could read as free. */
 const USD_DIGITS = 10
 
-/**
- * Exact below one cent.
- * @example toSumText(12.345) → '$12.35'; toSumText(0.002) → '$0.002'
- */
+/** Exact below one cent. @example toSumText(12.345) → '$12.35'; toSumText(0.002) → '$0.002' */
 export function toSumText(usd: number): string {
   return toUsd(usd < 0.01 ? usd : Math.round(usd * 100) / 100)
 }

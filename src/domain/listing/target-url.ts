@@ -71,7 +71,6 @@ export function findUrlFault(text: string, { allowPrivate }: UrlRules): string |
 /**
  * Writes the hosts of all addresses in a value, at any depth, as clients send them: in punycode for
  * letters beyond ASCII. Every other text stays as it is.
- *
  * @example withAsciiHosts('https://größe.example.org/ü') → 'https://xn--gre-6ka8i.example.org/ü'
  */
 export function withAsciiHosts<Value>(value: Value): Value {
@@ -82,7 +81,6 @@ export function withAsciiHosts<Value>(value: Value): Value {
 /**
  * The same for an address as a person types it, with or without a scheme. A text that isn't an
  * address stays as it is.
- *
  * @example toAsciiAddress('Größe.example/a') → 'xn--gre-6ka8i.example/a'
  */
 export function toAsciiAddress(text: string): string {
@@ -180,7 +178,6 @@ export function urlSchema(rules: UrlRules) {
 /**
  * A host as people write it, in Unicode. A host stays in punycode if a word in it mixes two
  * scripts, because hosts are forged by names that look like others.
- *
  * @example toShownHost('xn--gre-6ka8i.example.org') → 'größe.example.org'
  */
 export function toShownHost(host: string): string {
@@ -230,10 +227,7 @@ export function parseIpAddress(text: string): IpAddress | null {
   return { family: text.includes(':') ? 6 : 4, value }
 }
 
-/**
- * Throws on a malformed block: the blocks are ours.
- * @example parseIpRange('10.0.0.0/8')
- */
+/** Throws on a malformed block: the blocks are ours. @example parseIpRange('10.0.0.0/8') */
 export function parseIpRange(text: string) {
   const [head = '', bits = ''] = text.split('/')
   const address = parseIpAddress(head)

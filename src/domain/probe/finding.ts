@@ -143,7 +143,6 @@ export function judgeStatus(
 
 /**
  * An unexpected answer; one that stopped halfway is not an answer at all.
- *
  * @param change what to mend, where the answer shows that the protocol was meant
  */
 export function toWrong(
@@ -226,7 +225,6 @@ function retryAfterOf(answer: ProbeAnswer, now: number): number | null {
 
 /**
  * Seconds that a `Retry-After` asks to wait (RFC 9110); null where it does not.
- *
  * @param now milliseconds since the epoch
  * @example parseRetryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 0) → 60
  */

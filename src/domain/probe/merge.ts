@@ -264,7 +264,6 @@ type Look = Record<What, ReadonlyMap<string, string>>
 
 /**
  * The rows of a look, newest first, above those of the last 90 days.
- *
  * @param before what was seen until then; undefined for a first look
  * @param now what was seen including this look
  */
@@ -351,7 +350,6 @@ const NEWS_MS = 30 * 86_400_000
 /**
  * One notice for each kind of fact, by its newest rows: contradictions of the listing and, for
  * thirty days, changed tools and a payee that was never seen before.
- *
  * @param isPaid whether the meter saw a payout paid
  * @param now time of the last look
  */

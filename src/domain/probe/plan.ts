@@ -8,7 +8,6 @@ import { CARD_PATHS } from './a2a.ts'
 
 /**
  * Exactly the facts of a listing that a prober needs. The build writes them for each listing.
- *
  * @returns null for kits, which have no endpoint, and where `probe: false` asks us to stay away
  */
 export function planProbe(id: string, facts: ListingFacts) {

@@ -107,10 +107,7 @@ function toCardRemote({ transport: type, url, variables = [] }: CardRemote): obj
 }
 type CardRemote = Extract<ListingView['invoke'][number], { kind: 'mcp' }>
 
-/**
- * Our host, reversed.
- * @example toReverseHost('https://a.example') → 'example.a'
- */
+/** Our host, reversed. @example toReverseHost('https://a.example') → 'example.a' */
 export function toReverseHost(baseUrl: string): string {
   return new URL(baseUrl).hostname.replace(/[[\]]/g, '').split(/[.:]/).reverse().join('.')
 }

@@ -58,7 +58,6 @@ export function findDeclaredFault(declared: DeclaredResponse, value: unknown): s
 /**
  * Whether an answer is an error despite its status. With a value for any declared member it is a real
  * answer, whatever else it has: `{ok: false, url, checked_at}` may be what was sold.
- *
  * @returns the sign of the error, or null
  */
 export function findErrorSign(declared: DeclaredResponse, value: unknown): string | null {

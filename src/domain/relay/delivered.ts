@@ -334,7 +334,6 @@ const NamedSchema = v.union([
 /**
  * The transaction that a seller's answer names as its payment, in x402 or MPP. It is only the
  * seller's claim: it tells the meter where to look.
- *
  * @returns null where the answer names none: no payment, a voucher, a card
  */
 export function readSettledTransaction(response: RawHeaders): string | null {

@@ -229,10 +229,7 @@ export const FILTERS = {
   },
 } as const satisfies Record<string, Filter>
 
-/**
- * A maximum price as people choose it.
- * @example toPriceLimit('0.1') → 'up to $0.10'
- */
+/** A maximum price as people choose it. @example toPriceLimit('0.1') → 'up to $0.10' */
 function toPriceLimit(value: string): string {
   if (value === '0') return 'free'
   return `up to ${Number.isFinite(Number(value)) ? toUsd(Number(value)) : value}`

@@ -321,7 +321,6 @@ function toProblem(
 /**
  * For a seller who lints the address of an OpenAPI document or an x402 manifest: what discovery reads
  * in it, and what is wrong there. The finding of any other answer is unchanged.
- *
  * @param address where it was read
  */
 export function withDocument(heard: Finding, answer: ProbeAnswer, address: string): Finding {

@@ -99,10 +99,7 @@ function withOthers(own: ListingFacts['sources'], others: ListingFacts['sources'
   return [...own, ...others.filter(({ source }) => !named.has(source))]
 }
 
-/**
- * The facts of several sources about one service.
- * @param stated in order of precedence
- */
+/** The facts of several sources about one service. @param stated in order of precedence */
 export function uniteFacts(stated: readonly SourceFacts[]): SourceFacts {
   const http = stated.flatMap((facts) => facts.http ?? [])
   const collapsed = collapseOperations(uniteOperations(http))
@@ -458,7 +455,6 @@ export function marksOf({ kind, url, http, invoke, discovery }: Facts): ListingM
 /**
  * The folder of a kit in its public repository, whatever branch its address names, and its parent
  * folders, the nearest first: a kit may be all the skills of one folder.
- *
  * @example foldersOf('https://github.com/acme/kits/tree/main/skills/pdf') →
  *   ['kit github.com/acme/kits/skills/pdf', 'kit github.com/acme/kits/skills', …]
  */
@@ -504,7 +500,6 @@ function cardMark(url: string): ListingMark {
 
 /**
  * Scheme, host without `www.`, and port: what "the same origin" means across sources.
- *
  * @returns null for a text that is not a URL
  */
 export function originOf(text: string): string | null {

@@ -30,7 +30,6 @@ interface Source {
 /**
  * Reads OpenAPI 3.0 and 3.1 about the seller's own origin; null for any other document. References
  * within the document are followed, all others are left out.
- *
  * @param address where the document was read
  */
 export function readOpenApi(document: unknown, address: string): DescribedApi | null {
@@ -270,7 +269,6 @@ const INLINE_NODES = 1000
 /**
  * An OpenAPI document's schema made self-contained: its references are filled in, and 3.0's
  * `nullable` becomes a type. Recursive references are left open.
- *
  * @param document what references start from
  */
 function inlineSchema(schema: unknown, document: unknown): Record<string, unknown> {

@@ -385,7 +385,6 @@ const MAX_DIGITS = 40
 /**
  * Converts whole base units to dollars through BigInt and text, because floating point would make
  * 0.1 + 0.2 wrong.
- *
  * @example priceUnits('3000', 6) → 0.003
  */
 function priceUnits(amount: string, decimals: number): number | PriceFault {

@@ -202,7 +202,6 @@ const MAX_SHOWN = 12
 
 /**
  * A skill's contents and requirements in our words, for the notes of its listing.
- *
  * @example describeSkill({ licence: 'MIT', env: [], tools: [], programs: ['Python'], hosts: [] })
  *   → 'Its scripts need Python. Licensed under MIT.'
  */

@@ -161,7 +161,6 @@ function readEntry(value: unknown, base: string): Entry | null {
 
 /**
  * An address as front matter has it: `:id`, `[id]` and `*` become `{id}`, each name once.
- *
  * @example toTemplate('https://a.example/x/:id') → { path: 'https://a.example/x/{id}', names: ['id'] }
  */
 export function toTemplate(text: string): { path: string; names: string[] } {

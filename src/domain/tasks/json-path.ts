@@ -73,7 +73,6 @@ function readFields(text: string): ReadStep {
 
 /**
  * The value at a path, or undefined. List items without that path are left out.
- *
  * @example readJsonPath({ data: [{ link: 'a' }] }, parse('data[].{url: link}')) → [{ url: 'a' }]
  */
 export function readJsonPath(value: unknown, path: JsonPath): unknown {
@@ -103,7 +102,6 @@ function readEach(value: unknown, rest: JsonPath): unknown {
 /**
  * The value with `put` set at a path; missing objects and lists are created. Null for a path with
  * `[]`, `*` or renames, which is ambiguous.
- *
  * @example writeJsonPath({}, parse('messages[0].content'), 'Hi') → { messages: [{ content: 'Hi' }] }
  */
 export function writeJsonPath(value: unknown, path: JsonPath, put: unknown): unknown {

@@ -9,7 +9,6 @@ export type TaskOutput = { output: Record<string, unknown> } | { fault: string }
 /**
  * The output of a task from one seller's answer, by the paths of the operation's map. Sellers write
  * numbers as text and text as numbers: the contract's type decides. A null counts as absent.
- *
  * @param answer JSON, or the text of another media type
  * @param map path in the answer, by member of the output
  */

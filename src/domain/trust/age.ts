@@ -68,7 +68,6 @@ export interface PastPrices {
 
 /**
  * Divides evidence into what still holds on a day and what is past its limit.
- *
  * @param reported prices of catalogues that are past their limit
  * @returns `past` is undefined where no fact is past its limit
  */
@@ -160,7 +159,6 @@ export function hasPrices({ pricing, http = [] }: Prices): boolean {
 
 /**
  * A catalogue's facts without its prices, once these are past their limit.
- *
  * @param day when they were read, such as 2026-11-26; without one they do not age
  */
 export function splitPrices<Facts extends Prices>(

@@ -78,7 +78,6 @@ export function scoreListings(ledger: Ledger): {
 /**
  * Whether a payment of the window counted at a listing and known sellers vouch for its buyer there:
  * other facts about a sale, such as deliveries, may depend on it.
- *
  * @param score of that listing
  */
 export function isVouchedSale(
@@ -361,7 +360,6 @@ export function weighBuyer(
 /**
  * The known sellers that enough people paid for the rule to apply. Additional payments never remove
  * a seller, so that nobody can end the rule; triggering the rule costs as much as ten buyers at each.
- *
  * @param payments of the window that count
  */
 export function findMeasuredSeeds<Payment extends { payer: string; usd_micro: number }>(

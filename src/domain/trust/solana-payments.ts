@@ -38,7 +38,6 @@ const KEY_BYTES = 32
 /**
  * The account that holds a wallet's coins of one mint on Solana: an address derived from both, for which
  * no key can sign (a program derived address, with the highest bump whose hash is not a point).
- *
  * @returns null where wallet or mint is not a key
  */
 export function tokenAccountOf(wallet: string, mint: string): string | null {
@@ -80,7 +79,6 @@ interface SolanaTransfer {
 
 /**
  * The one checked transfer in a transaction that a client signed for x402's `exact` and nobody has sent yet.
- *
  * @param encoded base64 of the transaction, of either version
  * @returns null unless it has exactly one such transfer, whose accounts are all in the transaction and not in a table on the chain
  */

@@ -44,7 +44,6 @@ export type TrustVerdict =
 /**
  * A measure has a time: a window that ended more than thirty days before the build says nothing
  * about the build's day, and recency counts from the build's day, never from the measure's.
- *
  * @param sharers listings that publish this payout, at least 1; 2 with `shared_payout`
  * @param asOf the build's day, such as 2026-11-26
  */
@@ -84,7 +83,6 @@ export function judgeTrust(
 
 /**
  * The score, 0 to 100.
- *
  * @example scoreTrust({ buyers: 12, settlements: 340, volumeUsd: 12.5, topBuyerShare: 0.4, daysSinceLast: 0.1, sharers: 1 }) → 38
  */
 export function scoreTrust(input: TrustInput): number {
@@ -147,7 +145,6 @@ export const AGE_LIMITS = {
 
 /**
  * Whole days from a fact's day to the build's; negative for one that is yet to come.
- *
  * @param at ISO 8601
  * @param asOf `AS_OF`, such as 2026-11-26
  */

@@ -200,7 +200,6 @@ function findCrowd(cohort: readonly Paid[]): Paid[] {
 /**
  * The second sign: nobody in the cohort ever paid anyone else, or one wallet funded half of it. A
  * mint, a bridge and an exchange fill everybody's wallets: as funders they prove nothing.
- *
  * @returns the payers that the sign speaks against
  */
 function findHand(

@@ -41,7 +41,6 @@ export function toKnown(listing: DerivedListing, sources: Sources): Known {
 
 /**
  * One sentence of all three facts, without facts that a directory does not show.
- *
  * @example 'Not claimed yet, listed from MPP on 24 November 2026; not probed yet; …'
  */
 export function toKnownSentence({ owner, answers, paid }: Known, shows: Shows = {}): string {
@@ -223,7 +222,6 @@ export function toKnownDays(listing: DerivedListing, sources: Sources) {
 /**
  * Counts by others, in words: first payments of the listing itself, then payments to a payee that
  * it shares, test purchases, and counts that say nothing about payments.
- *
  * @param pricing the listing's, which payments for other things do not fit
  * @param nameOf the name of a source's id
  */
@@ -427,10 +425,7 @@ const MONTHS = {
   short: ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'],
 }
 
-/**
- * Days in words.
- * @example toSpan('2026-07-04', '2026-07-20') → '4–20 July 2026'
- */
+/** Days in words. @example toSpan('2026-07-04', '2026-07-20') → '4–20 July 2026' */
 function toSpan(from: string, to: string, length: keyof typeof MONTHS = 'long'): string {
   const [first = [], last = []] = [from, to].map((day) => {
     const date = new Date(day)

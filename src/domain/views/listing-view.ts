@@ -412,10 +412,7 @@ function toClaim(url: string, rules: ClaimRules, baseUrl: string): ListingView['
 /** Signals whose wire name starts with the provider's id: they are its judgement, not a measurement. */
 const PREFIXED = new Set(['status', 'verified', 'as_of'])
 
-/**
- * spec: `signals`.
- * @example { status: 'online' } of x402-list → { x402_list_status: 'online' }
- */
+/** spec: `signals`. @example { status: 'online' } of x402-list → { x402_list_status: 'online' } */
 export function toSignalsView(
   signals: Signals,
   source: string,
@@ -484,7 +481,6 @@ type BadgeSubject = Pick<ListingView, 'tiers' | 'trust' | 'first_party' | 'prici
 /**
  * A listing's highest achievement in a few words, a score only with its buyers. Without an
  * achievement its price, or else only that it is listed: missing evidence is not a fault.
- *
  * @example toBadgeView(listing, 'Acme') → { label: 'Acme', message: 'Trusted · trust 62, 12 vouched
  *   buyers', tone: 'strong' }
  */

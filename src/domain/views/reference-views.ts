@@ -355,10 +355,7 @@ function toAges(
   return { updated, newest, median: pick((sorted) => sorted[Math.floor(sorted.length / 2)]) }
 }
 
-/**
- * Counts listings by key, sorted.
- * @example countBy(listings, (l) => [l.facts.kind]) → Map { 'kit' → 1 }
- */
+/** Counts listings by key, sorted. @example countBy(listings, (l) => [l.facts.kind]) → Map { 'kit' → 1 } */
 function countBy(
   listings: readonly DerivedListing[],
   keysOf: (listing: DerivedListing) => readonly string[],

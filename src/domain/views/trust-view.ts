@@ -136,7 +136,6 @@ export function toTrustView(trust: TrustVerdict, source: string): TrustView {
 
 /**
  * How much a score can be relied on, in the words that every page and answer uses.
- *
  * @example toWorth(trust) → 'These 12 buyers also paid sellers we know to be independent. We know
  *   nothing about 3 more. Inventing the 12 would have cost $3.12.'
  */

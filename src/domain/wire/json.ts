@@ -114,7 +114,6 @@ export function memberOf(value: unknown, name: string): unknown {
 /**
  * RFC 8785: members by their UTF-16 units, no spaces, numbers as JavaScript writes them. Written out,
  * not sorted into an object, since an object puts keys that look like numbers first.
- *
  * @example toCanonicalJson({ b: 1, 10: 2, 9: [null] }) → '{"10":2,"9":[null],"b":1}'
  */
 export function toCanonicalJson(value: unknown): string {
@@ -131,7 +130,6 @@ export function toCanonicalJson(value: unknown): string {
 
 /**
  * The largest of any number of values. `Math.max(...values)` overflows the stack at some 120,000.
- *
  * @param least result for no values, and the minimum of any result
  */
 export function largestOf(values: Iterable<number>, least = Number.NEGATIVE_INFINITY): number {

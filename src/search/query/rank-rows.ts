@@ -302,10 +302,7 @@ function rowsFor({ exact }: SearchIndex, kind: ExactKind, text: string): Uint32A
   return name.includes('.') ? findExact(exact, kind, name) : new Uint32Array(0)
 }
 
-/**
- * The positions of the first rows in the requested order; equal rows keep their order.
- * @param rows by rank
- */
+/** The positions of the first rows in the requested order; equal rows keep their order. @param rows by rank */
 export function sortPlaces(
   index: IndexData,
   rows: Float64Array | Uint32Array,
