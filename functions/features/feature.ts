@@ -16,49 +16,49 @@ import type { RateLimits } from '../server/rate-limits.ts'
 import type { Click, Store, Tables } from '../store/store.ts'
 
 /**
- * A capability of the service as a value: what it answers, does and sends. The list in
- * `service/features.ts` names each one once; beyond it, `functions/README.md` says what a room shares with others.
+ * A capability of the service as a value: what it answers, does and sends. `service/features.ts`
+ * lists each feature once; `functions/README.md` says what else a room shares with others.
  */
 export interface Feature {
-  /** By the id of the address in the domain's tables of routes and of protocols. */
+  /** Handlers by the id of the address in the domain's tables of routes and protocols. */
   routes?: Partial<Routes>
   /** Pages rendered for each request, by address. */
   pages?: Readonly<Record<string, Page>>
-  /** What works on Node's own request and response. */
+  /** Handlers that work on Node's own request and response. */
   paths?: readonly RawPath[]
   chores?: readonly Chore[]
-  /** By the kind of mail. */
+  /** Letters by the kind of mail. */
   letters?: Readonly<Record<string, WriteLetter>>
-  /** Ends what still runs in memory. */
+  /** Ends the feature's work that still runs in memory. */
   close?(): Promise<void>
 }
 
 export type Handler = (event: H3Event) => Response | HTTPResponse | Promise<Response | HTTPResponse>
 
-/** A handler for each address that a function answers, but the relay and the searches, which have raw paths. */
+/** A handler for each address that a function answers, except the relay and the searches, which have raw paths. */
 export type Routes = Record<
   Exclude<LiveRouteId, 'call' | 'search' | 'operations'> | LiveProtocolId,
   Handler
 >
 
 export interface RawPath {
-  /** With `/` at its end, everything below it. */
+  /** With `/` at its end, it covers everything below. */
   path: string
-  /** Bytes pass as they are: no header of ours, and no clock of the connection. */
+  /** Bytes pass unchanged: no header of ours is added, and the connection has no timeout of ours. */
   isBare?: true
-  /** Where it is not bare: GET and HEAD. */
+  /** Answers GET and HEAD, or every method if `isBare`. */
   answer(req: IncomingMessage, res: ServerResponse, query: string): Promise<void>
 }
 
 /** Work that a running server does by itself; safe on several servers at once. */
 export interface Chore {
   name: string
-  /** Those of one rhythm run one after another, in the order of the list. */
+  /** Chores with the same interval run one after another, in the order of the list. */
   everyMs: number
   run(signal: AbortSignal): Promise<void>
 }
 
-/** A mail that waits, without what is made when it is sent: no table holds a secret. */
+/** A waiting mail, without what is made when it is sent: no table may hold a secret. */
 export type MailTask = { kind: string } & Readonly<Record<string, unknown>>
 
 /** Text of one mail, without greeting and signature. */
@@ -69,7 +69,7 @@ export interface Letter {
   link?: string
 }
 
-/** @returns null where this version does not know such a task */
+/** @returns null where this version does not know the task */
 export type WriteLetter = (address: string, task: MailTask) => Promise<Letter | null>
 
 /** What every feature is made from. Tests pass in their own clock, log and release. */
@@ -79,11 +79,11 @@ export interface Parts {
   clock: Clock
   log: Log
   resolver: Resolver
-  /** Signs what is sent to sellers, never a relayed call. */
+  /** Signs requests to sellers, but never a relayed call. */
   sign?: SignRequest
   limits: RateLimits
   ledger: Ledger
-  /** The current release; read it again for each request, as a new build swaps it. */
+  /** The current release; call it for each request, because a new build replaces the release. */
   release: () => Release
   /** When the release being served was published, milliseconds since the epoch. */
   publishedAt: () => number
@@ -107,7 +107,7 @@ export interface ClickWriter {
 
 export interface ClickTally {
   written: number
-  /** Redirected but not in the store. */
+  /** Clicks that were redirected but are not in the store. */
   lost: number
   waiting: number
 }
@@ -117,7 +117,7 @@ export interface Usage {
   /** Counts these listings as shown. Synchronous and cheap; searches don't wait for it. */
   searched(listingIds: readonly string[], src: ClickSource | null, times?: number): void
   called(listingId: string): void
-  /** Parts that keep their own counts report them before counts are written. */
+  /** Lets parts that keep their own counts report them before counts are written. */
   beforeFlush(report: () => void): void
   flush(): Promise<void>
 }
@@ -133,7 +133,7 @@ export interface MailQueue {
   sendSoon(): void
 }
 
-/** That a relayed call named a payment: the meter reads soon. A hint proves nothing. */
+/** Notes that a relayed call named a payment, so that the meter reads soon. A hint proves nothing. */
 export interface Hints {
   /** Notes the transaction that an answer names. Returns at once. @param client who called */
   note(listing: Pick<LiveListing, 'id' | 'payout'>, client: string, transaction: string): void

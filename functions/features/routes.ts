@@ -60,7 +60,7 @@ function isCrossSite(read: (header: string) => string | null | undefined, baseUr
   return (read('origin') ?? baseUrl) !== baseUrl
 }
 
-/** What a reader found, which parameters are wrong, or a complete answer. */
+/** The reader's result, the wrong parameters, or a complete answer. */
 type Reply =
   | { view: unknown }
   | { problems: readonly InputError[]; extra?: Record<string, unknown> }
@@ -68,7 +68,7 @@ type Reply =
 
 /**
  * A `GET` of JSON that any page may read, within the limit of searches.
- * @param read gets the text after `?`
+ * @param read takes the text after `?`
  * @param caching `Cache-Control` of a found result
  */
 export function createCountedGet(
@@ -89,9 +89,9 @@ export function createCountedGet(
 const MAX_FORM_BYTES = 16 * 1024
 
 /**
- * What a page shows, or why it was refused: in the words that programs get, with the name that its form
- * gives to a wrong field.
- * @param labels of the fields; without them the sentence about all of them is shown
+ * A page's data, or why it was refused, in the words that programs get and with the form's name for
+ * a wrong field.
+ * @param labels of the fields; without them the sentence about all fields is shown
  */
 export async function orRefused<T>(
   { log }: Pick<Parts, 'log'>,
@@ -111,7 +111,7 @@ export async function orRefused<T>(
   }
 }
 
-/** The fields that a form of this site sent, or those of the query where none was sent. */
+/** The fields of a form sent from this site, or of the query if no form was sent. */
 export async function readSent(req: IncomingMessage, baseUrl: string): Promise<URLSearchParams> {
   if (req.method !== 'POST') return new URLSearchParams(splitTarget(req.url ?? '').query)
   if (isCrossSite((name) => req.headers[name]?.toString(), baseUrl))

@@ -22,15 +22,14 @@ import type { Resolver } from './resolver.ts'
 /**
  * The one HTTP client of this process. Its purpose decides all limits.
  *
- * Security model: the address that was judged is the address that is dialled, each connection anew
- * (`guard.ts`). Nothing is sent twice, no cookie is kept, and a redirect is followed only where the
- * purpose has redirects and the caller allows the very address. Bytes are counted before and after
- * decompression, and one deadline of our own covers everything, since a dripping answer would
- * restart those of the library.
+ * Security model: each connection dials the address that was judged (`guard.ts`). Nothing is sent
+ * twice, no cookie is kept, and a redirect is followed only where the purpose has redirects and the
+ * caller allows the address. Bytes are counted before and after decompression. One deadline of our
+ * own covers everything, because a dripping answer would restart the library's timeouts.
  *
- * Known limitations: addresses that an operator configured are not judged. Bodies are read whole, so
- * an answer takes up to `bodyBytes` and `decodedBytes` of memory. TLS is checked against the
- * certificates of Node.
+ * Known limitations: addresses that an operator configured are not judged. Bodies are read whole,
+ * so an answer takes up to `bodyBytes` and `decodedBytes` of memory. TLS is checked against Node's
+ * certificates.
  */
 export interface HttpClient extends Fetcher, AsyncDisposable {
   close(): Promise<void>
@@ -46,11 +45,11 @@ interface HttpRequest {
   url: string
   headers?: Record<string, string>
   body?: string
-  /** Called with each piece of the body's text. True ends the reading; the rest is not awaited. */
+  /** Called with each piece of the body's text; true ends the reading, and the rest is not awaited. */
   isEnough?: (piece: string) => boolean
   /** Ends the request early, even a stream that has gone silent. */
   signal?: AbortSignal
-  /** Whether a redirect may be followed; without it none is, and the redirect is the answer. */
+  /** Whether a redirect may be followed. Without this function none is, and the redirect is the answer. */
   mayFollow?: (next: URL) => boolean
 }
 
@@ -67,13 +66,13 @@ interface HttpClientParts {
   resolver: Resolver
   /** Refuses an address that is this service itself. */
   isOwnAddress?: GuardOptions['isOwnAddress']
-  /** Signs each request, also where a redirect leads. */
+  /** Signs each request, including redirected ones. */
   sign?: SignRequest | undefined
-  /** Overrides the purpose's, for tests that wait for them. */
+  /** Overrides the purpose's limits, for tests that wait for them. */
   limits?: HttpLimits | undefined
 }
 
-/** Headers that sign a request; none where it goes unsigned. Never rejects. */
+/** Headers that sign a request; empty if it is sent unsigned. Never rejects. */
 export type SignRequest = (
   request: Pick<HttpRequest, 'method' | 'url' | 'headers'>,
 ) => Promise<Record<string, string>>
@@ -89,7 +88,7 @@ export function createHttpClient(purpose: GuardedPurpose, parts: HttpClientParts
     parts.isOwnAddress?.(address, port) === true || ownName?.isOwn(address, port) === true
   const guard = toGuard(purpose, { ...parts, isOwnAddress })
   const connect = createGuardedConnector({ ...guard, connectTimeoutMs: limits.connectMs })
-  // One connection serves one request: what a seller writes after its answer reaches nobody.
+  // One connection serves one request, so bytes that a seller writes after its answer reach nobody.
   const agentOptions = { connect, pipelining: 0 }
   const client = createClient(purpose, config.BASE_URL, limits, agentOptions, sign)
   if (ownName === null) return client
@@ -258,7 +257,7 @@ const DECODERS = new Map([
   ['br', promisify(brotliDecompress)],
 ])
 
-/** Sellers that compress unasked are read too, up to a limit. */
+/** Bodies of sellers that compress unasked are decoded too, up to a limit. */
 export async function decodeBody(
   bytes: Buffer,
   coding: string,
@@ -298,7 +297,7 @@ const BY_CODE: Record<string, ProbeFailure> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'not_http',
 }
 
-/** Codes that mean a name server answered. Any other code means that none did. */
+/** Codes that mean a name server answered; any other code means that none did. */
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA'])
 
 const OF_TLS =
@@ -320,7 +319,7 @@ function toFailure(error: unknown): { failure: ProbeFailure; detail: string } {
   if (/^HPE_/.test(code) || nameOf(first) === 'HTTPParserError')
     return { failure: 'not_http', detail: code }
   if (OF_TLS.test(code)) return { failure: 'tls', detail: code }
-  // Nobody knows whose fault it was, so it is not the seller's.
+  // Nobody knows whose fault it was, so the seller is not blamed.
   return { failure: 'own_network', detail: code || 'an error without a code' }
 }
 
@@ -328,7 +327,7 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : ''
 }
 
-/** Several addresses were tried: the first error represents them. */
+/** Where several addresses were tried, the first error represents them. */
 function firstOf(error: unknown): unknown {
   if (error instanceof AggregateError) return firstOf(error.errors[0] ?? new Error('no address'))
   const isWrapped = error instanceof Error && !('code' in error) && error.cause instanceof Error

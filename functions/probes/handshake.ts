@@ -123,7 +123,7 @@ export async function askOperations(
     const finding = await ask(other)
     if (deadline.aborted) break
     others.push({ operation: other.operation, finding })
-    // It wants to be left alone, or our own network failed: the rest waits for another run.
+    // The seller wants to be left alone, or our own network failed, so the rest waits for another run.
     if (finding.outcome === 'unknown') break
   }
   const waits = others.flatMap(({ finding }) => finding.retryAfterS ?? [])
@@ -150,7 +150,7 @@ async function askOne(
   const protocol = rails.includes('x402') ? 'x402' : 'mpp'
   if (!reply.answered) return toFailureFinding(is_paid ? protocol : 'http', reply)
   const { answer } = reply
-  // An operation listed as free that asks for money is read too: its price has changed.
+  // If an operation listed as free requires payment, the terms are read too: its price has changed.
   const isPayment = is_paid || (answer.status === 402 && rails.length > 0)
   if (isPayment) return judgePayment(answer, { ...operation, isGuess: is_guess }, rails, now())
   const finding = judgeHttp(answer, operation, expected, now())
@@ -161,7 +161,7 @@ async function askOne(
   return { ...finding, ...(judged !== null && { judged }) }
 }
 
-/** Of a free answer; null where it was cut, or is binary, which a probe reads as text. */
+/** The verdict on a free answer; null if the answer was cut or is binary, because a probe reads text. */
 function judgeHeard(declared: DeclaredResponse, answer: ProbeAnswer): Judgement | null {
   const { content_type } = declared
   const isText = isJsonType(content_type) || content_type.startsWith('text/')
@@ -173,7 +173,7 @@ function judgeHeard(declared: DeclaredResponse, answer: ProbeAnswer): Judgement 
 interface McpTarget {
   url: string
   client: Fetcher
-  /** Its listing says that calls are paid: tools that only read are called unpaid, for their terms. */
+  /** Whether the listing says that calls are paid; tools that only read are then called unpaid, for their terms. */
   isPaid?: boolean | undefined
   /** Milliseconds since the epoch. */
   now: () => number
@@ -181,11 +181,11 @@ interface McpTarget {
 
 /**
  * The handshake of a remote MCP server over streamable HTTP. The current revision is tried first
- * (`server/discover`); a server that does not know it is sent `initialize`. Then `tools/list`.
+ * (`server/discover`); a server that does not know it is sent `initialize`. Then comes `tools/list`.
  *
- * The official client does not do this: it gives up where `server/discover` is answered with a 500,
- * a page or an error without an id, and one malformed tool or a server without a version hides all
- * the rest from its caller. Such servers do speak MCP, and their tools are worth knowing.
+ * The official client is stricter: it gives up if `server/discover` is answered with a 500, a page
+ * or an error without an id, and one malformed tool or a server without a version hides everything
+ * else from its caller. Such servers do speak MCP, and their tools are worth knowing.
  */
 async function probeMcp(target: McpTarget): Promise<Finding> {
   const discover = await post(target, DISCOVER)
@@ -193,14 +193,14 @@ async function probeMcp(target: McpTarget): Promise<Finding> {
   const info = readDiscovered(discover.reply)
   if (info !== null) return findTools(target, info, discover.answer, null)
   const { status } = discover.answer
-  // `initialize` would not change these. Servers answer an unknown method in all sorts of ways.
+  // These statuses would be the same for `initialize`; servers answer an unknown method with any other.
   const isFinal = [401, 402, 403, 429, 503].includes(status) || (status >= 300 && status <= 399)
   if (isFinal || isCurrentEraError(discover.reply))
     return judgeRefusal(target, discover.answer, discover.reply)
   return probeFormer(target, discover)
 }
 
-/** @param first the answer to another request: some servers open a session whatever they are sent */
+/** @param first the answer to `server/discover`: some servers open a session whatever they are sent */
 async function probeFormer(
   target: McpTarget,
   first: Extract<Posted, { answered: true }>,
@@ -222,7 +222,7 @@ async function probeFormer(
   }
 }
 
-/** A server of the first transport answers a POST to its stream with 404 or 405. */
+/** A server with the first transport answers a POST to its stream with 404 or 405. */
 async function judgeUnopened(
   target: McpTarget,
   answer: ProbeAnswer,
@@ -231,7 +231,7 @@ async function judgeUnopened(
   const mayBeSse = [400, 404, 405].includes(answer.status)
   if (!mayBeSse || !(await isSseOnly(target.client, target.url)))
     return judgeRefusal(target, answer, reply)
-  const saw = 'only the former HTTP+SSE transport; the listing declares streamable HTTP'
+  const saw = 'only the former HTTP+SSE transport, but the listing declares streamable HTTP'
   return toFinding({ protocol: 'mcp', outcome: 'wrong_protocol', saw }, answer)
 }
 
@@ -256,7 +256,7 @@ async function findTools(
     const finding = await judgeRefusal(target, last.answer, last.reply)
     return session === null ? finding : judgeBrokenSession(finding, session)
   }
-  // A list that our own limits cut off after its first page counts; other silence is a failure.
+  // A list cut off by our own limits after its first page counts; any other silence is a failure.
   return last.failure === 'own_bound' && listed.values.length > 0
     ? toMcpFinding(info, listed, first)
     : toFailureFinding('mcp', last)
@@ -269,7 +269,7 @@ type Posted =
 const JSON_TYPE = { 'content-type': 'application/json' }
 const EVENT_TYPE = 'text/event-stream'
 
-/** One message; a stream is read only until its answer. */
+/** Sends one message; a stream is read only until its answer. */
 async function post(
   { url, client }: McpTarget,
   { id, headers, body }: McpMessage,
@@ -293,7 +293,7 @@ async function post(
   return { answered: true, answer, reply: replies.find((reply) => reply !== null) ?? null }
 }
 
-/** Does this address open a stream that names where to post? */
+/** Whether this address opens a stream that names where to post. */
 async function isSseOnly(client: McpTarget['client'], url: string): Promise<boolean> {
   const stream = openStream(client, url)
   const endpoint = await stream.endpoint
@@ -369,7 +369,7 @@ function openStream(client: McpTarget['client'], url: string) {
   }
 }
 
-/** Only on the stream's own origin: a seller must not send us anywhere else. */
+/** Only an address on the stream's own origin: a seller must not send us anywhere else. */
 function toEndpoint(data: string, url: string): string | null {
   const target = URL.parse(data.trim(), url)
   return target?.origin === new URL(url).origin ? target.href : null
@@ -391,7 +391,7 @@ function unanswered(method: string, reply: RpcReply | null): Finding {
   }
 }
 
-/** A server that requires a token may say where to get one: that is worth knowing too. */
+/** The finding for a refusal. A server that requires a token may say where to get one, which is recorded. */
 async function judgeRefusal(
   target: { url: string; client: Fetcher; now: () => number },
   answer: ProbeAnswer,
@@ -452,7 +452,7 @@ function judgeBrokenSession(finding: Finding, { id }: McpSession): Finding {
   return toFinding({ ...finding, saw, isMeant: true, faults: [{ what: saw, change }] })
 }
 
-/** Error of a server of the current era that speaks other revisions than the one asked. */
+/** The error of a server of the current era that does not speak the requested revision. */
 const UNSUPPORTED_VERSION = -32_022
 
 /** Errors that only a server of the current era gives: bad headers, missing capability, version. */
@@ -462,7 +462,7 @@ const CURRENT_ERRORS = new Set([-32_020, -32_021, UNSUPPORTED_VERSION])
 function isCurrentEraError(reply: RpcReply | null): boolean {
   if (reply?.kind !== 'error' || !CURRENT_ERRORS.has(reply.code)) return false
   if (reply.code !== UNSUPPORTED_VERSION) return true
-  // It may also name former revisions: those are reached by `initialize`.
+  // Such a server may also name former revisions, which `initialize` reaches.
   const supported = isJsonObject(reply.data) ? reply.data.supported : undefined
   return !(Array.isArray(supported) && supported.some((each) => String(each) <= MCP_FORMER))
 }

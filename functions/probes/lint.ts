@@ -88,7 +88,7 @@ export function createCheck(parts: CheckParts): Check {
       const own = [...(await declared()).values()].filter((row) => row.listing_id === plan.id)
       const target = toInertLine(url, MAX_SHOWN_URL)
       const report = await lintPlan(target, plan, client, now, { declared: own })
-      const taken = `It is listed as ${plan.id}, and was asked as listed.`
+      const taken = `It is listed as ${plan.id}, and was probed as listed.`
       return { kind: 'report', report: { ...report, right: [taken, ...report.right] } }
     })
   }
@@ -165,7 +165,7 @@ export async function lintUrl(
   )
 }
 
-/** A host that looks like another one's is how buyers are led astray. */
+/** Reports a host that looks like another one, because such hosts lead buyers astray. */
 function judgeHost(host: string): LintProblem[] {
   const forgery = findHostForgery(host)
   if (forgery === null) return []
@@ -173,7 +173,7 @@ function judgeHost(host: string): LintProblem[] {
   return [{ what: `the host ${host} may be taken for another: ${forgery}`, change }]
 }
 
-/** The handshakes behind it: the finding that says what the address is, and every request. */
+/** The handshakes of a report: the finding that decides what the address is, and every request. */
 export async function examineUrl(
   url: string,
   as: ProbeProtocol | undefined,
@@ -194,7 +194,7 @@ export async function examineUrl(
   return { chosen: chooseFinding(findings) ?? NOTHING, asked: requested }
 }
 
-/** Which of several findings decides what an address is: the best handshake, else what was meant. */
+/** The finding that decides what an address is: the best handshake, else the protocol that was meant. */
 function chooseFinding(findings: readonly Finding[]): Finding | undefined {
   return (
     findings.find(({ outcome }) => outcome === 'spoke') ??
@@ -207,7 +207,7 @@ function chooseFinding(findings: readonly Finding[]): Finding | undefined {
   )
 }
 
-/** An address that asks for money, or answers in a protocol's errors, is not tried as anything plain. */
+/** An address that requires payment, or answers in a protocol's errors, is not tried as plain HTTP. */
 function isSettled({ kind }: Handshake, findings: readonly Finding[]): boolean {
   const meant = findings.filter(({ isMeant }) => isMeant)
   return (
@@ -282,7 +282,7 @@ export async function lintPlan(
   const { drift = [] } = mergeFinding({}, finding, plan, toInstant(now()))
   const drifted = drift.map((row) => ({
     what: toInertLine(toDriftSentence(row), MAX_SENTENCE),
-    change: 'Make the two agree.',
+    change: 'Make the service and the listing agree.',
   }))
   return toLintReport(target, finding, requested, [
     ...own,
@@ -345,7 +345,7 @@ export function createAnonymousProbes({
   }
 }
 
-/** @returns a release function for both slots, or the reason for having none. */
+/** @returns a function that frees both slots, or the reason for having none */
 function enter(clients: Budget, hosts: Budget, client: string, host: string) {
   const place = clients.take(client)
   if (typeof place === 'string') return place

@@ -8,22 +8,21 @@ import { createLog } from '../ports/log.ts'
 import { createSigner, type Signer } from '../receipts/receipts.ts'
 import { hasLedger } from '../store/sqlite.ts'
 
-/** What the key of probes is derived for, and how long a signature is good (seconds). */
+/** The purpose that the probes' key is derived for, and how long signatures are valid (seconds). */
 const PURPOSE = 'web-bot-auth'
 const REQUEST_S = 300
 const DIRECTORY_S = 86_400
 
-/** Of the signature among those of a message, and of our address among `Signature-Agent`. */
+/** The label of our signature in a message, and of our address in `Signature-Agent`. */
 const LABEL = 'sig1'
 
 const MEDIA_TYPE = 'application/http-message-signatures-directory+json'
 
 /**
- * Signs requests that this directory sends by itself: HTTP Message Signatures (RFC 9421) as Web Bot
- * Auth has them (draft-ietf-webbotauth-httpsig-protocol-01). `Signature-Agent` must be an https
- * origin, so a directory at another address signs nothing. Bodies are not covered.
- *
- * @param signer rejects while the ledger is down: the request then goes unsigned, and the log says so
+ * Signs requests that this directory sends by itself: HTTP Message Signatures (RFC 9421) in the
+ * form of Web Bot Auth (draft-ietf-webbotauth-httpsig-protocol-01). `Signature-Agent` must be an
+ * https origin, so a directory at any other address signs nothing. Bodies are not covered.
+ * @param signer rejects while the ledger is down: the request is then sent unsigned, and the log says so
  */
 export function createRequestSigner(
   { config, clock, log }: Pick<Parts, 'config' | 'clock' | 'log'>,
@@ -46,7 +45,7 @@ export function createRequestSigner(
       '"@path"': target.pathname,
       [`"signature-agent";key="${LABEL}"`]: agent,
     }
-    // The same request may be sent twice within a second, and a seller may refuse what it saw.
+    // The same request may be sent twice within a second, and a seller may refuse a repeated signature.
     const nonce = randomBytes(16).toString('base64')
     const parameters = `${toTimes(clock.now(), REQUEST_S)};nonce="${nonce}";tag="web-bot-auth"`
     return { 'signature-agent': `${LABEL}=${agent}`, ...signMessage(key, covered, parameters) }
@@ -57,12 +56,12 @@ function isSigning({ PROBE_SIGN, BASE_URL }: Pick<Config, 'PROBE_SIGN' | 'BASE_U
   return PROBE_SIGN && BASE_URL.startsWith('https:')
 }
 
-/** The server's key for probes; the first call makes it. */
+/** The server's key for probes; the first call creates it. */
 export function createProbeSigner({ ledger, clock }: Pick<Parts, 'ledger' | 'clock'>) {
   return createSigner(ledger.store, clock, PURPOSE)
 }
 
-/** For commands: signs with the server's key, where there is a ledger that can hold one. */
+/** Signs with the server's key in commands, if there is a ledger that can hold one. */
 export function signFromLedger(config: Config): SignRequest {
   const parts = {
     config,
@@ -83,8 +82,8 @@ export function signFromLedger(config: Config): SignRequest {
 }
 
 /**
- * `GET /.well-known/http-message-signatures-directory`: the key as a JSON Web Key Set, signed for this
- * address, so that nobody can show it as theirs. Empty where nothing is signed.
+ * `GET /.well-known/http-message-signatures-directory`: the key as a JSON Web Key Set, signed for
+ * this address, so that nobody can present it as theirs. Empty where nothing is signed.
  */
 export function createKeyDirectory(parts: Parts) {
   const { config, clock } = parts

@@ -92,12 +92,12 @@ function toError(code: number, message: string) {
   return { jsonrpc: '2.0', id: null, error: { code, message } }
 }
 
-/** Results of a message that doesn't ask for a number of them. */
+/** How many results a message gets that requests no number. */
 const RESULTS = 5
 
 const DataSchema = v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))
 
-/** A message is a search: its text is the query, data parts are filters. No task is ever made. */
+/** A message is a search: its text is the query, data parts are filters. No task is ever created. */
 function createSearchExecutor(directory: Directory): AgentExecutor {
   return {
     async execute({ userMessage, contextId }, bus) {
@@ -105,12 +105,12 @@ function createSearchExecutor(directory: Directory): AgentExecutor {
       bus.finished()
     },
     async cancelTask() {
-      // There is never a task to cancel: the handler refuses before it gets here.
+      // There is never a task to cancel: the handler refuses before this is called.
     },
   }
 }
 
-/** What an executor throws, the package only logs: files are refused before it begins. */
+/** Refuses files before the executor begins, because the package only logs what an executor throws. */
 class TextsAndData extends DefaultRequestHandler {
   override async sendMessage(params: SendMessageRequest, context: ServerCallContext) {
     if (params.message?.parts.some(isFile) === true)
@@ -125,7 +125,7 @@ function isFile({ content }: Part): boolean {
   return content?.$case === 'raw' || content?.$case === 'url'
 }
 
-/** A data part `{"find": "operations"}` asks for what to call instead of listings. */
+/** A data part `{"find": "operations"}` requests operations instead of listings. */
 function answer(directory: Directory, { parts }: Message): Answer {
   const requested = readQuery(parts)
   if (typeof requested === 'string') return { error: requested }
@@ -141,7 +141,7 @@ function answer(directory: Directory, { parts }: Message): Answer {
   return { ...rest, results, texts: SELLER_TEXTS }
 }
 
-/** @returns the parameters of a search, or a sentence about what cannot be read. */
+/** @returns the parameters of a search, or a sentence about what cannot be read */
 function readQuery(parts: readonly Part[]): SearchQueryText | string {
   const text = parts
     .flatMap(({ content }) => (content?.$case === 'text' ? [content.value] : []))
@@ -159,15 +159,15 @@ function readQuery(parts: readonly Part[]): SearchQueryText | string {
   return { ...(text !== '' && { q: text.slice(0, MAX_QUERY_CHARACTERS) }), ...filters }
 }
 
-/** The same twice: people are shown the text of a message, programs read its data. */
+/** Holds the answer twice: people see a message's text, programs read its data. */
 function toMessage(data: Answer, contextId: string): Message {
   const parts = [{ data, mediaType: 'application/json' }, { text: toAnswerText(data) }]
   return Message.fromJSON({ messageId: randomUUID(), contextId, role: 'ROLE_AGENT', parts })
 }
 
 /**
- * The answer in sentences, one line per result, for agents and people who only read text. All of it
- * is in the data part as well.
+ * The answer in sentences, one line per result, for agents and people who only read text. The data
+ * part has all of it as well.
  */
 function toAnswerText(answer: Answer): string {
   if ('error' in answer) {
@@ -197,7 +197,7 @@ function toPrice(usd: number | undefined): string {
   return usd === 0 ? ' Free.' : ` From ${toUsd(usd)}.`
 }
 
-/** The answer to a message: listings, operations, or why neither. */
+/** The answer to a message: listings, operations, or an error. */
 type Answer =
   | ({ results: CompactRow[] } & Counted)
   | OperationsAnswer

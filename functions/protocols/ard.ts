@@ -38,15 +38,15 @@ const ERROR_CODES = new Map([
 ])
 const codeOf = (status: number) => ERROR_CODES.get(status) ?? 'INVALID_ARGUMENT'
 
-const BAD_TOKEN = 'pageToken: expected a token we gave.'
+const BAD_TOKEN = 'pageToken: expected a token from an earlier answer.'
 const MAX_BODY_BYTES = 16 * 1024
 const URN = /^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/
 
 type ArdParts = DirectoryParts & ProtocolLimits & BodyBudgets
 
 /**
- * The registry API of ARD 0.91 (§5.3) over our listings. It federates with nobody, whatever a search
- * asks for, and has no `explore`, which is optional.
+ * The registry API of ARD 0.91 (§5.3) over our listings. It uses no other registry, whatever a
+ * search asks for, and lacks `explore`, which is optional.
  */
 export function createArdEndpoints(parts: ArdParts) {
   const directory = createDirectory(parts, 'api')
@@ -69,7 +69,7 @@ function createSearch(parts: ArdParts, directory: Directory) {
     const start = Number(readPageToken(pageToken, JSON.stringify(query), BAD_TOKEN) ?? 0)
     const constraints = readConstraints(query, baseUrl)
     const rows = await parts.release().protocolData.ardRows()
-    // With a filter any of them may fit.
+    // With a filter, any listing may fit.
     const ranked = constraints.length === 0 ? start + pageSize + 1 : Number.POSITIVE_INFINITY
     const found = findIds(parts.release(), query.text, ranked)
       .flatMap((id) => rows.get(id) ?? [])
@@ -78,7 +78,7 @@ function createSearch(parts: ArdParts, directory: Directory) {
     parts.ledger.usage.searched(shown, 'api')
     const results = await Promise.all(
       shown.map(async (id, at) => {
-        // 100 for the first result and falling with its rank: how well it fits, never trust.
+        // 100 for the first result, falling with its rank: it says how well the result fits, not trust.
         const score = Math.max(1, Math.round(100 / (1 + (start + at) / 10)))
         const view = await directory.listing(id)
         return view && { ...toArdEntry(view, baseUrl), score, source: `${baseUrl}/ard` }
@@ -124,7 +124,7 @@ function createAgentEndpoint(parts: ArdParts, directory: Directory): Handler {
 
 type Search = ReturnType<typeof createSearch>
 
-/** Reads its JSON body; errors take ARD's own form. */
+/** Reads the JSON body; errors take ARD's own form. */
 function createSearchEndpoint(parts: ArdParts, search: Search): Handler {
   return async function ardSearch({ req }: H3Event): Promise<Response> {
     if (req.method !== 'POST') return refuse(405, ASK_BY_POST, ALLOWED)
@@ -144,7 +144,7 @@ function createSearchEndpoint(parts: ArdParts, search: Search): Handler {
   }
 }
 
-const ASK_BY_POST = 'Ask by POST.'
+const ASK_BY_POST = 'Send the search by POST.'
 const ALLOWED = { Allow: 'POST, OPTIONS' }
 
 function refuse(status: number, message: string, headers: Record<string, string> = {}): Response {
@@ -158,7 +158,7 @@ function toSentence(issues: readonly v.BaseIssue<unknown>[]): string {
     .join('; ')
 }
 
-/** Its `url` or `data` is a document of the very `type` it names; its context binds our terms. */
+/** Its `url` or `data` is a document of exactly its `type`; its context binds our terms. */
 export function toArdEntry(view: ListingView, baseUrl: string) {
   const type = toArdType(view)
   const entry = {
@@ -198,7 +198,7 @@ function parseUrn(urn: string, baseUrl: string): string | null {
   return isOurs ? id : null
 }
 
-/** Two to five, made from the listing's own words: its name and its tags, nothing invented. */
+/** Two to five queries, made only from the listing's own name and tags. */
 function toQueries({ name, tags, categories }: ListingView): string[] {
   const words = [...tags, ...categories].map((word) => word.replaceAll('_', ' '))
   return [name, words.slice(0, 3).join(' '), words.slice(3, 6).join(' ')].filter(
@@ -227,7 +227,7 @@ const MOST_REQUESTED = 100
 
 const ArdSearchSchema = v.strictObject({
   query: QuerySchema,
-  /** Taken as the standard has it; the answer is our own listings, whatever it says. */
+  /** Accepted because the standard has it; whatever it says, the answer is our own listings. */
   federation: v.optional(v.picklist(['auto', 'referrals', 'none']), 'none'),
   pageSize: v.optional(whole(1, MOST_REQUESTED), DEFAULT_PAGE),
   pageToken: v.optional(v.pipe(v.string(), v.maxLength(100))),
@@ -251,7 +251,7 @@ interface Constraint {
   values: readonly string[]
 }
 
-/** The values of an entry, by the IRI of a term. */
+/** Reads the values of an entry for a term; by the term's IRI. */
 type Reader = (entry: ArdRow) => readonly string[]
 type Terms = ReadonlyMap<string, Reader>
 
@@ -275,7 +275,7 @@ function createTermReader(context: ArdQuery['@context'], baseUrl: string) {
   const own = toOwnNamespace(baseUrl)
   const bound = new Map([
     ...ARD_TERMS.map((term) => [term, ARD_NAMESPACE + term] as const),
-    // Without a prefix too: clients asked so before entries had namespaces.
+    // Also without a prefix, because clients sent these before entries had namespaces.
     ...['kind', 'category', 'rail'].map((term) => [term, own + term] as const),
     ['tag', `${ARD_NAMESPACE}tags`] as const,
     ...readBindings(context),

@@ -19,13 +19,13 @@ export type DirectoryParts = SearchParts & Pick<Parts, 'release'>
 
 export type Directory = ReturnType<typeof createDirectory>
 
-/** The one service behind every endpoint: the same query gives the same listings everywhere. */
+/** The one service behind every protocol: the same query gives the same listings everywhere. */
 export function createDirectory(parts: DirectoryParts, src: ClickSource) {
   const search = createReleaseSearch(parts, src)
   const findOperations = createFindOperations(parts)
   const planTask = createPlanTask(parts)
   const read = <View>(path: string) => readBuilt<View>(parts.release(), path)
-  // Only ids of the release reach its files: an id is never part of another address.
+  // Only ids in the release reach its files, so an id can never be part of another address.
   const readOf = async <View>(toPath: (id: string) => string, requested: string) => {
     const id = currentId(parts.release(), requested)
     return parts.release().listings.has(id) ? read<View>(toPath(id)) : null
@@ -34,7 +34,7 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource) {
     compare: createComparison(parts),
     /** Operations for a task; takes the parameters of `GET /api/v1/operations`. */
     findOperations: (parameters: SearchQueryText) => findOperations(toQueryText(parameters)),
-    /** Sellers of a task; the input's members and the filters of `GET /api/v1/tasks/<id>/plan`. */
+    /** Sellers of a task; takes the input's members and the filters of `GET /api/v1/tasks/<id>/plan`. */
     plan: (task: string, { input, ...filters }: PlanRequested) =>
       planTask(task, new URLSearchParams(toQueryText({ ...toTexts(input), ...filters }))),
     search(parameters: SearchQueryText) {
@@ -54,8 +54,8 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource) {
 }
 
 /**
- * Ids of the listings that a text finds, the best first; without words all, the most trusted first.
- * Nothing is counted as shown here: the endpoint reports what it shows.
+ * Ids of the listings that a text finds, the best first; without words all ids, the most trusted
+ * first. Nothing is counted as shown here: the endpoint reports what it shows.
  */
 export function findIds({ search }: Pick<Release, 'search'>, text: string, most: number): string[] {
   const q = text.toWellFormed().trim()
@@ -72,7 +72,7 @@ interface PlanRequested {
   limit?: number | undefined
 }
 
-/** Lists and objects go as JSON, as the query of a plan has them. */
+/** Lists and objects become JSON, as in the query of a plan. */
 function toTexts(input: Readonly<Record<string, unknown>>): SearchQueryText {
   return Object.fromEntries(
     Object.entries(input).map(([name, value]) => [

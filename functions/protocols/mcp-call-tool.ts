@@ -58,8 +58,8 @@ const CHANGES_THINGS = {
 }
 
 /**
- * One object for an answer and for an x402 seller's terms: clients of the former package check
- * every structured result against it, errors too, and all accept one that may have both.
+ * One object for an answer and for an x402 seller's terms: clients of the former package check every
+ * structured result against it, errors too, and all of them accept an object that may have both.
  */
 const output = v.looseObject({
   status: optional(v.number(), 'Of an answer: its HTTP status.'),
@@ -72,7 +72,7 @@ const output = v.looseObject({
   error: optional(v.unknown(), 'Of a 402: why it was not paid.'),
 })
 
-/** `call_listing`: x402 and MPP over MCP; what the client signs is passed on unchanged. */
+/** `call_listing`: x402 and MPP over MCP; the client's signature is passed on unchanged. */
 export function createCallTool(directory: Directory, call: CallListing): OfferedTool {
   const shapes = { input: CallToolInput, output, annotations: CHANGES_THINGS }
   return createTool('call_listing', shapes, async (input, meta) => {
@@ -95,7 +95,7 @@ export function createCallTool(directory: Directory, call: CallListing): Offered
   })
 }
 
-/** Member of `_meta` with both, where the call came over MCP. */
+/** The member of `_meta` that has both, in an MCP call. */
 const RECEIPT_META_KEY = 'directory/call-receipt'
 
 /** The directory's own receipt of a paid call: its address, and the secret that is given out once. */
@@ -142,7 +142,7 @@ function toCallRequest(
     method,
     endpoint,
     headers: {
-      // Answers are read as text.
+      // Answers are read as text, so they must not be compressed.
       'accept-encoding': 'identity',
       ...headers,
       ...(body !== undefined && !isText && !hasType && { 'content-type': 'application/json' }),
@@ -153,7 +153,7 @@ function toCallRequest(
   }
 }
 
-/** Nothing else bounds them here: on a socket Node's parser would. */
+/** Checks limits that Node's parser enforces on a socket, and nothing else enforces here. */
 function findHeaderExcess(headers: Readonly<Record<string, string>>): string | null {
   const sizes = Object.entries(headers).map(([name, value]) => name.length + value.length)
   const size = sizes.reduce((sum, each) => sum + each, 0)
@@ -171,7 +171,7 @@ const ProblemSchema = v.object({
 
 /** A refusal by the relay, in a sentence: a problem document would look like the seller's. */
 function toOwnRefusal({ headers, body }: CallAnswer): CallToolResult | null {
-  // No seller's answer can name us there: the relay drops such a line.
+  // No seller's answer can name the relay here: the relay drops such a line.
   if (!headers['proxy-status']?.includes(PROXY_NAME)) return null
   const problem = v.safeParse(ProblemSchema, parseJson(body.toString('utf8')))
   if (!problem.success) return null
@@ -184,12 +184,12 @@ function toOwnRefusal({ headers, body }: CallAnswer): CallToolResult | null {
 /** MPP over MCP: members of `_meta` for terms, incoming credentials and receipts. */
 const MPP_REQUIRED_META = 'org.paymentauth/payment-required'
 const MPP_RECEIPT_META = 'org.paymentauth/receipt'
-/** x402's, on the answer to a paid call. */
+/** x402's receipt on the answer to a paid call. */
 const RECEIPT_META = 'x402/payment-response'
 
 /**
- * The unpaid answer, and one whose payment failed: the terms as an error result. Those of x402 are
- * its content, exactly twice; those of MPP go into `_meta`: each client looks in its own place.
+ * The unpaid answer, or an answer whose payment failed: the terms as an error result. x402's terms
+ * are its content, exactly twice; MPP's go into `_meta`. Each client looks in its own place.
  */
 function toPaymentRequired(answer: CallAnswer): CallToolResult {
   const terms = readPaymentRequired(answer.headers, answer.body.toString('utf8'))
@@ -230,7 +230,7 @@ function toAnswer(answer: CallAnswer): CallToolResult {
   }
 }
 
-/** What the relay sees of a caller: its limits and its guard against loops use these. */
+/** What the relay needs to know of a caller, for its limits and its guard against loops. */
 type Caller = Pick<ProtocolRequest, 'ip' | 'headers' | 'signal' | 'runtime'>
 
 export interface CallRequest {
@@ -250,8 +250,8 @@ export interface CallAnswer {
 }
 
 /**
- * One call through the relay itself: the same limits, guard, counts and settlement notes as for a
- * call over HTTP, except that request and response were never on a socket of ours.
+ * Makes one call through the relay itself: limits, guard, counts and settlement notes are the same
+ * as for a call over HTTP, but request and response are never on a socket of ours.
  * @param maxBytes bytes of the answer's body that are read; the rest is left with the seller
  */
 export async function callThroughRelay(
@@ -264,11 +264,11 @@ export async function callThroughRelay(
   const query = endpoint === undefined ? '' : `?endpoint=${encodeURIComponent(endpoint)}`
   const response = await inject(
     (req, res) => {
-      // The guard against loops compares the port this service was reached on.
+      // The guard against loops compares the port on which this service was reached.
       const { localAddress, localPort } = caller?.runtime?.node?.req.socket ?? {}
       Object.assign(req.socket, { localAddress, localPort })
       void relay(req, res)
-      // The relay sees a caller that left, as on a socket.
+      // The relay notices a caller that left, as on a socket.
       const leave = () => void res.destroy()
       if (caller?.signal.aborted === true) leave()
       else caller?.signal.addEventListener('abort', leave, { once: true })
@@ -300,7 +300,7 @@ async function readAtMost(stream: Readable, max: number) {
     size += chunk.length
     if (size > max) break
   }
-  // Leaving the loop early destroyed the stream: the relay sees a caller that hung up.
+  // Leaving the loop early destroyed the stream: to the relay the caller hung up.
   return { bytes: Buffer.concat(chunks).subarray(0, max), isCut: size > max }
 }
 
@@ -332,7 +332,10 @@ const CallToolInput = toolInput({
   ),
 })
 
-/** The relay knows who calls and how much is sent; a hop has its own fields (RFC 9110 §7.6.1). */
+/**
+ * Fields that the relay sets, because it knows the caller and the length, or that belong to a hop
+ * (RFC 9110 §7.6.1).
+ */
 const NOT_THE_CALLERS = new Set(
   namesIn(`
     connection content-length expect forwarded host keep-alive te trailer transfer-encoding
@@ -342,11 +345,11 @@ const NOT_THE_CALLERS = new Set(
 
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,200}$/
 
-/** Visible characters, spaces, tabs and Latin-1, as HTTP has them. */
+/** Visible characters, spaces, tabs and Latin-1, as HTTP allows. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
- * The error in the header fields an agent gives for a seller; null without one.
+ * The error in the header fields that an agent gives for a seller; null without an error.
  * @example findToolHeaderFault({ 'x-key': 'a\r\nb' }) → 'headers.x-key: …'
  */
 export function findToolHeaderFault(headers: Readonly<Record<string, string>>): string | null {

@@ -41,7 +41,7 @@ import { EFFECTS, KINDS, RAILS, RUNS, SEARCH_SORTS } from '../../src/domain/wire
 import type { InputError } from '../http/answers.ts'
 import type { Directory } from './directory.ts'
 
-/** Results an agent gets unless it asks for more: as many as fit into two kilobytes. */
+/** Results that an agent gets unless it requests more: as many as fit into two kilobytes. */
 const TOOL_RESULTS = OPERATIONS_ENDPOINT.defaultLimit
 const MOST_TOOL_RESULTS = OPERATIONS_ENDPOINT.maxLimit
 
@@ -72,13 +72,13 @@ const words = optional(
   'The task in plain words.',
 )
 
-/** Names that other interfaces have for an argument: they are taken too, and not listed. */
+/** Names that an argument has in other interfaces: these are accepted too, but not listed. */
 const OTHER_NAMES: readonly [other: string, argument: string, schema: v.GenericSchema][] = [
   ['listing_id', 'id', listingId],
   ['q', 'query', words],
 ]
 
-/** The same arguments under their own names. Under both names at once, neither is known. */
+/** Renames such arguments to their own names. If both names are given, the foreign one counts as unknown. */
 function withOwnNames(
   { entries }: ToolInput,
   given: Readonly<Record<string, unknown>>,
@@ -108,7 +108,7 @@ const LISTS = {
     ),
 }
 
-/** The arguments of a tool, and their values, in a directory that may be without payments or trust. */
+/** The arguments of a tool, and their values, in a directory that may lack payments or trust. */
 function toOfferedInput({ entries }: ToolInput, switches: Switches): ToolInput {
   const isThere = (word: string) => isOffered(word, switches)
   const offered = Object.entries(entries).filter(([name]) => isThere(name))
@@ -188,7 +188,7 @@ const CompareToolInput = toolInput({
 
 const FacetsToolInput = toolInput({})
 
-/** Operations searched for one that belongs to the first result. */
+/** How many operations are searched for one that belongs to the first result. */
 const MOST_OPERATIONS = 20
 
 const FoundSchema = v.object({
@@ -215,7 +215,7 @@ const FacetsSchema = v.object({
   sources: counts,
 })
 
-/** The tools that only read, in the order they are listed: all but `call_listing`. */
+/** The tools that only read, in the order they are listed: all except `call_listing`. */
 export function createReadingTools(directory: Directory): OfferedTool[] {
   return [
     // The same rows in the same order as `GET /api/v1/search`, compact.
@@ -276,7 +276,7 @@ function reads<const Input>(input: Input, output: v.GenericSchema) {
   return { input, output, annotations: READ_ONLY }
 }
 
-/** The compact kit of a listing, with its operation that fits the words best. */
+/** The compact kit of a listing, with the operation that fits the words best. */
 async function kitFor(
   directory: Directory,
   id: string,
@@ -300,23 +300,23 @@ function toText(problems: readonly Pick<InputError, 'name' | 'detail' | 'allowed
     .join('; ')
 }
 
-/** What a client sends next to the arguments of a call: `_meta`. */
+/** `_meta`: what a client sends beside the arguments of a call. */
 export type Meta = Record<string, unknown>
 
 type ToolName = keyof ReturnType<typeof toToolTexts>
 
-/** A tool with both ways to call it: through the official package's server, or directly. */
+/** A tool that can be called in two ways: through the official package's server, or directly. */
 export interface Tool {
   name: ToolName
   register(server: McpServer): void
-  /** @returns that server's answer; null where the server must report wrong arguments */
+  /** @returns the server's answer; null where the server must report wrong arguments */
   answer(given: Record<string, unknown>, meta: Meta): Promise<CallToolResult> | null
 }
 
-/** Makes a tool for a directory that may be without payments or trust. */
+/** Makes a tool for a directory that may lack payments or trust. */
 export type OfferedTool = (switches: Switches) => Tool
 
-/** A server is made for each request: the schemas are written out once for all of them. */
+/** A server is made for each request, so the schemas are prepared once for all servers. */
 export function createTool<const Input extends ToolInput>(
   name: Tool['name'],
   {
@@ -350,12 +350,12 @@ export function createTool<const Input extends ToolInput>(
   }
 }
 
-/** Bounds that a refusal names when they are passed: in the list of tools every client would pay for them. */
+/** Bounds that are not listed, because every client would pay for them; a refusal names them. */
 const UNLISTED = new Set(
   '$schema pattern maxLength minItems maxItems minimum maximum propertyNames'.split(' '),
 )
 
-/** A schema as clients need it to fill it in; the protocol names the dialect. */
+/** A schema with what clients need to fill it in; the protocol names the dialect. */
 function toListed(schema: v.GenericSchema) {
   return mapSchema(
     { ...toJsonSchema(schema, { errorMode: 'ignore' }) },
@@ -363,7 +363,7 @@ function toListed(schema: v.GenericSchema) {
       const isEmpty =
         (name === 'additionalProperties' || name === 'required') &&
         JSON.stringify(value).length === 2
-      // Listed values say their type.
+      // The type follows from the listed values.
       const isStated = name === 'type' && Array.isArray(choices)
       return UNLISTED.has(name) || isEmpty || isStated ? undefined : value
     },
@@ -377,7 +377,7 @@ function toOutline(output: v.GenericSchema) {
   return { type, properties: Object.fromEntries(names.map((name) => [name, {}])) }
 }
 
-/** How the official package reads a schema: what is shown of it, and how a value is checked. */
+/** A schema in the form that the official package reads: what is shown, and how a value is checked. */
 function toStandard(
   { '~standard': standard }: v.GenericSchema,
   shown: Record<string, unknown>,
@@ -393,7 +393,7 @@ function toStandard(
   }
 }
 
-/** Texts of the tools in a directory that may be without payments or trust. */
+/** Texts of the tools in a directory that may lack payments or trust. */
 function toToolTexts({ payments, trust }: Switches) {
   const list = (...words: (string | false)[]) => LIST.format(words.filter((word) => word !== false))
   return {

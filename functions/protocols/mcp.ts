@@ -34,21 +34,21 @@ import {
   readProtocolBody,
 } from './requests.ts'
 
-/** Bytes of one message: a call's body goes through here too. */
+/** Bytes of one message, which may contain the body of a call. */
 const MAX_MESSAGE_BYTES = 1024 * 1024
 /** Messages of one batch, which revisions before 2025-06-18 allow. */
 const MAX_BATCH = 20
 const VERSION = '0.1.0'
 
 /**
- * `/mcp`: streamable HTTP without sessions. The official package speaks the current revision and
- * the former ones; ours are the tools, who is answered, and how often.
+ * `/mcp`: streamable HTTP without sessions. The official package speaks the current and the former
+ * revisions; ours are the tools, who is answered, and how often.
  */
 export function createMcpEndpoint(
   parts: DirectoryParts & ProtocolLimits & BodyBudgets,
   relay: Relay,
 ) {
-  // The package makes a server for each request and doesn't say for which caller.
+  // The package makes a server for each request and doesn't tell it the caller.
   const callers = new AsyncLocalStorage<Pick<ProtocolBody, 'holdUntil'> & Pick<H3Event, 'req'>>()
   const directory = createDirectory(parts, 'mcp')
   const call = (request: CallRequest) => {
@@ -68,7 +68,7 @@ export function createMcpEndpoint(
     return { switches, tools, answerToolCall: createToolCalls(tools, describeServer) }
   }
   let offered = offer(parts.release().site.switches)
-  // Its texts change with a release that has other switches.
+  // The texts change with a release whose switches differ.
   const toOffered = () => {
     const { switches } = parts.release().site
     if (switches !== offered.switches) offered = offer(switches)
@@ -81,7 +81,7 @@ export function createMcpEndpoint(
   const own = new URL(BASE_URL).hostname
   const hosts = isLoopback(HOST) ? [own, 'localhost', '127.0.0.1', '[::1]'] : [own]
   return async function mcpEndpoint({ req }: H3Event): Promise<Response | HTTPResponse> {
-    // Else a page of another origin could use a visitor's browser to read what only that can reach.
+    // Otherwise a page of another origin could use a visitor's browser to read what only that browser can reach.
     const foreign =
       originValidationResponse(req, hosts) ??
       // An attacker's host name may resolve to this machine. Behind a proxy any name may be right.
@@ -95,10 +95,10 @@ export function createMcpEndpoint(
       return toRpcError(
         400,
         -32600,
-        `A batch holds at most ${MAX_BATCH} messages, got ${json.length}.`,
+        `Expected a batch of at most ${MAX_BATCH} messages, got ${json.length}.`,
         taken,
       )
-    // Most calls are searches: they run together, and then their answers are sent.
+    // Most calls are searches, which run together; then their answers are sent.
     await turnEnds()
     const caller = { req, holdUntil }
     const called = await callers.run(caller, () => toOffered().answerToolCall(req, json))
@@ -124,7 +124,7 @@ const CursorSchema = v.object({
 })
 const NO_CURSOR = 'params.cursor: every list here has one page, so no cursor was ever issued.'
 
-/** The message with a cursor; the package would answer with the first page. */
+/** The message with a cursor, for which the package would answer with the first page. */
 function findCursor(json: unknown): v.InferOutput<typeof CursorSchema> | null {
   const messages: unknown[] = Array.isArray(json) ? json : [json]
   return messages.find((message) => v.is(CursorSchema, message)) ?? null
@@ -161,7 +161,7 @@ export function createMcpServer(
 ): McpServer {
   const server = new McpServer(info, {
     instructions: toInstructions(switches),
-    // Nothing is ever announced, so a subscription ends with its answer: none holds a socket.
+    // Nothing is ever announced, so a subscription ends with its answer and holds no socket.
     capabilities: { tools: QUIET, prompts: QUIET, resources: { ...QUIET, subscribe: false } },
     cacheHints: {
       'server/discover': LISTS,
@@ -180,7 +180,7 @@ export function createMcpServer(
 
 const LISTING_URI = 'directory://listing/'
 
-/** `directory://listing/<id>`: the same as `get_listing`, to be attached to a conversation. */
+/** `directory://listing/<id>`: the same as `get_listing`, for attaching to a conversation. */
 function registerListingResource(server: McpServer, directory: Directory): void {
   const template = new ResourceTemplate(`${LISTING_URI}{id}`, { list: undefined })
   const config = {
@@ -190,7 +190,7 @@ function registerListingResource(server: McpServer, directory: Directory): void 
     mimeType: 'application/json',
   }
   server.registerResource('listing', template, config, async (uri) => {
-    // An id needs no encoding: encoded text is not an id.
+    // An id needs no encoding, so encoded text is not an id.
     const view = await directory.listing(uri.href.slice(LISTING_URI.length))
     if (view === null) throw new ResourceNotFoundError(uri.href)
     const text = JSON.stringify(toListingCard(view))
@@ -240,7 +240,7 @@ const meta = {
   [PAYMENT_META]: v.optional(v.unknown()),
   [MPP_CREDENTIAL_META]: v.optional(v.unknown()),
 }
-/** Each call of this revision carries in `_meta` what others send once in a handshake. */
+/** Calls of this revision have in `_meta` what other revisions send once in a handshake. */
 const NEWEST = '2026-07-28'
 const NewestMetaSchema = v.strictObject({
   ...meta,
@@ -273,11 +273,10 @@ const TYPES = ['application/json', 'text/event-stream']
 type AnswerToolCall = (req: Request, json: unknown) => Promise<JSONRPCResultResponse | null>
 
 /**
- * Answers plain calls of tools, which most messages are, as the official package would, byte for
- * byte. The package makes a server for each request, checks the answer against its own schema and
- * the tool's, and opens an event stream for it. A call needs none of that: tools are stateless, and
- * every client takes JSON. Everything invalid or rare is left to the package.
- *
+ * Answers plain tool calls, which most messages are, byte for byte as the official package would.
+ * The package makes a server for each request, checks the answer against its own schema and the
+ * tool's, and opens an event stream. A call needs none of that: tools are stateless, and every
+ * client takes JSON. Everything invalid or rare is left to the package.
  * @param serverInfo the server's description in every answer of the newest revision
  */
 export function createToolCalls(

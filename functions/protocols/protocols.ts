@@ -41,15 +41,15 @@ import {
   readQuery,
 } from './requests.ts'
 
-/** Listings of a category in its Markdown variant; the rest is a search away. */
+/** How many listings the Markdown of a category has; a search finds the rest. */
 const MOST_ROWS = 50
 
 const loadMcp = () => import('./mcp.ts')
 const loadA2a = () => import('./a2a.ts')
 
 /**
- * Loads the protocols' packages, a large part of a start, so a server does it once it answers. If the
- * first message loaded them, all callers would wait half a second.
+ * Loads the protocols' packages. They take much of a start, so a server loads them once it answers;
+ * if the first message loaded them, all callers would wait half a second.
  */
 export async function loadProtocols(): Promise<void> {
   await loadMcp()
@@ -86,7 +86,7 @@ function opensOnce(open: () => Promise<Handler>): Handler {
   }
 }
 
-/** Markdown variants, rendered on request: few read them, and a build would pay for all. */
+/** Markdown variants, rendered on request: few people read them, and a build would have to make all. */
 function createMarkdownEndpoint(parts: DirectoryParts & Pick<Parts, 'problem'>) {
   const directory = createDirectory(parts, 'api')
   const baseUrl = parts.config.BASE_URL
@@ -200,7 +200,7 @@ function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [title, lines.map((line) => `- ${line}`).join('\n')]
 }
 
-/** Keys, header fields, variables and money, before the first call is made. */
+/** Keys, header fields, variables and money that a caller needs before the first call. */
 function toBrought({ auth, invoke, payment }: KitView): string[] {
   const settings = invoke.flatMap((entry) => {
     if (entry.kind === 'http') return []
@@ -287,7 +287,7 @@ function toCompareMarkdown(view: CompareView): string {
   ])
 }
 
-/** `/tasks/<id>.md`: everybody who does it, with price and request. */
+/** `/tasks/<id>.md`: every seller of the task, with price and request. */
 function toTaskMarkdown(task: TaskPage, baseUrl: string): string {
   const shown = task.offers.slice(0, MOST_OFFERS)
   const rest = task.offers.length - shown.length
@@ -316,7 +316,7 @@ function toLine({ id, name, summary, price }: CompactRow, baseUrl: string): stri
   return `- [${toInertMarkdown(name)}](${baseUrl}${pagePath(id)}.md): ${toInertMarkdown(summary)}${cost}`
 }
 
-/** A fence longer than any run of backticks in the code. */
+/** A fence that is longer than any run of backticks in the code. */
 function fenced(code: string): string {
   const longest = largestOf(
     [...code.matchAll(/`+/g)].map(([run]) => run.length),

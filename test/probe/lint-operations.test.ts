@@ -68,7 +68,7 @@ describe('the linter of a listing', () => {
     expect(report.problems).toEqual([
       {
         what: 'The price of GET /dear is $0.09; the listing says at most $0.02.',
-        change: 'Make the two agree.',
+        change: 'Make the service and the listing agree.',
       },
       {
         what: 'GET /gone: status 404',
