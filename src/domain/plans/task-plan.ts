@@ -293,11 +293,10 @@ export function toTaskOffers(
     const row = tasks.find((each) => each.id === id)
     const doing = entries.filter(({ task }) => task === id)
     if (row === undefined) return []
-    // Among equals, the operation that is mapped to the task.
-    const [offer] = (doing.length > 0 ? doing : [whole ?? []].flat())
-      .toSorted((a, b) => Number(b.isMapped) - Number(a.isMapped))
-      .map((entry) => toTaskOffer(listing, entry, row, baseUrl))
-      .sort(compareTaskOffers)
+    const [first] = (doing.length > 0 ? doing : [whole ?? []].flat())
+      .map((entry) => ({ entry, offer: toTaskOffer(listing, entry, row, baseUrl) }))
+      .sort(compareOperations)
+    const offer = first?.offer
     const isPlanned = mappedOf(listing).some(({ task }) => task === id)
     return offer === undefined
       ? []
@@ -386,6 +385,20 @@ const compareTaskOffers = inOrder<TaskOffer>([
   (a, b) => compareText(b.answered?.at.slice(0, 10) ?? '', a.answered?.at.slice(0, 10) ?? ''),
   (a, b) => compareText(a.listing.id, b.listing.id),
 ])
+
+/**
+ * Which operation represents its listing: one that is mapped to the task surely does it; one that buys
+ * or books is a later step of what others only look up. The cheapest counts among those left.
+ */
+const compareOperations = inOrder<{ entry: OperationEntry; offer: TaskOffer }>([
+  (a, b) => Number(b.entry.isMapped) - Number(a.entry.isMapped),
+  (a, b) => Number(isPaying(a.entry)) - Number(isPaying(b.entry)),
+  (a, b) => compareTaskOffers(a.offer, b.offer),
+])
+
+function isPaying({ found }: OperationEntry): boolean {
+  return found.operation.effect === 'pay'
+}
 
 /** The first rule that distinguishes two items decides. */
 function inOrder<Item>(rules: readonly ((a: Item, b: Item) => number)[]) {
