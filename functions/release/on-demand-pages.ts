@@ -14,11 +14,11 @@ import type { PageCode, Release } from './release.ts'
 export interface Page {
   /** Whether its form posts to the page itself. */
   hasForm?: true
-  /** The page shows what only this reader may see. */
+  /** Set if the page shows what only this reader may see. */
   isSecret?: true
-  /** Shown without a token even if the directory is closed. */
+  /** Set if the page is shown without a token even if the directory is closed. */
   isOpen?: true
-  /** Finds its data before its turn: other services are slow, and other pages wait behind it. */
+  /** Fetches its data before its turn, because other services are slow and other pages wait behind it. */
   prepare?(req: IncomingMessage, res: ServerResponse): Promise<Partial<App.Locals>>
   /** Computes its data in its turn. */
   compute?(target: string): Promise<Partial<App.Locals>>
@@ -35,8 +35,8 @@ interface PageParts {
 }
 
 /**
- * Astro's handler of the release being served. It is loaded when first needed. Rendering costs as
- * much as a search, so the limit of searches covers it; pages are made one after another, in turns
+ * Astro's handler for the release being served, loaded when first needed. Rendering costs as much
+ * as a search, so the limit of searches covers it. Pages are rendered one after another, in turns
  * between clients, and none for a client that has left.
  */
 export function createOnDemandPages(parts: PageParts) {
@@ -75,9 +75,9 @@ export function createOnDemandPages(parts: PageParts) {
   }
   return {
     has: (path: string) => pages.has(path),
-    /** Whether a form can be sent to it. */
+    /** Whether the page takes a form. */
     hasForm: (path: string) => pages.get(path)?.hasForm === true,
-    /** Answers GET and HEAD of such a page, and a form that was sent to it; false leaves the request to the next layer. */
+    /** Answers GET and HEAD of such a page, and forms sent to it; false leaves the request to the next layer. */
     serve(req: IncomingMessage, res: ServerResponse, path: string, next: () => void): boolean {
       const page = pages.get(path)
       if (page === undefined || !takes(page, req.method)) return false
@@ -94,7 +94,7 @@ export function createOnDemandPages(parts: PageParts) {
 /** How many pieces may wait: per client and in total. */
 const MAX_WAITING = { perClient: 32, inAll: 512 }
 
-/** Does work one piece at a time, in turns between clients, so that one client's queue does not delay the others. */
+/** Does work one piece at a time, in turns between clients, so that one client's queue does not delay others. */
 function createFairQueue() {
   // Clients in the order of their turns; a Map keeps insertion order.
   const waiting = new Map<string, (() => Promise<void>)[]>()
@@ -120,7 +120,7 @@ function createFairQueue() {
     isRunning = false
   }
   return {
-    /** @returns when the work is done, or `full` at once where the queue is full */
+    /** @returns `done` when the work is done, or `full` at once if the queue is full */
     async run(client: string, work: () => Promise<void>): Promise<'done' | 'full'> {
       const own = waiting.get(client) ?? []
       if (own.length >= MAX_WAITING.perClient || count >= MAX_WAITING.inAll) return 'full'
@@ -166,7 +166,7 @@ type AstroHandler = (
 
 /**
  * Imports page code once for each name. A process never frees a module, so releases that differ
- * only in content must share theirs. The next request retries a failure.
+ * only in content must share theirs. After a failure the next request tries again.
  */
 function createPageCodeLoader(): (code: PageCode) => Promise<AstroHandler> {
   const loaded = new Map<string, Promise<AstroHandler>>()
@@ -180,7 +180,7 @@ function createPageCodeLoader(): (code: PageCode) => Promise<AstroHandler> {
   }
 }
 
-/** Reads everything at once, as the release may be gone later. @throws before any of it is run */
+/** Reads everything at once, because the release may be removed later. @throws before any of the code runs */
 async function importVerified({ folder, files }: PageCode): Promise<AstroHandler> {
   for (const [path, sha256] of files)
     if (hash('sha256', await readFile(join(folder, path))) !== sha256)

@@ -11,7 +11,7 @@ interface Stated extends Pick<ReleaseFile, 'also_search' | 'tasks'> {
   >
 }
 
-/** What the texts of a release add to every response over its index: rows, and bytes between them. */
+/** The bytes that a release's texts add to every response over its index: rows, and what is between them. */
 export function prepareTexts(index: SearchIndex, { texts, also_search, tasks }: Stated) {
   const { showcase, featured_label, sponsored_policy, ranking, attribution } = texts
   const before = { sponsored: [], sponsored_policy, also_search, ranking, payments_enabled: false }
@@ -19,12 +19,12 @@ export function prepareTexts(index: SearchIndex, { texts, also_search, tasks }: 
   const named = tasks.filter(({ sellers }) => sellers > 0)
   return {
     featured: featuredRows(index, showcase),
-    /** From the end of the showcase to our own listings that match. */
+    /** The part between the showcase and our own listings that match. */
     afterFeatured: toBytes(`],"featured_label":${label},"featured_first_party":[`),
-    /** From the end of those to the notes, and from there to the end. */
+    /** `beforeNotes`: the part between our own listings and the notes; `afterNotes`: the rest. */
     beforeNotes: toBytes(`],${JSON.stringify(before).slice(1, -1)},"notes":`),
     afterNotes: toBytes(`,"attribution":${JSON.stringify(attribution)}}`),
-    /** By task id: these bytes of an answer to a query that names the task. */
+    /** By task id: the bytes that an answer to a query for the task has. */
     tasks: new Map(named.map((task) => [task.id, `,"tasks":[${JSON.stringify(task)}]`])),
   }
 }

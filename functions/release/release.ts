@@ -68,7 +68,7 @@ async function loadRelease(
     /** Removed at their seller's request; never among `listings`. */
     optedOut,
     gone,
-    /** Which listings share a host: claims are judged by it. */
+    /** Which listings share a host, for judging claims. */
     sharedHosts: file.shared_hosts,
     search,
     operations: await openIndex(folder, 'data/operations.index'),
@@ -111,7 +111,9 @@ async function openIndex(folder: string, path: string): Promise<SearchIndex> {
 /** An index that passes its checksums but cannot be parsed was built by another version. */
 function damagedIndex(path: string, error: unknown): OperatorError {
   if (error instanceof TypeError || error instanceof RangeError)
-    return new OperatorError(`${path} is of another version of Waypost: build again with this one.`)
+    return new OperatorError(
+      `${path} was built by another version of Waypost: build again with this version.`,
+    )
   const reason = error instanceof Error ? error.message : String(error)
   return new OperatorError(`${path}: ${reason} Build again.`)
 }
@@ -124,7 +126,7 @@ async function readReleaseFile(path: string): Promise<ReleaseFile> {
   if (parsed.success) return parsed.output
   const place = v.getDotPath(parsed.issues[0]) ?? 'the file'
   throw new OperatorError(
-    `${path} is damaged or of another version of Waypost (${place}): build again`,
+    `${path} is damaged or was built by another version of Waypost (${place}): build again`,
   )
 }
 
@@ -232,7 +234,7 @@ async function readRows<Row>(
   return rows
 }
 
-/** Rows by their ids. @throws OperatorError at the first row of another version of Waypost */
+/** Rows by id. @throws OperatorError at the first row that another version of Waypost wrote */
 async function readChecked<Schema extends v.GenericSchema<unknown, { id: string }>>(
   read: (name: string) => Promise<string>,
   name: string,
@@ -243,7 +245,7 @@ async function readChecked<Schema extends v.GenericSchema<unknown, { id: string 
     const row = v.safeParse(schema, each)
     if (!row.success)
       throw new OperatorError(
-        `The release is of another version of Waypost (${v.getDotPath(row.issues[0]) ?? 'a row'}): build again with this one.`,
+        `The release was built by another version of Waypost (${v.getDotPath(row.issues[0]) ?? 'a row'}): build again with this version.`,
       )
     rows.set(row.output.id, row.output)
     if (rows.size % ROWS_AT_A_TIME === 0) await pause()

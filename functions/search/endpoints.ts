@@ -85,7 +85,7 @@ export function createCompareList(
   })
 }
 
-/** Only this many of the ids beyond the limit are named. */
+/** How many ids beyond the limit are named. */
 const MOST_NAMED = 6
 /** Characters of an id that no listing has. */
 const MOST_SHOWN = 80
@@ -134,8 +134,8 @@ function toReason({ gone }: Release, id: string): string {
 const NAMES = ['view', 'operation', 'rail']
 
 /**
- * `GET /api/v1/listings/<id>/kit.json?view=compact`, which `operation` and `rail` mean too: they
- * choose one of a compact kit. Without a query it is a file.
+ * `GET /api/v1/listings/<id>/kit.json?view=compact`. `operation` and `rail` imply the compact view:
+ * they choose one of its operations. Without a query the answer is a file.
  */
 export function createKit(
   parts: Pick<Parts, 'problem' | 'release' | 'limits' | 'config'>,
@@ -152,7 +152,7 @@ export function createKit(
       return problem('listing-not-found', { detail: toUnknownText(release(), id) })
     const view = requested.view === 'compact' ? toCompactKit(whole, requested) : whole
     if (view !== null) return { view }
-    const detail = `unknown operation; the listing has ${whole.operations.length + whole.tools.length + whole.skills.length}, counted from 0, and others names them`
+    const detail = `expected the number of an operation; the listing has ${whole.operations.length + whole.tools.length + whole.skills.length}, counted from 0, and “others” names them`
     return { problems: [toQueryError('operation', detail)] }
   })
 }
@@ -170,7 +170,10 @@ function readQuery(query: string) {
     problems.push(toQueryError('rail', 'expected x402 or mpp', RAILS))
   if (view === 'full' && chooses)
     problems.push(
-      toQueryError('view', 'operation and rail choose one of a compact kit; leave view=full out'),
+      toQueryError(
+        'view',
+        'operation and rail choose from a compact kit: expected view=compact or no view',
+      ),
     )
   if (problems.length > 0) return { problems }
   return { view, operation: parameters.get('operation') ?? undefined, rail: known }
@@ -273,7 +276,7 @@ export function readTaskInput(
     : { input: Object.fromEntries(members) }
 }
 
-/** A text of a query in the contract's type; text of another type stays, and is refused. */
+/** A query's text in the contract's type. A text of another type stays as it is, and is refused. */
 function toTyped(schema: unknown, text: string): unknown {
   const type = memberOf(schema, 'type')
   if (type === 'number' || type === 'integer')
@@ -296,12 +299,12 @@ interface ChosenContext {
   isFirstParty: (id: string) => boolean
 }
 
-/** A comparison without an author: one section in the usual order, our own kits separate. */
+/** A comparison without an author: one section in the usual order, with our own kits separate. */
 function toChosenComparison(
   rows: readonly CompareRow[],
   { baseUrl, site, updated, isFirstParty }: ChosenContext,
 ): ChosenComparison {
-  // No author chose one of them as made for the job.
+  // No author chose one of the listings as made for the job.
   const others = rows
     .filter(({ id }) => !isFirstParty(id))
     .map((row) => ({ ...row, focus: 'broad' as const }))

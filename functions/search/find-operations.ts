@@ -33,10 +33,13 @@ import { toBytes } from '../http/answers.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
 import { HEADERS, type Search } from './search.ts'
 
-/** Rows considered when the first places are shared among several listings. */
+/** Rows that are considered when the first places are shared among several listings. */
 const LOOKED_AT = 100
 
-/** @returns what was found, or what is wrong with the parameters; `rawQuery` is the text behind `?` */
+/**
+ * @param rawQuery the text after `?`
+ * @returns what was found, or what is wrong with the parameters
+ */
 export type FindOperations = (
   rawQuery: string,
 ) => OperationsAnswer | { problems: readonly ParameterProblem[] }
@@ -106,12 +109,14 @@ function effectNotes(index: SearchIndex, query: SearchQuery): string[] {
   const count = countUnknownEffects(index, query)
   if (count === 0) return []
   const left = count === 1 ? '1 more match' : `${count} more matches`
-  return [`effect=${query.effect} leaves out ${left} of which nobody says what a call changes.`]
+  return [
+    `effect=${query.effect} leaves out ${left}, because nothing says what their calls change.`,
+  ]
 }
 
-/** Parameters to add to the given ones. */
+/** The suggested parameters, to be added to the given ones. */
 function toWire({ parameters: { q: _, ...parameters }, total }: Suggestion) {
-  // Undefined means not requested.
+  // Drops parameters that are undefined, because they were not requested.
   return { parameters: JSON.parse(JSON.stringify(parameters)), total }
 }
 
@@ -152,9 +157,9 @@ function isRequested(
 }
 
 /**
- * An agent pays for each byte, so a full answer is shortened, but a row keeps everything its call needs.
- * Example and input both show required values: one of them is enough, the shorter in rows after the
- * first. Suggestions are in the notes as well.
+ * Shortens a full answer, because an agent pays for each byte; a row keeps everything that its call
+ * needs. Example and input both show required values, so one of them is enough: in rows after the
+ * first, the shorter one. Suggestions are in the notes as well.
  */
 function fitAnswer({ suggested, ...answer }: OperationsAnswer): OperationsAnswer {
   const fitInto = (others: Omit<OperationsAnswer, 'results'>) => ({
@@ -170,7 +175,7 @@ function fitAnswer({ suggested, ...answer }: OperationsAnswer): OperationsAnswer
   return isWithin(least, MOST_BYTES_A_CALL) ? least : withoutOffers(least)
 }
 
-/** Above this size an answer also leaves out offers, which the seller's own terms repeat. */
+/** Above this size, rows also lose their offers, which the seller's own terms repeat. */
 const MOST_BYTES_A_CALL = 600
 
 function withoutOffers(answer: OperationsAnswer): OperationsAnswer {
@@ -179,7 +184,7 @@ function withoutOffers(answer: OperationsAnswer): OperationsAnswer {
 
 type Shorten = (result: Result) => Result
 
-/** What a row can omit, the least needed first. It always keeps its listing and its price. */
+/** What a row can lose, the least needed first. Listing and price always stay. */
 function toShorter({ operation: { example, input, url } }: Result, at: number): Shorten[] {
   const isStatedTwice = example !== undefined && input !== undefined
   const shown = at === 0 || sizeOf(example) <= sizeOf(input) ? 'input' : 'example'
@@ -226,7 +231,7 @@ export function createOperationsSearch(find: FindOperations): Search {
 
 interface Ordering {
   q: string
-  /** All that was found, and all that does the task. */
+  /** All that was found, and all rows that do the task. */
   lists: readonly (readonly RankedRow[])[]
   end: number
   task: string | null
@@ -235,8 +240,8 @@ interface Ordering {
 }
 
 /**
- * The found rows, each once, in the order they are shown: by the question's verb, its task, and the
- * values that a call takes from it. `relevance` stays as the formula gave it.
+ * The found rows, each once, in the order they are shown: by the question's verb, by its task, and
+ * by the values that a call takes from the question. `relevance` stays as the formula gave it.
  */
 function orderOperations(index: SearchIndex, { q, lists, end, task, facts, read }: Ordering) {
   const effect = findRequestedEffect(index, q)
@@ -255,7 +260,7 @@ function listingOf(index: SearchIndex, row: number): string {
 /** After one of these, a word is a noun: `a post`, `the order`. */
 const ARTICLES = new Set('a an the my our your his her their this that these those some'.split(' '))
 
-/** The effect a query asks for, by its first verb that implies one; null where none does. */
+/** The effect that a query wants, by its first verb that implies one; null without such a verb. */
 function findRequestedEffect({ words }: SearchIndex, q: string): Effect | null {
   const stated = splitText(q)
   // `pay with MPP` is a filter.
@@ -270,7 +275,7 @@ function findRequestedEffect({ words }: SearchIndex, q: string): Effect | null {
   return weak
 }
 
-/** Rows with the requested effect go first from this share of the best relevance on. */
+/** Rows with the requested effect come first if they have this share of the best relevance. */
 const MIN_FITTING = 0.5
 
 /**
@@ -303,7 +308,7 @@ const OF_ONE_LISTING = 2
 /** Rows of one listing considered for the one whose name was requested. */
 const COMPARED = 8
 
-/** The part of the query that orders the found rows. */
+/** The parts of the search that the order depends on. */
 interface Requested {
   q: string
   rows: readonly FoundRow[]
@@ -314,9 +319,9 @@ interface Requested {
 }
 
 /**
- * Among a listing's rows of similar relevance, the row whose name has most words of the query, and no
- * other words, swaps places with the best row: querying a database needs `execute_sql`, not
- * `explain_query`, and creating an event `create_event`, not `get_event`.
+ * Among a listing's rows of similar relevance, the row whose name has most words of the query, and
+ * no other words, swaps places with the best row. So querying a database finds `execute_sql` rather
+ * than `explain_query`, and creating an event finds `create_event` rather than `get_event`.
  */
 function putNamedFirst(index: SearchIndex, { q, rows, end, effect, read }: Requested) {
   const requested = new Set(wordsOf(q).map(stemWord))
@@ -351,8 +356,8 @@ function wordsOf(text: string): string[] {
 }
 
 /**
- * Puts rows that do the question's task first: for `address to coordinates`, operations that geocode come
- * before operations that find an address. `count` is how many come first.
+ * Puts rows that do the question's task first: for `address to coordinates`, operations that
+ * geocode come before operations that find an address. `count` is how many rows do the task.
  */
 function putTaskFirst(
   index: SearchIndex,
@@ -432,7 +437,7 @@ function toRank({ operation, slots, filled }: Stored, facts: QuestionFacts): num
   return isComplete ? stated + CALLABLE : stated
 }
 
-/** More values than a query can contain. */
+/** Counts more than all values that a query can contain. */
 const CALLABLE = 100
 
 /** A row and its listing. */

@@ -27,10 +27,10 @@ import { type AnsweredQuery, createSearch, type PageMembers, type Search } from 
 
 export type SearchParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config' | 'ledger'>
 
-/** Marks a search while somebody types. */
+/** Marks a search sent while somebody types. */
 const TYPING_HEADER = 'search-typing'
 
-/** A search at its address, on Node's own request and response: without intermediate copies and objects. */
+/** A search at its address, on Node's own request and response, without intermediate copies and objects. */
 export function createSearchPath(
   path: string,
   { problem, limits, config }: Pick<SearchParts, 'problem' | 'limits' | 'config'>,
@@ -93,8 +93,8 @@ export function createReleaseSearch({ release, ledger }: SearchParts, src: Click
 
 /**
  * Counts how often searches showed each organic row. Adding one to a number costs a search next to
- * nothing; the listing's id is read, and the count looked up by it, once for many searches.
- * @param report called with the counts since the last time: each listing once
+ * nothing; once for many searches, the listing's id is read and its count reported.
+ * @param report called with the counts since the last call: each listing once
  */
 function createShownRows(report: (listingId: string, times: number) => void) {
   let of: SearchIndex | undefined
@@ -128,14 +128,14 @@ function createShownRows(report: (listingId: string, times: number) => void) {
 
 const decoder = new TextDecoder()
 
-/** Parts of a release in addition to its index of listings. */
+/** Parts of a release beside its index of listings. */
 interface Shown {
   operations: SearchIndex
   sharedHosts: SharedHosts
   listingOf(id: string): Pick<LiveListing, 'mark' | 'disputed' | 'payout_contested'> | undefined
 }
 
-/** Members of each row on the search page beyond the compact view. */
+/** Members that each row has on the search page only. */
 export function pageMembers(
   index: SearchIndex,
   { query, outcome }: AnsweredQuery,
@@ -194,7 +194,7 @@ function parseBody(index: SearchIndex, row: number) {
 
 const ADDRESS = /^(https?:\/\/)?(?:[a-z0-9-]+\.)+[a-z0-9-]+(?::\d+)?(?:[/?#]\S*)?$/i
 
-/** Why a searched address has no listing; null for other texts, and for a listed one. */
+/** Why a searched address has no listing; null for other texts, and for the address of a listing. */
 export function noteOnAddress(
   index: SearchIndex,
   text: string,
@@ -212,7 +212,7 @@ export function noteOnAddress(
   return isAddress ? toAddressNote(found) : null
 }
 
-/** The same for text that is an address; null if a listing is called at that address. */
+/** The same for a text that is an address; null if a listing is called at that address. */
 export function whyNotListed(
   { search, findNotListed, sharedHosts }: Pick<Release, 'search' | 'findNotListed' | 'sharedHosts'>,
   url: string,

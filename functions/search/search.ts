@@ -15,9 +15,9 @@ import { type SearchOutcome, searchIndex } from '../../src/search/query/search-i
 import { ANY_ORIGIN, toBytes, UNCACHED } from '../http/answers.ts'
 import type { prepareTexts } from '../release/prepare-texts.ts'
 
-/** Queries remembered for one index: a few megabytes at most. */
+/** Queries that are remembered for one index: a few megabytes at most. */
 const REMEMBERED_QUERIES = 2000
-/** Hashes of recent queries: most are made once, and those are not worth keeping. */
+/** How many hashes of recent queries are kept: most queries are made once, and are not worth remembering. */
 const REQUESTED_ONCE = 2 ** 14
 
 /** Agents repeat only short queries; longer texts are not worth the memory. */
@@ -48,7 +48,7 @@ type SearchReply =
 export type Search = (rawQuery: string, options?: SearchOptions) => SearchReply
 
 interface SearchOptions {
-  /** From the search page, whose rows show more: submitted, or uncounted while somebody types. */
+  /** For the search page, whose rows show more: `submitted`, or `typing`, which is not counted. */
   page?: 'submitted' | 'typing' | undefined
 }
 
@@ -59,7 +59,7 @@ export const HEADERS = {
 } as const
 
 /**
- * `GET /api/v1/search` without a framework: the raw text after `?` in, a reply out. Wrong
+ * `GET /api/v1/search` without a framework: takes the raw text after `?` and returns a reply. Wrong
  * parameters come back as `problems` for the one formatter of errors (`invalid-parameter`).
  */
 export function createSearch(parts: SearchParts): Search {
@@ -113,9 +113,9 @@ export interface AnsweredQuery {
 }
 
 /**
- * Caches the answers to frequent queries, from the second time on. An index never changes, so
+ * Caches the answers to frequent queries, from their second time on. An index never changes, so
  * nothing here can be stale; a new index clears everything.
- * @param most how many are cached; the least recently used are dropped first. 0 caches none.
+ * @param most how many answers are cached; the least recently used are dropped first. 0 caches none.
  */
 function createAnsweredQueries(most = REMEMBERED_QUERIES) {
   let of: SearchIndex | undefined
@@ -152,15 +152,15 @@ interface SearchResponseInput {
   query: SearchQuery
   outcome: SearchOutcome
   texts: SearchTexts
-  /** The `src` of links: who shows them. */
+  /** The `src` of links, which says who shows them. */
   source?: ClickSource
   /** Set for the search page, submitted or while typing: additional members of organic rows. */
   page?: readonly object[]
 }
 
 /**
- * Nothing is parsed or serialised again: `links.go` and `relevance` are added to each listing's
- * prepared bytes, and any requested extras.
+ * Writes a response without parsing or serialising listings: `links.go`, `relevance` and any
+ * requested extras are added to each listing's prepared bytes.
  */
 function writeSearchResponse(input: SearchResponseInput): Uint8Array<ArrayBuffer> {
   const { index, searchId, query, outcome, texts, source = 'api' } = input
@@ -174,7 +174,7 @@ function writeSearchResponse(input: SearchResponseInput): Uint8Array<ArrayBuffer
       bytes.add(body.subarray(0, body.length - BODY_END.length))
       bytes.text(',"go":"/go/')
       bytes.add(idOf(body))
-      // A row's position is in its link where rows compete: our own compete with nobody.
+      // A row's position is in its link where rows compete; our own listings do not compete.
       const place = range === 'organic' ? `&pos=${at + 1}` : ''
       const explain = more[at] === undefined ? '' : `,"explain":${JSON.stringify(more[at])}`
       bytes.text(`?sid=${searchId}${place}&src=${source}"},"relevance":${relevance}${explain}}`)
@@ -221,7 +221,7 @@ function startBytes() {
   }
 }
 
-/** The compact view: short rows, no showcase, no texts; for the page our own kits that match, too. */
+/** The compact view: short rows, no showcase, no texts; for the search page also our own kits that match. */
 function compactText({
   index,
   searchId,
@@ -249,7 +249,7 @@ function echoOf(searchId: string, query: SearchQuery, total: number): string {
   return `{"search_id":"${searchId}","query":${JSON.stringify(query)},"total":${total},"results":[`
 }
 
-/** The notes and the hints next to them. */
+/** The notes, and the hints beside them. */
 function besideOf(
   { notes, task, suggested, facets }: SearchOutcome,
   { tasks }: SearchTexts,

@@ -65,7 +65,7 @@ export function createClaimCheck(parts: Parts): SellerRoute<ClaimChecked> {
   return Object.assign(route, { act: bySeller.act })
 }
 
-/** A JSON Web Token; a bearer token of another form is for a closed directory. */
+/** A JSON Web Token; a bearer token in any other form is for a closed directory. */
 function idTokenOf({ req }: H3Event): string | undefined {
   const given = req.headers.get('authorization') ?? ''
   return /^bearer +([\w-]+\.[\w-]*\.[\w-]*)$/i.exec(given)?.[1]
@@ -254,10 +254,9 @@ const BATCH = 50
 const AT_ONCE = 4
 
 /**
- * Checks the verified claims that are due: also claims on listings that were opted out or removed; claims
- * on removed listings lapse as if the proof were gone. Instances may run this at the same time: a claim
- * is
- * taken by moving its `last_checked_at`, so each is checked once.
+ * Checks the verified claims that are due, even if their listings were opted out or removed; claims
+ * on removed listings lapse as if the proof were gone. Instances may run this at the same time: a
+ * claim is taken by moving its `last_checked_at`, so each is checked once.
  */
 export async function reverifyClaims(parts: ClaimParts) {
   const prove = createProver(parts)

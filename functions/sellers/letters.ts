@@ -10,22 +10,22 @@ import type { ClaimTable, Tables } from '../store/store.ts'
 import { isOwned } from './claims.ts'
 import { createSecret, hashSecret } from './sign-in.ts'
 
-/** A mail about a claim, as it waits. */
+/** A mail about a claim, as it is queued. */
 const ClaimMailSchema = v.object({
   listing_id: v.string(),
   host: v.string(),
   method: v.picklist(CLAIM_METHODS),
-  /** Why, where it has a reason. */
+  /** The reason, if there is one. */
   reason: v.string(),
 })
 type ClaimMail = v.InferOutput<typeof ClaimMailSchema>
 
-/** What changed in the directory about an owned listing, a sentence each. */
+/** What changed in the directory about an owned listing, one sentence each. */
 const NewsSchema = v.object({ listing_id: v.string(), news: v.array(v.string()) })
 
 /**
- * The token is made here, at the moment of sending, so that no table ever holds it; every try makes
- * a new one. Links start with `BASE_URL`: the request's Host has no say.
+ * The token is created at the moment of sending, so that no table ever holds it; every try creates
+ * a new token. Links start with `BASE_URL`, never with the request's Host.
  */
 export function createLetters({ ledger, clock, config, release }: Parts) {
   const baseUrl = config.BASE_URL
@@ -114,20 +114,20 @@ export async function notifySeller(
   await mails.add(trx, email, { kind, listing_id, host, method, reason })
 }
 
-/** What owners are told of when it changes: kept with the claim as it was last told. */
+/** The facts whose changes are mailed to owners, as last reported; kept with the claim. */
 const ReportedSchema = v.object({
   price: v.string(),
-  /** Absent where no probe said anything. */
+  /** Absent where no probe was conclusive. */
   probe: v.optional(v.string()),
   disputed: v.boolean(),
 })
 type Reported = v.InferOutput<typeof ReportedSchema>
 
 /**
- * Mails to owners whose listing stopped speaking, asks another price or is disputed since they were
- * last told. What is told is recorded in the transaction that queues the mail, so two servers send
- * one. Where a seller wants no such mails it is recorded all the same: turning them on tells of
- * nothing old. The first comparison after a claim tells of nothing.
+ * Mails owners whose listing stopped answering, changed its price or was disputed since the last
+ * report. The new state is recorded in the transaction that queues the mail, so two servers send
+ * one mail. It is recorded even if the seller wants no such mails, so that turning them on reports
+ * nothing old. The first comparison after a claim reports nothing.
  */
 export async function notifyOwners({
   ledger,
@@ -145,7 +145,7 @@ export async function notifyOwners({
   let queued = 0
   for (const { id, told: reported, email, mails_off_at, ...claim } of claims) {
     const listing = release().listings.get(claim.listing_id)
-    // One that was removed, or moved to another host, has no news for this owner.
+    // A listing that was removed, or moved to another host, has no news for this owner.
     if (listing === undefined || !isOwned(release(), claim)) continue
     const is = toReported(listing)
     const text = JSON.stringify(is)
@@ -188,7 +188,7 @@ function findNews(was: Reported | null, is: Reported): string[] {
   ]
 }
 
-/** @returns false where another server told of it meanwhile, or the claim ended */
+/** @returns false where another server reported it meanwhile, or the claim ended */
 async function record(
   trx: Kysely<Tables>,
   id: string,
@@ -204,7 +204,7 @@ async function record(
   return rows.length > 0
 }
 
-/** A fresh token for the address; whatever token it had before stops working. */
+/** A fresh token for the address; any earlier token of the address stops working. */
 async function issueLoginToken(db: Kysely<Tables>, email: string, now: number) {
   const token = createSecret()
   const row = {

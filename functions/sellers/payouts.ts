@@ -97,7 +97,7 @@ interface Sight extends Pick<PayoutChecked, 'verified' | 'expected' | 'observed'
 
 const NO_CHALLENGE: Sight = {
   verified: false,
-  expected: 'a challenge for this payout, asked for within the last 15 minutes and not used yet',
+  expected: 'a challenge for this payout, started within the last 15 minutes and not used yet',
   observed: null,
 }
 
@@ -137,8 +137,8 @@ function toPayoutState(payout: string, proof: PayoutProofTable | undefined): Pay
 const CHALLENGE_MINUTES = 15
 
 /**
- * The text that proves a payout once its wallet has signed it. A wallet shows it first: whose it
- * is, what for, and that it is not a payment.
+ * The text that proves a payout once its wallet has signed it. A wallet shows it first, so it says
+ * who asks, what for, and that it is no payment.
  * @param now milliseconds since the epoch; `payout` is CAIP-10
  */
 export async function openChallenge(
@@ -209,7 +209,7 @@ export async function recordPayoutProof(
  * bytes. None of these throws on a stranger's input.
  */
 
-/** EIP-191 version 0x45: the prefix that keeps a text's signature from being a transaction's. */
+/** EIP-191 version 0x45: with this prefix, a text's signature can never be that of a transaction. */
 export function hashPersonalText(text: string): Uint8Array {
   const bytes = utf8ToBytes(text)
   return keccak_256(
@@ -235,7 +235,7 @@ export function recoverSigner(text: string, signature: string): string | null {
     const ordered = concatBytes(Uint8Array.of(recovery), bytes.subarray(0, 64))
     const key = secp256k1.recoverPublicKey(ordered, hashPersonalText(text), { prehash: false })
     const uncompressed = secp256k1.Point.fromBytes(key).toBytes(false)
-    // The last 20 bytes of the hash of the key, less the key's first byte.
+    // The address is the last 20 bytes of the hash of the key without its first byte.
     return `0x${bytesToHex(keccak_256(uncompressed.subarray(1)).subarray(-20))}`
   } catch {
     // r or s out of range, or not a point on the curve.
@@ -262,7 +262,7 @@ const SELECTOR = '1626ba7e'
 const YES = new RegExp(`^0x${SELECTOR}0{56}$`)
 const WORD = 64
 
-/** EIP-1271: a contract says whether a signature is its owner's; null when the node cannot tell. */
+/** EIP-1271: asks a contract whether a signature is its owner's; null when the node cannot tell. */
 async function isSignedByContract(
   rpc: JsonRpc,
   wallet: string,
@@ -293,9 +293,9 @@ const RECHECK_AFTER_MS = 7 * 86_400_000
 const MOST = 500
 
 /**
- * Asks wallets that are contracts, a week after the last time, whether they still accept the
- * signature that proved a payout: their owners change. Only a contract's own no ends a proof. A
- * node that cannot tell, or that finds no contract, is asked again next time.
+ * Asks contract wallets again, a week after the last time, whether they still accept the signature
+ * that proved a payout, because their owners change. Only a contract's own refusal ends a proof. If
+ * a node cannot tell, or finds no contract, the question is repeated next time.
  */
 export async function recheckContracts({
   ledger,

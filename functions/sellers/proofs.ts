@@ -20,15 +20,14 @@ import { within } from '../ports/clock.ts'
 /**
  * Proofs that a seller controls a listing's domain, mailbox or repository.
  *
- * Security model: what proves is a secret of this claim at a place that only the domain's owner can
- * write: a file, a TXT record on which our resolvers agree, a mailbox, or a token that a code host
- * signed for exactly this claim. Requests go through the guard, follow redirects only within the
- * owner's domain, and read a few KiB. Answers are shown truncated, with control characters made visible.
+ * Security model: the proof is a secret of this claim at a place that only the domain's owner can write:
+ * a file, a TXT record on which our resolvers agree, a mailbox, or a token that a code host signed for
+ * exactly this claim. Requests go through the guard, follow redirects only within the owner's domain,
+ * and read a few KiB. Answers are shown truncated, with control characters made visible.
  *
- * Known limitations: an attacker who takes over a domain, its DNS or a repository can prove control too;
- * claims are checked again regularly, so an old claim ends. Which hosts strangers share is known from the
- * Public Suffix
- * List and a table of ours: a host in neither counts as its domain owner's.
+ * Known limitations: an attacker who takes over a domain, its DNS or a repository can prove control
+ * too; claims are checked again regularly, so an old claim ends. Which hosts strangers share is known
+ * from the Public Suffix List and a table of ours; a host in neither counts as its domain owner's.
  */
 
 /** Longer than the resolver's own tries; a hanging resolver is cut off here (milliseconds). */
@@ -83,7 +82,7 @@ function explainLookup(error: unknown, name: string): ProofCheck {
     )
   const code = codeOf(error)
   if (code === 'ENOTFOUND' || code === 'ENODATA') return missing(name)
-  const next = `The name servers gave no answer (${code || 'no code'}). See that dig TXT ${name} answers, then check again.`
+  const next = `The name servers gave no answer (${code || 'no code'}). Make sure that dig TXT ${name} gets an answer, then check again.`
   return missed('dns_failed', null, next)
 }
 
@@ -249,7 +248,7 @@ function explainFetch({ failure, detail }: Extract<ProbeReply, { answered: false
 }
 
 function broken(url: string, code: string): ProofCheck {
-  const next = `See that ${url} opens in a browser, with a valid certificate, then check again.`
+  const next = `Make sure that ${url} opens in a browser with a valid certificate, then check again.`
   return missed('unreachable', `the connection failed (${code})`, next)
 }
 
@@ -329,7 +328,7 @@ function explainToken(error: unknown): ProofCheck {
     return missed('issuer_failed', error.message, 'Run the workflow again later.')
   if (!(error instanceof errors.JOSEError)) throw error
   const next =
-    'Have the workflow ask for a new token, for exactly that audience, and send it at once.'
+    'Have the workflow request a new token for exactly that audience and send it at once.'
   return missed('token_refused', showObserved(error.message), next)
 }
 
@@ -434,7 +433,7 @@ function fileInstructions(url: string, token: string): Instructions {
       text: 'Check it: the answer must be 200 with Content-Type text/plain',
       code: `curl -i ${url}`,
     },
-    { text: 'Run the check. Leave the file in place: it is looked at again every day.' },
+    { text: 'Run the check. Leave the file in place: it is checked again every day.' },
   ])
 }
 
@@ -442,9 +441,9 @@ function recordInstructions(record: string, value: string): Instructions {
   return withSteps({ method: 'dns_txt', record, value }, [
     { text: `Add a TXT record named ${record} with this content`, code: value },
     { text: 'As a line of a zone file', code: `${record}. 300 IN TXT "${value}"` },
-    { text: 'See that it is there', code: `dig +short TXT ${record}` },
+    { text: 'Check that the record is there', code: `dig +short TXT ${record}` },
     {
-      text: 'Run the check. New records can take minutes to be seen. Leave it in place: it is looked at again every day.',
+      text: 'Run the check. New records can take minutes to be seen. Leave the record in place: it is checked again every day.',
     },
   ])
 }
@@ -478,7 +477,7 @@ jobs:
     },
     { text: 'Run it on the page Actions of the repository. Its log shows the answer.' },
     {
-      text: 'Leave it in place: it proves the listing anew each week. The claim ends when none came for 37 days.',
+      text: 'Leave it in place: it proves the listing anew each week. The claim ends after 37 days without a proof.',
     },
   ])
 }

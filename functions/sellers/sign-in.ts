@@ -16,17 +16,15 @@ import type { Tables } from '../store/store.ts'
 /**
  * Signing in by a mailed link, and out.
  *
- * Security model: anybody who can read a mailbox can sign in as its seller. Links and sessions are 256
- * random bits, stored only as a hash; a link works once, and only through a button, so that no mail
- * scanner uses it up.
- * Known and unknown addresses get the same answer after the same steps. Browsers' writes come from
- * our own pages only (`answerFromStore`), and the cookie is read by no script and sent to no other
- * host.
+ * Security model: anybody who can read a mailbox can sign in as its seller. Links and sessions are
+ * 256 random bits, stored only as a hash; a link works once, and only through a button, so that no
+ * mail scanner uses it up. Known and unknown addresses get the same answer after the same steps.
+ * Browsers' writes come from our own pages only (`answerFromStore`), and the cookie is read by no
+ * script and sent to no other host.
  *
- * Known limitations: a stolen cookie acts as the seller until the session expires or is signed out. A
- * forwarded link signs in the first person who uses the link. On plain http, as in development, the
- * cookie
- * is not bound to the host.
+ * Known limitations: a stolen cookie acts as the seller until the session expires or is signed out.
+ * A forwarded link signs in the first person who uses it. On plain http, as in development, the
+ * cookie is not bound to the host.
  */
 export function createSignInRoutes(parts: Parts) {
   return {
@@ -175,7 +173,7 @@ function createSessionStart(parts: Parts) {
     })
     if (started === null)
       refuse('token-invalid', {
-        detail: 'The link was used, has expired, or a newer one was sent. Ask for a new link.',
+        detail: 'The link was used, has expired, or a newer one was sent. Request a new link.',
       })
     const { seller, cookie } = started
     call.setCookie(cookie)

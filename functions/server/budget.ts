@@ -82,13 +82,13 @@ export function createBudget(limits: BudgetLimits, whenFull: 'refuse' | 'replace
       if (reached !== null) return reached
       tally.add(held)
       return {
-        /** Holds more. @returns null, or the exhausted share if nothing was added. */
+        /** Adds to the holding. @returns null, or the exhausted share if nothing was added */
         grow(by: number): Reached | null {
           const full = makeRoom(held, by)
           if (full === null) tally.grow(held, by)
           return full
         },
-        /** Gives it all back; a second call does nothing. */
+        /** Releases the whole holding; a second call does nothing. */
         release: () => tally.drop(held),
       }
     },

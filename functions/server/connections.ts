@@ -31,13 +31,13 @@ interface Queue {
 
 /**
  * Answers the requests of a connection one at a time. Node emits every pipelined request as soon as
- * it is read, and holds the answers until their turn: 60 KB of requests would become hundreds of pages
- * rendered at once and held in memory for a client that reads none of them. Work begins
+ * it is read, and holds the answers until their turn: 60 KB of requests would become hundreds of
+ * pages rendered at once and held in memory for a client that reads none of them. Here work begins
  * when the previous answer has been sent, and never for a closed connection.
  *
- * Security model: a connection has one request under way and a few that wait; a connection that reads too
- * slowly, is idle or sends invalid HTTP is closed. Known limitation: only the operating system limits the
- * number of connections.
+ * Security model: a connection has one request under way and a few that wait; a connection that
+ * reads too slowly, is idle or sends invalid HTTP is closed. Known limitation: only the operating
+ * system limits the number of connections.
  *
  * @throws OperatorError on a Node whose parser cannot be stopped
  */
@@ -64,7 +64,7 @@ export function serializeRequests(
     res.once('close', () => {
       stopWatching()
       queue.current = null
-      // Idle connections are many: their last requests are not kept.
+      // There are many idle connections, so their last requests are not kept.
       if (queue.latest === res && req.complete) queue.latest = null
       continueQueue(queue, socket)
     })
@@ -82,9 +82,9 @@ export function serializeRequests(
       }
     },
     /**
-     * The rest of this connection cannot be read: it ends with `answer`, called with the request
-     * whose body broke, if one did. Pending answers come first; if that request already has one, no
-     * other follows.
+     * Ends a connection whose rest cannot be read with `answer`, which gets the request whose body
+     * broke, if one did. Pending answers are sent first; if that request already has an answer, no
+     * other is sent.
      */
     breakOff(socket: Duplex, answer: (broken: IncomingMessage | null) => Promise<string>): void {
       const queue = queueOf(socket)
@@ -152,9 +152,9 @@ interface Reader {
 }
 
 /**
- * Closes connections whose answers are not read, or too slowly. Only time in which bytes of ours
- * wait for the reader counts, so an answer may be as long and as slow as its source likes. A
- * reader's progress shows in steps, one write at a time.
+ * Closes connections whose answers are not read, or too slowly. Only time in which our bytes wait
+ * for the reader counts, so an answer may be as long and as slow as its source likes. A reader's
+ * progress shows in steps, one write at a time.
  */
 export function createSlowReaders(limits: ReadLimits = READ_LIMITS) {
   const readers = new Set<Reader>()
@@ -205,9 +205,9 @@ function takenFrom(socket: Socket): number {
 const STOP_PARSING = 2
 
 /**
- * The parser would go on to the end of its 64 KiB buffer, and make objects and errors for a thousand
- * requests while other clients wait. Node has no public way to stop its parser: `assertParserStops`
- * checks at startup that this way works.
+ * Stops the parser, which would go on to the end of its 64 KiB buffer, and make objects and errors
+ * for a thousand requests while other clients wait. Node has no public way to do this:
+ * `assertParserStops` checks at startup that this way works.
  */
 function stopParsing(socket: Socket): void {
   const parser: unknown = Reflect.get(socket, 'parser')
@@ -216,7 +216,7 @@ function stopParsing(socket: Socket): void {
 }
 
 /**
- * Sends this Node three requests at once on an in-memory connection, and stops at the first.
+ * Sends this Node three requests at once on an in-memory connection, and stops after the first.
  * @throws OperatorError if the other requests are still parsed
  */
 export function assertParserStops(stop: (socket: Socket) => void = stopParsing): void {

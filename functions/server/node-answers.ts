@@ -8,26 +8,25 @@ import type { MakeProblem } from '../http/answers.ts'
 import { currentRequestId, type Log, type LogFields } from '../ports/log.ts'
 
 /**
- * Answers on Node's own response: whole Responses, refusals of requests that nobody should accept, work
- * done in batches, and compression of what is made for a request.
+ * Answers on Node's own response: whole Responses, refusals of requests that nobody should accept,
+ * work done in batches, and compression of answers made for a request.
  *
- * Security model: compressing a secret together with text that an attacker chooses reveals it to
- * anybody who sees the size of the answer (BREACH, https://breachattack.com). Answers that hold
- * something only their reader may know are not compressed: those of seller paths and of rows with
- * `isSecret`, for which the server does not compress, and all that set a cookie. The relay bypasses
- * compression entirely: its bytes are the seller's.
+ * Security model: compressing a secret together with text that an attacker chooses reveals the secret to
+ * anybody who sees the size of the answer (BREACH, https://breachattack.com). Answers with something
+ * that only their reader may know are not compressed: those of seller paths and of rows with `isSecret`,
+ * and all that set a cookie. The relay bypasses compression entirely: its bytes are the seller's.
  *
- * Known limitations: compression runs on the thread that serves, so an answer above `MAX_BYTES` is sent
- * uncompressed.
+ * Known limitations: compression runs on the thread that serves, so an answer above `MAX_BYTES` is
+ * sent uncompressed.
  */
 
 /** How long a caller may go on sending an unwanted body before the connection is closed. */
 const LINGER_MS = 1000
 
 /**
- * Writes a small, complete Response to a Node response; used without an h3 event. Where the caller
- * is still sending, the whole answer goes out first and the rest is read for a moment: closing with
- * unread bytes would reset the connection, and the caller would see that instead of the answer.
+ * Writes a small, complete Response to a Node response, without an h3 event. If the caller is still
+ * sending, the whole answer goes out first and the rest is read for a moment: closing with unread
+ * bytes would reset the connection, and the caller would see the reset instead of the answer.
  */
 export async function sendResponse(
   req: IncomingMessage,
@@ -54,19 +53,19 @@ export async function sendResponse(
   res.end()
 }
 
-/** A browser asking for a page that does not exist gets one that says so. */
+/** Whether a browser requests a page, so that it gets an error page if the page does not exist. */
 export function wantsPage(req: IncomingMessage, path: string): boolean {
   return (req.method === 'GET' || req.method === 'HEAD') && isRefusedByPage(req, path)
 }
 
-/** Whether a person reads the refusal, whatever the method; `/api/` is always JSON. */
+/** Whether a person reads the refusal, whatever the method; `/api/` always answers JSON. */
 export function isRefusedByPage({ headers }: IncomingMessage, path: string): boolean {
   if (/^\/(?:api\/|go\/|healthz$|readyz$)/.test(path)) return false
   const accept = headers.accept ?? ''
   return accept.includes('text/html') && !accept.startsWith('application/json')
 }
 
-/** Logs a failure of ours, and makes the 500 that only says where to find it in the log. */
+/** Logs a failure of ours, and makes the 500, which only says where to find it in the log. */
 export type ReportFailure = (event: string, error: unknown, fields?: LogFields) => Response
 
 export function createFailureReport({
@@ -96,9 +95,10 @@ export interface RequestFault {
 }
 
 /**
- * Requests that Node's parser accepts and nobody should: two `Host` lines (two parties would route
- * the request differently), a Host that is not a host, targets in absolute form for another host.
- * @returns null for a plain request.
+ * Finds what is wrong with requests that Node's parser accepts but nobody should: two `Host` lines
+ * (two parties would route the request differently), a Host that is not a host, targets in absolute
+ * form for another host.
+ * @returns null for a plain request
  */
 export function findRequestFault({
   method,
@@ -134,7 +134,7 @@ export function findRequestFault({
     : malformed('The request target names another host than the Host header.')
 }
 
-/** Path and query of a target, absolute form reduced to its path. */
+/** Path and query of a target; a target in absolute form is reduced to its path. */
 export function splitTarget(url: string): { path: string; query: string } {
   const origin = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
   const target = origin === -1 ? '/' : url.slice(origin)
@@ -153,14 +153,14 @@ export function hasBody(req: IncomingMessage): boolean {
   return 'transfer-encoding' in req.headers || Number(req.headers['content-length'] ?? 0) > 0
 }
 
-/** Nobody waits for more than this many others. */
+/** A batch has at most this many callers. */
 const BATCH_SIZE = 32
 
 /**
- * Callers within one turn of the event loop continue at its end, one after another, and again each
- * time they all wait (`await null`): so the work of many is done together before any is answered.
- * Sending goes deep into the operating system, which evicts a search from the processor's caches:
- * work that alternates with it takes half as long again. A single caller is not delayed.
+ * Batches callers within one turn of the event loop: they continue at its end, one after another, and
+ * again each time they all wait (`await null`), so the work of many is done together before any is
+ * answered. Sending goes deep into the operating system, which evicts a search from the processor's
+ * caches: work that alternates with sending takes half as long again. A single caller is not delayed.
  *
  * @returns a promise for the end of the turn
  */
@@ -184,14 +184,14 @@ export function createBatches(): () => Promise<void> {
   }
 }
 
-/** A shorter answer fits into the first packet with its headers. */
+/** A shorter answer fits into one packet with its headers. */
 const MIN_BYTES = 1024
 const MAX_BYTES = 1024 * 1024
 const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]*\+)?(?:json|xml|yaml)\b)/
 /**
- * Brotli at 1 takes three quarters of the time of gzip at 1 for a search answer, which becomes 5 %
- * longer; at 2 it takes longer than gzip and saves nothing. A window of 64 KiB is enough for them
- * (`npm run bench:search` prints bytes and CPU time).
+ * For a search answer, Brotli at level 1 takes three quarters of the time of gzip at 1, and its
+ * output is 5 % longer; at level 2 it takes longer than gzip and saves nothing. A window of 64 KiB
+ * is enough for search answers (`npm run bench:search` prints bytes and CPU time).
  */
 const BROTLI = {
   [constants.BROTLI_PARAM_QUALITY]: 1,
@@ -208,7 +208,7 @@ function compressWhole(coding: Coding, bytes: Uint8Array): Uint8Array {
   return brotliCompressSync(bytes, { params: { ...BROTLI, ...size } })
 }
 
-/** From here on the response buffers what is written to it, and sends it compressed at the end. */
+/** From this call on the response buffers what is written to it, and sends it compressed at the end. */
 export function compressAnswer(req: IncomingMessage, res: ServerResponse): void {
   const accepted = toText(req.headers['accept-encoding'])
   const coding = CODINGS.find((name) => acceptsEncoding(accepted, name)) ?? null
@@ -280,7 +280,7 @@ function isCompressible(res: ServerResponse): boolean {
   )
 }
 
-/** What Node would write immediately: headers are an object, or alternating names and values. */
+/** Sets the status and headers as Node would write them; headers are an object, or alternating names and values. */
 export function takeHead(res: ServerResponse, status: number, given: unknown[]): void {
   res.statusCode = status
   const [first] = given
@@ -304,14 +304,14 @@ function isCallback(value: unknown): value is () => void {
   return typeof value === 'function'
 }
 
-/** Node joins this header's lines itself; its type says otherwise. */
+/** Node joins this header's lines itself, although its type allows several. */
 function toText(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join() : header
 }
 
 /**
- * True when an `Accept-Encoding` header takes this coding (RFC 9110 §12.5.3): named or `*`, and
- * not with a weight of zero.
+ * Whether an `Accept-Encoding` header accepts this coding (RFC 9110 §12.5.3): named or `*`, and not
+ * with a weight of zero.
  * @example acceptsEncoding('gzip;q=0, br', 'gzip') → false
  */
 export function acceptsEncoding(header: string | undefined, coding: string): boolean {

@@ -45,14 +45,14 @@ interface Found {
   sent: Map<string, Sent>
 }
 
-/** What an address takes in memory besides its file's bytes. */
+/** How much memory an address takes besides its file's bytes. */
 const FOUND_BYTES = 1024
 
 /**
- * The files of a release, as they lie in its `public` folder with compressed copies beside them.
- * Security model: an address becomes a path only if every part of it is plain; only the part
- * `.well-known` may begin with a dot, so no address leads out of the folder. Known limitation: bytes that
- * a disk corrupted are sent; only data and code that a server loads have checksums.
+ * The files of a release, from its `public` folder with compressed copies beside them. Security
+ * model: an address becomes a path only if every part of it is plain; only the part `.well-known`
+ * may begin with a dot, so no address leads out of the folder. Known limitation: bytes that a disk
+ * corrupted are sent; only data and code that a server loads have checksums.
  *
  * @param root the release's `public` folder
  */
@@ -213,11 +213,11 @@ function send(req: IncomingMessage, res: ServerResponse, sent: Sent, status: num
   res.writeHead(status, status === 200 ? full : { ...full, 'cache-control': 'no-store' })
   if (req.method === 'HEAD') res.end()
   else if (bytes !== null) res.end(bytes)
-  // A client that leaves ends the stream, and so does a failing disk: the client notices by the length.
+  // A client that leaves ends the stream, and so does a failing disk; the client notices by the length.
   else void pipeline(createReadStream(sent.place), res).catch(() => res.destroy())
 }
 
-/** Canonical addresses have no trailing slash; only a known address is ever redirected to. */
+/** Canonical addresses have no trailing slash; redirects lead only to known addresses. */
 function redirectSlash(res: ServerResponse, path: string, root: string): boolean {
   if (path.length < 2 || !path.endsWith('/')) return false
   const location = path.slice(0, -1)

@@ -9,14 +9,14 @@ interface JobQueueOptions {
   name: string
   /** Milliseconds since the epoch. */
   now: () => number
-  /** This process holds the state's lock, so the former holder of a job is dead. */
+  /** Set if this process holds the state's lock, so that the former holder of a job is dead. */
   isAlone?: boolean
   holdMs?: number
 }
 
 /**
  * Background work, shared by all servers of a ledger. A job has a key (a host to probe, a chain to
- * read), and one server at a time does its work; another takes over a killed server's jobs when
+ * read), and one server at a time does it; another server takes over a killed server's jobs when
  * their lease ends.
  */
 export function createJobQueue(
@@ -89,7 +89,7 @@ export function createJobQueue(
         .execute()
       return kept.length === keys.length
     },
-    /** Releases jobs until they are due again; null removes them. Lost ones stay as they are. */
+    /** Releases jobs until they are due again; null removes them. Jobs that were lost stay as they are. */
     async finish(keys: readonly string[], due: number | null) {
       if (keys.length === 0) return
       if (due !== null) await own(keys).set({ due, holder: '', held_until: 0 }).execute()

@@ -11,14 +11,14 @@ import { openSqliteStore, SQLITE_FILE, toDamage } from './sqlite.ts'
 import { askStore, type Store, type Tables, toJsonRows, tryWriting } from './store.ts'
 
 /**
- * One baseline: nothing was deployed before it. A released migration is never edited: every change is a
- * new numbered migration, and all of them together lead to the tables of `schema.ts`.
+ * The first migration: nothing was deployed before it. A released migration is never edited: every
+ * change is a new numbered migration, and all of them together lead to the tables of `schema.ts`.
  */
 const BASELINE = '0001-tables'
 const MIGRATIONS: Record<string, Migration> = { [BASELINE]: { up: createTables } }
 
 /**
- * The store the environment asks for, migrated and ready.
+ * The store that the environment names, migrated and ready.
  * @throws OperatorError where a backup must be restored first, or another version migrated the store
  */
 export async function openStore(config: Pick<Config, 'DATABASE_URL' | 'STATE_DIR'>, log: Log) {
@@ -55,8 +55,8 @@ function toForeign(error: unknown): OperatorError | null {
   if (name === undefined) return null
   return new OperatorError(
     name < BASELINE
-      ? `This ledger is of an earlier version of Waypost (${name}), and none can be carried over: start that version, or move the ledger away and begin a new one.`
-      : `A later version of Waypost migrated this ledger (${name}): start that version, or restore a backup that this one made.`,
+      ? `This ledger is of an earlier version of Waypost (${name}) and cannot be carried over: start that version, or move the ledger away and begin a new one.`
+      : `A later version of Waypost migrated this ledger (${name}): start that version, or restore a backup made by this version.`,
   )
 }
 
@@ -118,8 +118,8 @@ function boundQueries(client: pg.Client): void {
 }
 
 /**
- * Connects to whichever server accepts writes. A server that refuses, or that only replicates
- * another, is skipped: after a standby was promoted, connections go to it.
+ * Connects to the server that accepts writes. A server that refuses, or only replicates another, is
+ * skipped: after a standby was promoted, connections go to it.
  */
 function createPrimaryFinder(urls: readonly string[]) {
   let at = 0

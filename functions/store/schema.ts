@@ -138,7 +138,7 @@ export const TABLES = {
   }),
   /** `moved_to` is the id the owner named for the listing. */
   opt_out: table({ listing_id: key, host: text, created_at: moment, moved_to: maybe(text) }),
-  /** A text a seller was asked to sign; `payout` is CAIP-10, EVM in lower case. */
+  /** A text that a seller was requested to sign; `payout` is CAIP-10, EVM in lower case. */
   payout_challenge: table(
     { claim_id: ofClaim, payout: text, challenge: text, expires_at: moment },
     'payout_challenge_key primary key (claim_id, payout)',

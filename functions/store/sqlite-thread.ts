@@ -2,7 +2,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { parentPort, workerData } from 'node:worker_threads'
 
 /**
- * The thread that owns the SQLite connection. `node:sqlite` is synchronous and FULL durability
+ * The thread that owns the SQLite connection. `node:sqlite` is synchronous, and FULL durability
  * means an fsync per commit: here it stalls this thread, never the one that answers requests.
  */
 const BUSY_TIMEOUT_MS = 5_000
@@ -13,22 +13,22 @@ const MAX_PREPARED = 300
 export interface Query {
   sql: string
   parameters: readonly unknown[]
-  /** In place of parameters: those of many rows; it runs for each. */
+  /** Replaces `parameters` for many rows: the statement runs once for each row. */
   rows?: readonly (readonly unknown[])[]
 }
 
-/** A message to the SQLite thread: the last one has no query and closes it. */
+/** A message to the SQLite thread; the last message has no query and closes the thread. */
 interface Order {
   id: number
   /** SQLite refuses parameters that it cannot hold. */
   query:
     | (Query & { parameters: readonly SQLInputValue[]; rows?: readonly SQLInputValue[][] })
     | null
-  /** How long it waits for the lock of another process (milliseconds). */
+  /** How long the query waits for the lock of another process (milliseconds). */
   patienceMs: number | undefined
 }
 
-/** Rows go without column names: repeated a hundred thousand times, they take most of the time. */
+/** Rows are sent without column names, whose repetition would take most of the time. */
 interface Found {
   columns: readonly string[]
   rows: readonly unknown[]
@@ -74,7 +74,7 @@ function waitAtMost(milliseconds: number): void {
 }
 
 function runQuery({ sql, parameters, rows: many }: NonNullable<Order['query']>): Found {
-  // SQLite rolls back by itself when the disk is full; asking again would be a second error.
+  // SQLite rolls back by itself when the disk is full; another rollback would be a second error.
   if (sql === 'ROLLBACK' && !database.isTransaction) return NOTHING
   const statement = prepare(sql)
   if (statement.columns().length > 0) {
@@ -89,7 +89,7 @@ function runQuery({ sql, parameters, rows: many }: NonNullable<Order['query']>):
     for (const row of many) statement.run(...row)
     return { ...NOTHING, changes: many.length }
   }
-  // As above.
+  // No statement with more parameters gets here either.
   return { ...NOTHING, changes: Number(statement.run(...parameters).changes) }
 }
 

@@ -343,7 +343,7 @@ export function takeFileLock(path: string): FileLock | null {
 export async function backupState(stateDir: string, target: string): Promise<void> {
   const source = join(stateDir, SQLITE_FILE)
   if (!existsSync(source)) throw new Error(`There is no ${source} to back up; check STATE_DIR.`)
-  if (existsSync(target)) throw new Error(`${target} exists already; name another file.`)
+  if (existsSync(target)) throw new Error(`${target} already exists: name another file.`)
   await mkdir(dirname(target), { recursive: true, mode: 0o700 })
   const part = `${target}.part`
   await rm(part, { force: true })

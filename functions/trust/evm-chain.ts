@@ -19,7 +19,7 @@ export interface Block {
   at: number
 }
 
-/** Topics for `eth_getLogs`, one per topic of the event: null for any, a list for alternatives. */
+/** Topics for `eth_getLogs`, one entry per topic of the event: null for any, a list for alternatives. */
 export type Topics = readonly (string | null | readonly string[])[]
 
 /** A chain as its node reports it. Contradictory answers throw `RpcError`. */
@@ -43,14 +43,14 @@ const LogsSchema = v.array(
   }),
 )
 
-/** @throws RpcError when the node is of another chain: its answers would be for that one */
+/** @throws RpcError when the node serves another chain, since its answers would be about that chain */
 export async function openEvmChain(
   rpc: JsonRpc,
   { network, token }: { network: string; token: string },
 ) {
   const chain = await rpc.call('eth_chainId', [], QuantitySchema)
   if (`eip155:${chain}` !== network)
-    throw new RpcError(`RPC_URLS: the node under ${network} says it is eip155:${chain}`)
+    throw new RpcError(`RPC_URLS: expected a node of ${network}, got one of eip155:${chain}`)
   return {
     head: () => rpc.call('eth_blockNumber', [], QuantitySchema),
     /** @returns null where the node has no such block */
@@ -71,7 +71,8 @@ export async function openEvmChain(
       const logs = await rpc.call('eth_getLogs', [filter], LogsSchema)
       return checkLogs(
         logs.map(({ blockTimestamp, removed, ...log }) => {
-          if (removed === true) throw new RpcError('eth_getLogs: a log that was removed')
+          if (removed === true)
+            throw new RpcError('eth_getLogs: expected logs in the chain, got a removed log')
           return { ...log, at: typeof blockTimestamp === 'number' ? blockTimestamp * 1000 : null }
         }),
         { address: token, topics, from, to },
@@ -82,7 +83,9 @@ export async function openEvmChain(
     async call({ transactionHash, blockHash }: Pick<EvmLog, 'transactionHash' | 'blockHash'>) {
       const call = await rpc.call('eth_getTransactionByHash', [transactionHash], CallSchema)
       if (call.hash !== transactionHash || call.blockHash !== blockHash)
-        throw new RpcError('eth_getTransactionByHash: not the transaction that was asked for')
+        throw new RpcError(
+          'eth_getTransactionByHash: the node gave another transaction than requested',
+        )
       return call
     },
   }
@@ -95,7 +98,7 @@ export async function needBlock(chain: EvmChain, number: number): Promise<Block>
   return block
 }
 
-/** The time of each of these logs: its own where the node writes one, else its block's. */
+/** The time of each log: its own if the node writes one, else its block's. */
 export async function readTimes(chain: EvmChain, logs: readonly TimedLog[], edge: Block) {
   const times = new Map([[edge.number, edge.at]])
   for (const log of logs) {
@@ -103,12 +106,14 @@ export async function readTimes(chain: EvmChain, logs: readonly TimedLog[], edge
     if (log.at === null) {
       const block = await needBlock(chain, log.blockNumber)
       if (block.hash !== log.blockHash)
-        throw new RpcError('eth_getLogs: a log from a reorganised block')
+        throw new RpcError('eth_getLogs: the node gave a log from a reorganised block')
       times.set(log.blockNumber, block.at)
     } else times.set(log.blockNumber, log.at)
   }
   if ([...times.values()].some((at) => at > edge.at))
-    throw new RpcError('eth_getLogs: a block with a time after that of a later one')
+    throw new RpcError(
+      'eth_getLogs: the node gave a block with a later time than the block after it',
+    )
   return ({ blockNumber }: TimedLog) => times.get(blockNumber) ?? 0
 }
 
@@ -126,7 +131,7 @@ export function toTransfer(log: TimedLog, network: string, at: number): Transfer
   }
 }
 
-/** A node that answers something other than was requested is not trusted at all. */
+/** A node that answers with anything that was not requested is not trusted at all. */
 function checkLogs(
   logs: TimedLog[],
   requested: { address: string; topics: Topics; from: number; to: number },
@@ -143,14 +148,15 @@ function checkLogs(
       log.blockNumber <= requested.to &&
       (requested.topics.length === 1 || log.topics.length === requested.topics.length) &&
       wanted.every((topics, at) => topics === null || topics.has(log.topics[at] ?? ''))
-    if (!isRequested) throw new RpcError('eth_getLogs: a log that was not requested')
+    if (!isRequested) throw new RpcError('eth_getLogs: the node gave a log that was not requested')
     const known = hashes.get(log.blockNumber) ?? log.blockHash
-    if (known !== log.blockHash) throw new RpcError('eth_getLogs: two blocks of the same height')
+    if (known !== log.blockHash)
+      throw new RpcError('eth_getLogs: the node gave two blocks of the same height')
     hashes.set(log.blockNumber, log.blockHash)
     const place = `${log.blockNumber} ${log.logIndex}`
     const earlier = seen.get(place)
     if (earlier !== undefined && !isSame(earlier, log))
-      throw new RpcError('eth_getLogs: two logs at the same position')
+      throw new RpcError('eth_getLogs: the node gave two logs at the same position')
     seen.set(place, log)
   }
   return [...seen.values()].sort(
@@ -191,8 +197,8 @@ export type CreateJsonRpc = (url: string) => JsonRpc
 export class RpcError extends Error {
   override name = 'RpcError'
   /**
-   * `busy`: the node asks for a pause. `refused`: the node refuses, for example too wide a range;
-   * `reverted`: the contract does.
+   * `busy`: the node wants a pause. `refused`: the node refuses, for example too wide a range.
+   * `reverted`: the contract refuses.
    */
   readonly kind: 'busy' | 'refused' | 'reverted' | null
 
@@ -241,8 +247,9 @@ async function ask(client: Fetcher, url: string, method: string, params: unknown
   const { status, cut, body } = reply.answer
   if (status === 429 || status === 503)
     throw new RpcError(`${method}: the node is busy (HTTP ${status})`, 'busy')
-  if (status === 413) throw new RpcError(`${method}: the request is too long for it`, 'refused')
-  // More than we accept: a smaller request may work.
+  if (status === 413)
+    throw new RpcError(`${method}: the request is too long for the node`, 'refused')
+  // The answer exceeds our limit; a smaller request may work.
   if (cut === 'size') throw new RpcError(`${method}: the node's answer is too large`, 'refused')
   if (cut !== null) throw new RpcError(`${method}: the node cannot be reached`)
   const json = parseJson(body)

@@ -184,7 +184,7 @@ function firstBlocks(logs: readonly TimedLog[]): Map<string, number> {
   return first
 }
 
-/** True for logs that are no buyer's Permit2 payment: minted coins, and deposits paid out by their contract. */
+/** Whether a log is no buyer's Permit2 payment: minted coins, and deposits paid out by their contract. */
 function isOutOfContract({ topics }: TimedLog): boolean {
   const from = toAddress(topics[1])
   return /^0x0*$/.test(from) || DEPOSIT_PLACES.includes(from)
@@ -221,8 +221,10 @@ export class Reorganised extends Error {
 }
 
 /**
- * Reads one range between two checks of its last block: nothing where the chain changed.
- * @throws RpcError when the node cannot answer or contradicts itself; Reorganised when a remembered block has left the chain
+ * Reads one range between two checks of its last block, and returns nothing if the chain changed in
+ * between.
+ * @throws RpcError when the node cannot answer or contradicts itself; Reorganised when a remembered
+ *   block has left the chain
  */
 export async function readRange(
   { work, chain, ranges }: Reading,
@@ -253,7 +255,7 @@ export async function readRange(
 /** Chains' clocks may run a little ahead of ours. */
 const MOST_AHEAD_MS = 15 * 60_000
 
-/** @param there the block on the chain, when it was just read */
+/** @param there the block that the chain has there, as just read */
 async function assertRemembered(
   { store, network }: ChainWork,
   chain: EvmChain,
@@ -317,14 +319,14 @@ interface Range {
 
 export function createLogRanges(chain: EvmChain) {
   let span = createSpan()
-  /** Wallets in one list at most, and in the longest one requested in the range at hand. */
+  /** The most wallets in one list, and the longest list requested in the current range. */
   let most = MOST_WALLETS
   let longest = 0
   let tried: 'nothing' | 'shorter' | 'both' = 'nothing'
-  /** @returns false when nothing less can be requested */
+  /** @returns false when the request cannot be made smaller */
   const askForLess = (blocks: number): boolean => {
-    // A node that refuses a long list over many blocks may mind either: a shorter list is tried once;
-    // if that is refused too it was the blocks, and the list may be long again.
+    // A node that refuses a long list over many blocks may mind either: a shorter list is tried
+    // once; if that is refused too, the blocks were the reason, and the list may be long again.
     if (tried === 'nothing' && longest > USUAL_WALLETS) {
       tried = 'shorter'
       most = USUAL_WALLETS
@@ -383,7 +385,7 @@ export function createLogRanges(chain: EvmChain) {
   }
 }
 
-/** The width of a range: doubled until a refusal, then between the accepted and the refused. */
+/** The width of a range: doubled until a refusal, then between the accepted and the refused width. */
 function createSpan() {
   let good = 0
   let refused = Number.POSITIVE_INFINITY
@@ -414,9 +416,10 @@ function createSpan() {
 /** More than any of the coins has in circulation. */
 const MOST_USD = 1e12
 
-/** @throws RpcError for more than exists: nothing else from such a node can be trusted */
+/** @throws RpcError for more than the supply: nothing else from such a node can be trusted */
 function toUsd(amount: bigint, { decimals }: UsdAsset): number {
   const usd = Number(amount) / 10 ** decimals
-  if (!(usd <= MOST_USD)) throw new RpcError('eth_getLogs: a payment larger than the supply')
+  if (!(usd <= MOST_USD))
+    throw new RpcError('eth_getLogs: the node gave a payment larger than the supply')
   return usd
 }

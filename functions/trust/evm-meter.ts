@@ -79,7 +79,7 @@ export async function measureEvm(work: ChainWork): Promise<ChainTally> {
   return tally
 }
 
-/** Reorganisations one run puts up with; a node with more of them is read another time. */
+/** How many reorganisations one run accepts; a node with more is read another time. */
 const MOST_ROLL_BACKS = 3
 
 async function takeBackFrom(work: ChainWork, chain: EvmChain, newest: number): Promise<void> {
@@ -181,7 +181,7 @@ async function writeRange(
   })
 }
 
-/** Each payer with its first payment of the range. */
+/** Each payer with its first payment in the range. */
 function toPayers(payments: readonly SettlementTable[]): Payer[] {
   const first = new Map<string, Payer>()
   for (const { network, payer, block_number: block, settled_at: at } of payments) {
@@ -194,7 +194,7 @@ function toPayers(payments: readonly SettlementTable[]): Payer[] {
 
 /**
  * Rolls back what was read from blocks that have left the chain, down to the last remembered block
- * that still is, however deep. A node that is merely behind rolls nothing back.
+ * that is still on it, however deep. A node that is merely behind rolls nothing back.
  * @param head the node's newest block
  * @returns the last block that stays, or null when nothing was removed
  */
@@ -260,14 +260,14 @@ async function takeBack(work: ChainWork, ancestor: number): Promise<void> {
   })
 }
 
-/** Payers looked up together: one list of topics, as most nodes accept it. */
+/** Payers looked up together: one list of topics, of a length that most nodes accept. */
 const PAYERS_AT_ONCE = 1_000
 
 type Tracing = Reading & { head: number }
 
 /**
- * Where new payers' money came from in the thirty days before they first paid, and whether they had
- * paid others by then. Until that is known their payments do not count.
+ * Finds where new payers' money came from in the thirty days before they first paid, and whether
+ * they had paid others by then. Until that is known their payments do not count.
  */
 async function tracePayers(tracing: Tracing): Promise<void> {
   const { store, network } = tracing.work
@@ -343,7 +343,7 @@ function addFunding(funding: Funding, log: TimedLog): void {
   funding.set(payer, senders)
 }
 
-/** The last one is always kept: it gives the time. */
+/** Leaves out the smallest transfer, but never the last, which gives the time. */
 function withoutSmallest(given: readonly TimedLog[]): TimedLog[] {
   const smallest = given
     .slice(0, -1)
@@ -356,7 +356,7 @@ function sumOf(given: readonly TimedLog[]): bigint {
 }
 
 /**
- * The transfers worth keeping; and whether wallets that had the seller's money, or funded many
+ * The transfers worth keeping, and whether wallets that had the seller's money, or funded many
  * payers, are contracts.
  */
 async function toFundingTransfers(
@@ -388,7 +388,7 @@ async function toFundingTransfers(
 
 /** Half of the smallest crowd that can be a burst: their funder may be one party or a bridge. */
 const MANY = Math.ceil(WASH.burst.cohort * WASH.burst.funderShare)
-/** How many of those are looked up together. */
+/** How many such wallets are looked up together. */
 const MOST_REQUESTED = 50
 
 /** Wallets that funded the most payers. */
@@ -402,7 +402,7 @@ function findManyHanded(given: readonly TimedLog[]): string[] {
     .map(({ wallet }) => wallet)
 }
 
-/** Of some wallets, the payouts we read and those that one of them sent money to. */
+/** Among these wallets, the payouts that we read and the wallets to which such a payout sent money. */
 async function findPaidBySellers(
   { store, network, payouts }: ChainWork,
   wallets: readonly string[],
@@ -422,7 +422,7 @@ async function findPaidBySellers(
   return found
 }
 
-/** @param payers by wallet, the block where it paid somebody who is not read */
+/** @param payers by wallet, the block where it paid somebody whose payments we do not read */
 async function notePaidOthers(
   trx: Transaction<Tables>,
   network: string,
@@ -439,12 +439,12 @@ async function notePaidOthers(
       .execute()
 }
 
-/** The first block at or after a time, up to `head`; otherwise the one after `head`. */
+/** The first block at or after a time, up to `head`; without one, the block after `head`. */
 async function findBlockAt(chain: EvmChain, at: number, head: number): Promise<number> {
   return bisect(head + 1, async (number) => (await needBlock(chain, number)).at < at)
 }
 
-/** The first number, at most `high`, that is not before the place that is looked for. */
+/** The first number, at most `high`, that is not before the wanted place. */
 async function bisect(
   high: number,
   isBefore: (number: number) => Promise<boolean>,

@@ -25,7 +25,7 @@ import {
 } from './meter-rows.ts'
 import { measureSolana } from './solana-meter.ts'
 
-/** Milliseconds between two requests to one node: ten a second, what free plans allow. */
+/** Milliseconds between two requests to one node: ten a second, as free plans allow. */
 const GAP_MS = 100
 
 /** Pauses after a node answers that it is busy; then the run ends, and the next run continues. */
@@ -58,7 +58,7 @@ export function createMeterFeature(parts: Parts, hasWaitedSince: (since: number)
   }
 }
 
-/** The log says what it did, chain by chain. */
+/** Runs the meter; the log says what it did, chain by chain. */
 async function measurePublished(parts: Parts, signal: AbortSignal): Promise<void> {
   const { config, clock, log, ledger, release } = parts
   const { store } = ledger
@@ -191,7 +191,7 @@ const NOTHING: ChainTally = { payments: 0, read: 0 }
 
 type Wait = (milliseconds: number) => Promise<void>
 
-/** One node, with one request at a time and a pause between them, and no more after `signal`. */
+/** A node with one request at a time, a pause between requests, and no more requests after `signal`. */
 function paceRpc(rpc: JsonRpc, wait: Wait, signal: AbortSignal): JsonRpc & { requests: number } {
   return {
     /** Requests made so far. */
@@ -213,7 +213,7 @@ function paceRpc(rpc: JsonRpc, wait: Wait, signal: AbortSignal): JsonRpc & { req
   }
 }
 
-/** A server that stops waits for no node. @throws MeterStopped when `signal` came first */
+/** A server that stops does not wait for a node. @throws MeterStopped when `signal` came first */
 async function orStop<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   if (signal.aborted) throw new MeterStopped('asked to stop')
   const stop = Promise.withResolvers<never>()
@@ -237,7 +237,7 @@ function confirmationsOf(network: string, rules: { allowTestCoins: boolean }): n
   return rules.allowTestCoins ? 1 : (CONFIRMATIONS[network] ?? USUAL_CONFIRMATIONS)
 }
 
-/** By chain. */
+/** Proven and published payouts, by chain. */
 async function readMeteredPayouts({ db }: Store, published: readonly PublishedPayout[]) {
   const proofs = await provenPayouts(db).execute()
   const pages = published.map((one) => ({ ...one, payout: normalizePayout(one.payout) }))

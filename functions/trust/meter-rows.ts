@@ -189,7 +189,7 @@ export async function insertPayers(
  */
 const ROWS_A_PAGE = 1_000
 
-/** All columns but the hash that finds calls, which few payments have. */
+/** All columns except the hash that finds calls, which few payments have. */
 const SEEN_COLUMNS = [
   ...(['network', 'transaction_id', 'log_index', 'listing_id', 'payer', 'payee'] as const),
   ...(['amount', 'micro_usd', 'settled_at', 'block_number', 'scheme'] as const),
