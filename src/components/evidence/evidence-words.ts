@@ -1,6 +1,6 @@
 import type { ListingHistory } from '../../compiled.ts'
 import type { KitOperation } from '../../domain/kit/kit-entries.ts'
-import { toCountText, toSumText, toUsd } from '../../domain/listing/pricing.ts'
+import { isAbove, toCountText, toSumText, toUsd } from '../../domain/listing/pricing.ts'
 import { SUBJECTS } from '../../domain/probe/merge.ts'
 import type { Day, Probe } from '../../domain/trust/evidence.ts'
 import type { Verdict } from '../../domain/trust/ledger-facts.ts'
@@ -9,7 +9,7 @@ import type { ListingView } from '../../domain/views/listing-view.ts'
 import { toWorth } from '../../domain/views/trust-view.ts'
 import { DAY_MS } from '../../domain/wire/shapes.ts'
 import { isUp } from '../../domain/wire/vocabulary.ts'
-import { isAbove, OUTCOME_WORDS, PROTOCOL_NAMES } from '../rows/decision-facts.ts'
+import { OUTCOME_WORDS, PROTOCOL_NAMES } from '../rows/decision-facts.ts'
 
 type Trust = ListingView['trust']
 

@@ -1,7 +1,7 @@
 import type { Switches } from '../../domain/derived/tables.ts'
 import type { PackageRegistry } from '../../domain/listing/invoke.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
-import { chargeOf, toCountText, toUsd } from '../../domain/listing/pricing.ts'
+import { chargeOf, isAbove, toCountText, toUsd } from '../../domain/listing/pricing.ts'
 import type { PackageRun, Probe } from '../../domain/trust/evidence.ts'
 import { toDay } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
@@ -214,14 +214,6 @@ function toRequestedPrice(operations: ListingView['operations']): DecisionFact[]
   return requested.some(isAbove)
     ? [factOf('Asked for', range, `${newest}, more than is listed`, 'missing')]
     : [factOf('Asked for', range, `at our probe of ${newest}`, 'money')]
-}
-
-/** Whether a seller wants more for a call than is listed. */
-export function isAbove({
-  usd,
-  price,
-}: Pick<ListingView['operations'][number], 'price'> & { usd: number }): boolean {
-  return price?.per === 'call' && usd > price.max_usd
 }
 
 const WORDS = {

@@ -106,6 +106,21 @@ function toRangeText({ min_usd, max_usd }: { min_usd: number; max_usd: number })
 }
 
 /**
+ * Whether a seller wants more for a call than is listed.
+ *
+ * @param usd what its 402 asked for
+ */
+export function isAbove({
+  usd,
+  price,
+}: {
+  usd: number
+  price?: { max_usd: number; per: string } | undefined
+}): boolean {
+  return price?.per === 'call' && usd > price.max_usd
+}
+
+/**
  * The price of one operation.
  * @example toUnitPriceText({ min_usd: 0.001, max_usd: 0.001, per: 'other' }) → '$0.001 / unit'
  */

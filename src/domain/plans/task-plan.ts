@@ -5,7 +5,7 @@ import { lowestOf, toKitOperations } from '../kit/kit-entries.ts'
 import { findValueFault } from '../listing/json-schema.ts'
 import { OfferSchema } from '../listing/listing-facts.ts'
 import { isJsonPayload } from '../listing/operation.ts'
-import { isFree, toCostText, toUnitPriceText } from '../listing/pricing.ts'
+import { isAbove, isFree, toCostText, toUnitPriceText, toUsd } from '../listing/pricing.ts'
 import { type Delivered, isKnownToDeliver } from '../relay/delivered.ts'
 import { fitCalls, sizeOf } from '../search/fitted-lists.ts'
 import { hostOf, ownerAt, type SharedHosts } from '../sellers/claim-rules.ts'
@@ -306,15 +306,15 @@ export function toTaskOffers(
 
 function toTaskOffer(
   listing: DerivedListing,
-  { found, minUsd }: OperationEntry,
+  entry: OperationEntry,
   row: TaskRow,
   baseUrl: string,
 ): TaskOffer {
   const { id, facts, mark } = listing
+  const { found } = entry
   const { name, method, price, output, relay_url } = found.operation
   const { url = '', command, package: bundle } = found.operation
   const request = toRequest(listing, found, row)
-  const usd = minUsd ?? (isFree(facts) ? 0 : null)
   return {
     listing: {
       ...{ id, name: facts.name, kind: facts.kind, page: pagePath(id) },
@@ -323,11 +323,7 @@ function toTaskOffer(
     auth: facts.auth.type,
     ...(runsLocallyOnly(facts) && { is_local: true as const }),
     operation: name ?? [method ?? [], url || command || (bundle ?? [])].flat().join(' '),
-    usd,
-    price:
-      usd === null || (usd === 0 && facts.pricing.model === 'unknown')
-        ? toCostText(facts)
-        : toUnitPriceText({ min_usd: usd, max_usd: usd, per: price?.per ?? 'call' }),
+    ...toOfferPrice(listing, entry),
     ...(price !== undefined && price.per !== 'call' && { per: price.per }),
     ...present({ returns: typeof output === 'string' ? output : undefined }),
     ...toLastSeen(listing),
@@ -339,6 +335,26 @@ function toTaskOffer(
 }
 
 type Found = OperationEntry['found']
+
+/**
+ * The price of one unit, as a number and in words: the listed one, or what the last 402 of the operation
+ * asked for where that is more.
+ */
+function toOfferPrice(
+  { facts, surface }: DerivedListing,
+  { found, minUsd }: OperationEntry,
+): Pick<TaskOffer, 'usd' | 'price'> {
+  const { method, url, price } = found.operation
+  const usd = minUsd ?? (isFree(facts) ? 0 : null)
+  if (usd === null || (usd === 0 && facts.pricing.model === 'unknown'))
+    return { usd, price: toCostText(facts) }
+  const listed = toUnitPriceText({ min_usd: usd, max_usd: usd, per: price?.per ?? 'call' })
+  const own = surface.operations.find((each) => each.method === method && each.url === url)
+  const last = own?.seen?.min_usd
+  return last !== undefined && isAbove({ usd: last, price })
+    ? { usd: last, price: `${toUsd(last)}, listed at ${listed}` }
+    : { usd, price: listed }
+}
 
 function toRequest(
   { surface }: DerivedListing,
