@@ -4,15 +4,15 @@ import { FIXTURE_ENV } from './fixture-env.ts'
 /**
  * `npm test`: the release that all tests share is built, and what may have to be fetched is fetched,
  * beside it. Then come the tests, which wait a third of their time. What is asked of the code itself runs
- * beside both, one check after the other. All are run, so that one run tells everything that is wrong.
+ * beside all that, one check after the other. All are run, so that one run tells everything that is wrong.
  */
 const FETCHED = ['browser', 'payments']
-const CHECKS = ['lint', 'dead', 'types', 'check']
+const CHECKS = ['types', 'lint', 'check', 'dead']
 
 const failed: string[] = []
 
 const fetched = inTurn(FETCHED)
-const checked = fetched.then(() => inTurn(CHECKS))
+const checked = inTurn(CHECKS)
 const built = runCommand('the build of the fixtures', process.execPath, [
   'functions/commands/build.ts',
 ])
