@@ -2,11 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { parseConfig } from '../../functions/ports/config.ts'
-import { buildData } from '../support/data-build.ts'
 import { FIXTURE_ENV } from '../support/fixture-env.ts'
 import { listen } from '../support/listen.ts'
 import { IS_LONG } from '../support/long.ts'
-import { checkHere, runHere } from '../support/run-here.ts'
+import { checkHere } from '../support/run-here.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 function run(command: string, env: Record<string, string>) {
@@ -45,10 +44,8 @@ test.each(IS_LONG ? ['build', 'start'] : ['start'])('npm run %s says the same', 
   expect(stated).not.toMatch(/\n\s+at |node:internal/)
 })
 
-test('npm run build says so when OUT_DIR cannot be written to', async () => {
-  const build = () => buildData({ ...FIXTURE_ENV, OUT_DIR: '/dev/null/dist' })
-  const { status, stdout, stderr } = await runHere(build)
-  const stated = stdout + stderr
+test('npm run build says so when OUT_DIR cannot be written to', () => {
+  const { status, stated } = run('build', { OUT_DIR: '/dev/null/dist' })
   expect(status).toBe(1)
   expect(stated).toMatch(/OUT_DIR .*cannot be used .*must be a folder this user can write to/)
   expect(stated).not.toMatch(/\n\s+at /)
