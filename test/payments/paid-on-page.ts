@@ -35,16 +35,16 @@ export function testPaidOnPage(shop: () => Shop): void {
     expect(await terms.allInnerTexts()).toContain('Network\tBase Sepolia testnet\tnot known')
     expect(await chain.balanceOf(account.address)).toBe(before)
 
-    await page.getByLabel('At most, in US dollars').fill('0.0001')
+    await page.getByLabel('Highest price, in US dollars').fill('0.0001')
     await page.getByRole('button', { name: 'Ask the price' }).click()
     await expect.poll(() => answer.textContent()).toContain('more than your ceiling of $0.0001')
     expect(await page.getByRole('button', { name: /with my wallet/ }).count()).toBe(0)
 
-    await page.getByLabel('At most, in US dollars').fill('0.01')
+    await page.getByLabel('Highest price, in US dollars').fill('0.01')
     await page.getByRole('button', { name: 'Ask the price' }).click()
     await page.getByRole('button', { name: `Pay $${usd} with my wallet` }).click()
     await expect.poll(() => answer.textContent()).toContain(`"sold": "${slug}"`)
-    expect(await answer.textContent()).toContain('Receipt of the seller')
+    expect(await answer.textContent()).toContain('The seller’s receipt')
     expect(before - (await chain.balanceOf(account.address))).toBe(BigInt(usd * 1_000_000))
     // The seller's 402 is an answer, though a browser writes it to its console.
     expect(faults.filter((fault) => !fault.includes('402'))).toEqual([])

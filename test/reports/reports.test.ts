@@ -216,7 +216,7 @@ describe('/report without JavaScript', () => {
     const sent = await sendForm({ kind: 'new', about: 'tides.example/api', text: '', email: EMAIL })
     const html = await sent.text()
     expect(sent.status).toBe(202)
-    expect(html).toContain('A person will look at it')
+    expect(html).toContain('A person will review it')
     expect(html).not.toContain(EMAIL)
     const [row] = await rows()
     expect(row).toMatchObject({ url: 'https://tides.example/api', email: EMAIL })

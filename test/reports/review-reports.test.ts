@@ -146,7 +146,7 @@ describe('a reported service in the review queue', () => {
     expect(item).toMatchObject({ why: 'new', from: 'reports', listing: NEW, note: 'By a sailor.' })
     expect(requested).toEqual([])
     await expect(settle(item, { decision: 'accepted', reason: '' })).rejects.toThrow(
-      'it has no draft yet: npm run review -- show',
+      'the question has no draft yet: npm run review -- show',
     )
     const { lines, draft } = await look(item)
     expect(lines).toEqual([
@@ -177,7 +177,7 @@ describe('a reported service in the review queue', () => {
     await settle(item, { decision: 'accepted', reason: '' })
     expect(await findReport(store, item.id)).toMatchObject({ state: 'accepted' })
     await expect(settle(item, { decision: 'refused', reason: 'x' })).rejects.toThrow(
-      'was decided already',
+      'was already decided',
     )
   })
 
