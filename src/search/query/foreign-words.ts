@@ -131,15 +131,16 @@ function placesFrom(texts: readonly string[]): (Place | undefined)[] {
 }
 
 /**
- * The countries of the places that the words name, then the country where most people speak their
+ * The countries of the places that the words name, or else the country where most people speak their
  * language, as English words: a listing for a country rarely names its cities, and a question in
  * Hindi is more often about India.
  */
 export function countriesOf(words: readonly Word[], language: Language | null): string[] {
   const texts = words.map(({ whole }) => whole)
-  const places = texts.map((_, at) => placesFrom(texts.slice(at)).at(-1)?.country)
-  const home = language === null ? undefined : new Intl.Locale(language).maximize().region
-  return [...new Set([...places, home])].flatMap((code) => COUNTRY_NAMES.get(code ?? '') ?? [])
+  const places = texts.flatMap((_, at) => placesFrom(texts.slice(at)).at(-1)?.country ?? [])
+  const home = language === null ? [] : [new Intl.Locale(language).maximize().region ?? '']
+  const codes = new Set(places.length > 0 ? places : home)
+  return [...codes].flatMap((code) => COUNTRY_NAMES.get(code) ?? [])
 }
 
 function readPart(token: Token | undefined, lexicon: Lexicon): Meaning | null {

@@ -79,7 +79,9 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const originals = readQueryTerms(index, read.originals, false)
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
   const { near, task, filters } = readTasks(index, { queryTerms, read, written, phrases })
-  const countries = countryTerms(index, read)
+  const { missing, notes: found } = queryTermNotes(queryTerms, related, index.noun)
+  // A word that no listing has may name a place elsewhere.
+  const countries = countryTerms(index, missing.length === 0 ? read : { ...read, language: null })
   const terms = [
     ...termsOf(index, queryTerms, related, isLong(kept)),
     ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
@@ -87,7 +89,6 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
     ...nearTerms(index, nearest(near)),
     ...countries,
   ]
-  const { missing, notes: found } = queryTermNotes(queryTerms, related, index.noun)
   return {
     terms: withoutRepeats(terms).slice(0, MAX_TERMS),
     notes: [
