@@ -80,8 +80,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
   const { near, task, filters } = readTasks(index, { queryTerms, read, written, phrases })
   const { missing, notes: found } = queryTermNotes(queryTerms, related, index.noun)
-  // A word that no listing has may name a place elsewhere.
-  const countries = countryTerms(index, missing.length === 0 ? read : { ...read, language: null })
+  const countries = countryTerms(index, read, missing)
   const terms = [
     ...termsOf(index, queryTerms, related, isLong(kept)),
     ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
@@ -146,8 +145,14 @@ function nearTerms(index: SearchIndex, near: readonly NearTask[]): PlanTerm[] {
   })
 }
 
-function countryTerms(index: SearchIndex, { words, originals, language }: ReadQuery): PlanTerm[] {
-  const countries = countriesOf([...words, ...originals], language)
+/** @param missing words that no listing has: one may name a place in another country */
+function countryTerms(
+  index: SearchIndex,
+  { words, originals, language }: ReadQuery,
+  missing: readonly string[],
+): PlanTerm[] {
+  const spoken = missing.length === 0 ? language : null
+  const countries = countriesOf([...words, ...originals], spoken)
   return countries.flatMap((country) => asRelated(index, country, [country]))
 }
 
