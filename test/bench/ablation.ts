@@ -20,7 +20,8 @@ import { catalogue, readOperationDocuments } from '../support/own-catalogue.ts'
 import { countTasks, judgeTasks, NOW } from '../tasks/judge-deeds.ts'
 import {
   COLLECTIONS,
-  ndcg,
+  judgeAll,
+  meanOf,
   OUT_OF_SCOPE,
   readOwnQuestions,
   readQuestions,
@@ -78,7 +79,7 @@ async function ablate(shared: string): Promise<void> {
   for (const [name, { mean, count }] of all.groups)
     console.log(`${mean.toFixed(3)} ${name} (${count})`)
   console.log('| Without | Mean | Groups that change | Counts that change |')
-  console.log(`| nothing | ${meanOf(all).toFixed(4)} | | ${JSON.stringify(all.counts)} |`)
+  console.log(`| nothing | ${meanOfGroups(all).toFixed(4)} | | ${JSON.stringify(all.counts)} |`)
   for (const [name, own] of rules) {
     if (!name.includes(wanted)) continue
     const without = await measure(own)
@@ -86,7 +87,7 @@ async function ablate(shared: string): Promise<void> {
       const change = (without.groups.get(group)?.mean ?? 0) - mean
       return Math.abs(change) < NOISE ? [] : [`${group} ${change.toFixed(3)}`]
     })
-    const change = (meanOf(without) - meanOf(all)).toFixed(4)
+    const change = (meanOfGroups(without) - meanOfGroups(all)).toFixed(4)
     const counts = Object.entries(all.counts).flatMap(([what, count]) => {
       const other = (without.counts[what] ?? 0) - count
       return other === 0 ? [] : [`${what} ${other}`]
@@ -101,7 +102,7 @@ interface Measured {
 }
 
 /** Of the groups, each as one. */
-function meanOf({ groups }: Measured): number {
+function meanOfGroups({ groups }: Measured): number {
   return [...groups.values()].reduce((sum, { mean }) => sum + mean, 0) / groups.size
 }
 
@@ -114,14 +115,14 @@ function createMeasure(shared: string): (own: readonly Edit[]) => Promise<Measur
     .filter(({ group }) => group !== OUT_OF_SCOPE)
   const corpus = readCorpus(shared)
   const texts = new Map(corpus.map((document) => [document.id, toJudgedText(document)]))
-  const questions = COLLECTIONS.flatMap((set) =>
-    [...readQuestions(set), ...(set === 'queries' ? readStories() : [])].flatMap((question) => {
-      if (question.kind === 'silence') return []
-      const grades = new Map([...texts].map(([id, text]) => [id, question.grade(text)]))
-      return [{ question, grades, group: `${set} ${question.half} ${question.kind}` }]
-    }),
+  const questions = COLLECTIONS.flatMap((set) => {
+    const all = [...readQuestions(set), ...(set === 'queries' ? readStories() : [])]
+    return judgeAll(all, texts).map((judged) => ({ ...judged, set }))
+  })
+  const groups = Map.groupBy(
+    questions,
+    ({ question: { half, kind }, set }) => `${set} ${half} ${kind}`,
   )
-  const groups = Map.groupBy(questions, ({ group }) => group)
   return async (edited) => {
     const search = `?without=${edits.size}`
     edits.set(search, edited)
@@ -135,11 +136,8 @@ function createMeasure(shared: string): (own: readonly Edit[]) => Promise<Measur
     return {
       groups: new Map(
         [...groups].map(([group, all]) => {
-          const sum = all.reduce(
-            (total, { question: { q }, grades }) => total + ndcg(ask(q).ids, grades),
-            0,
-          )
-          return [group, { mean: sum / all.length, count: all.length }]
+          const mean = meanOf(all, (q) => ask(q).ids)
+          return [group, { mean, count: all.length }]
         }),
       ),
       counts: {

@@ -1,16 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { findFreePort } from '../support/free-port.ts'
 import { load } from './http-load.ts'
-import {
-  type Contender,
-  spawnOn,
-  startNginx,
-  startService,
-  toContender,
-  untilItAnswers,
-} from './relay/contenders.ts'
+import { type Contender, startNginx, startScript, startService } from './relay/contenders.ts'
 
 /**
  * `npm run bench:static -- [<OUT_DIR>]`: pages, JSON and badges of 2,000 listings in each coding, beside
@@ -24,6 +15,7 @@ const CONNECTIONS = 32
 const LISTINGS = 2000
 /** Of Debian's `libnginx-mod-http-brotli-static`. */
 const BROTLI = '/usr/lib/nginx/modules/ngx_http_brotli_static_module.so'
+const STATIC = '../static-contender.ts'
 const CODINGS = [undefined, 'gzip', 'br']
 const KINDS = {
   pages: (id: string) => `/listing/${id}`,
@@ -36,8 +28,14 @@ const ids = chooseListings()
 const starts: Record<string, () => Promise<Contender | null>> = {
   waypost: () => startService(outDir),
   nginx: startReleaseNginx,
-  sirv: () => startContender(join(outDir, 'current/public')),
-  'node:http': () => startContender(join(outDir, `current/public/listing/${ids[0]}/index.html.br`)),
+  sirv: () => startScript('sirv', STATIC, join(outDir, 'current/public'), 0),
+  'node:http': () =>
+    startScript(
+      'node:http',
+      STATIC,
+      join(outDir, `current/public/listing/${ids[0]}/index.html.br`),
+      0,
+    ),
 }
 for (const [kind, toPath] of Object.entries(KINDS))
   for (const coding of CODINGS) await compare(kind, ids.map(toPath), coding)
@@ -100,14 +98,6 @@ async function round(
     console.log(`${failures} of ${answers} answers of ${contender.name} were not 200`)
   }
   return answers / (contender.cpu() - before)
-}
-
-async function startContender(place: string): Promise<Contender> {
-  const port = await findFreePort()
-  const script = fileURLToPath(new URL('static-contender.ts', import.meta.url))
-  const child = spawnOn(0, process.execPath, [script, place, String(port)])
-  await untilItAnswers(port)
-  return toContender('contender', port, child)
 }
 
 /** A server that has just started may still be at work of its own: no request's. */

@@ -80,7 +80,7 @@ const waypost = (...args: string[]) => clientHere(args, { env: { WAYPOST_URL: ru
 
 describe('the command', () => {
   test('runs where nothing but the package is', async () => {
-    const { stdout } = await run('npx', ['--no-install', 'waypost', '--help'], { cwd: folder })
+    const { stdout } = await run('node_modules/.bin/waypost', ['--help'], { cwd: folder })
     expect(stdout).toContain('Usage: waypost <command>')
     expect(
       readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.')),

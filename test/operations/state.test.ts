@@ -110,7 +110,7 @@ describe('the state of one machine', () => {
     isWriting = false
     await writer
     await store.appendClicks([click(9999)])
-    await expect(backupState(dir, folder('backup.sqlite'))).rejects.toThrow('exists already')
+    await expect(backupState(dir, folder('backup.sqlite'))).rejects.toThrow('already exists')
     await store.close()
     const now = Date.UTC(2026, 0, 2)
     const kept = await restoreState(dir, folder('backup.sqlite'), now)

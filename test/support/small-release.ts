@@ -6,7 +6,10 @@ import type { ReleaseFile } from '../../src/domain/derived/tables.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 
 /** Public files of a small release. */
-const PAGES = Array.from({ length: 40 }, (_, n) => `public/page-${n}/index.html`)
+const PAGES = Array.from(
+  { length: process.env.LONG_TESTS === '1' ? 40 : 10 },
+  (_, n) => `public/page-${n}/index.html`,
+)
 
 export const NO_DAYS = {
   ...{ listing: null, seed: null, probe: null },

@@ -182,11 +182,36 @@ function toGrade(want: string, kind: QuestionKind): (text: JudgedText) => number
   }
 }
 
+/** A question with the grade of each listing. */
+export interface Judged {
+  question: Question
+  grades: ReadonlyMap<string, number>
+}
+
+/** Questions that something listed answers, each judged over all listings. */
+export function judgeAll(
+  questions: readonly Question[],
+  texts: ReadonlyMap<string, JudgedText>,
+): Judged[] {
+  return questions
+    .filter(({ kind }) => kind !== 'silence')
+    .map((question) => ({
+      question,
+      grades: new Map([...texts].map(([id, text]) => [id, question.grade(text)])),
+    }))
+}
+
+/** The mean nDCG@10 of questions by the ids that each is answered with. */
+export function meanOf(judged: readonly Judged[], rank: (q: string) => readonly string[]): number {
+  const sum = judged.reduce((all, { question, grades }) => all + ndcg(rank(question.q), grades), 0)
+  return sum / judged.length
+}
+
 /** Places that count. */
 const DEPTH = 10
 
 /** Gain 2^grade − 1, discount log2(rank + 1); the ideal is taken over every judged listing. */
-export function ndcg(ids: readonly string[], grades: ReadonlyMap<string, number>): number {
+function ndcg(ids: readonly string[], grades: ReadonlyMap<string, number>): number {
   const sum = (list: readonly number[]) =>
     list
       .slice(0, DEPTH)

@@ -15,8 +15,10 @@ import { findSharedDir, readCorpus } from '../shared-data.ts'
 import {
   COLLECTIONS,
   HALVES,
+  type Judged,
   type JudgedText,
-  ndcg,
+  judgeAll,
+  meanOf,
   type Question,
   readQuestions,
   readStories,
@@ -39,21 +41,11 @@ else {
   const requested = [...readQuestions(collection), ...stories].filter(
     ({ half: own }) => own === half,
   )
-  const judged = requested
-    .filter(({ kind }) => kind !== 'silence')
-    .map((question) => ({
-      question,
-      grades: new Map([...texts].map(([id, text]) => [id, question.grade(text)])),
-    }))
+  const judged = judgeAll(requested, texts)
   const engines = await rankWithEach(corpus)
   const rows = [...engines].map(([name, rank]) => [name, toScores(judged, texts, rank)])
   console.table(Object.fromEntries(rows))
   console.log(`${half} of ${collection}: ${countReported(corpus, requested)}`)
-}
-
-interface Judged {
-  question: Question
-  grades: ReadonlyMap<string, number>
 }
 
 function toScores(
@@ -62,13 +54,10 @@ function toScores(
   rank: RankIds,
 ): Record<string, string> {
   const byKind = Map.groupBy(judged, ({ question }) => question.kind)
-  const means = [...byKind].map(([kind, all]) => {
-    const sum = all.reduce(
-      (total, { question, grades }) => total + ndcg(rank(question.q), grades),
-      0,
-    )
-    return [`${kind} (${all.length})`, (sum / all.length).toFixed(3)]
-  })
+  const means = [...byKind].map(([kind, all]) => [
+    `${kind} (${all.length})`,
+    meanOf(all, rank).toFixed(3),
+  ])
   const excluded = byKind.get('excluded') ?? []
   const first = excluded.map(({ question, grades }) => {
     const ids = rank(question.q).slice(0, FIRST_ROWS)

@@ -82,7 +82,7 @@ export async function startService(
   return toContender('waypost', port, child)
 }
 
-export async function untilItAnswers(port: number): Promise<void> {
+async function untilItAnswers(port: number): Promise<void> {
   for (let tries = 0; tries < 600; tries += 1) {
     if ((await fetch(`http://127.0.0.1:${port}/favicon.svg`).catch(() => null)) !== null) return
     await new Promise((later) => setTimeout(later, 100))
