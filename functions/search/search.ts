@@ -3,7 +3,7 @@ import {
   parseSearchParameters,
   type SearchQuery,
 } from '../../src/domain/search/search-parameters.ts'
-import type { PageResponse } from '../../src/domain/search/search-response.ts'
+import type { CompactRow, PageResponse } from '../../src/domain/search/search-response.ts'
 import { AUTH_TYPES, type ClickSource, RAILS } from '../../src/domain/wire/vocabulary.ts'
 import { NO_TRUST, trustOf, valueAt } from '../../src/search/index/columns.ts'
 import { idOf, readBody, type SearchIndex } from '../../src/search/index/index-file.ts'
@@ -101,10 +101,7 @@ function answer(
     : { query, outcome: { ...outcome, notes: [note, ...outcome.notes] } }
 }
 
-export type PageMembers = Pick<
-  PageResponse['results'][number],
-  'mark' | 'domain' | 'operation' | 'added'
->
+export type PageMembers = Omit<PageResponse['results'][number], keyof CompactRow>
 
 /** An answered query: how it was understood, which rows it found. */
 export interface AnsweredQuery {

@@ -126,12 +126,7 @@ async function readFacts({ listings, evidence, tables }: Content, config: Config
       price: toPriceText(facts.pricing),
       ...toSeenFacts(planProbe(id, facts), seen),
       paid: [
-        // A change of price must not look like a change in payments.
-        ...toUseSentences(
-          seen.reported_use ?? [],
-          { model: 'unknown' },
-          (source) => names.get(source) ?? source,
-        )
+        ...toUseSentences(seen, (source) => names.get(source) ?? source)
           .filter(({ isPayment }) => isPayment)
           .map(({ text }) => text),
         `${paid.reduce((sum, count) => sum + count, 0)} read on chain`,

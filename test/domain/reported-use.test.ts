@@ -37,7 +37,9 @@ const NAMES = new Map(
 )
 const textsOf = (uses: readonly ReportedUse[], usd = 0.005) => {
   const pricing = { ...SAMPLE_FACTS.pricing, min_usd: 0.001, max_usd: usd }
-  return toUseSentences(uses, pricing, (id) => NAMES.get(id)?.name ?? id).map(({ text }) => text)
+  return toUseSentences({ reported_use: uses, pricing }, (id) => NAMES.get(id)?.name ?? id).map(
+    ({ text }) => text,
+  )
 }
 
 test('of several figures of one source and kind the newest counts, whatever their order', () => {

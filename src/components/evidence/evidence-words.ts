@@ -8,7 +8,7 @@ import { nameOfScheme } from '../../domain/trust/payments.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { toWorth } from '../../domain/views/trust-view.ts'
 import { DAY_MS } from '../../domain/wire/shapes.ts'
-import { isUp } from '../../domain/wire/vocabulary.ts'
+import { isTelling, isUp } from '../../domain/wire/vocabulary.ts'
 import { OUTCOME_WORDS, PROTOCOL_NAMES } from '../rows/decision-facts.ts'
 
 type Trust = ListingView['trust']
@@ -141,7 +141,7 @@ export function toDates(last: number, length: number): string[] {
 
 /** Results of the probes on record. Our own faults, and services that cannot be probed, don't count. */
 export function toProbeCounts(probes: readonly Probe[]): [label: string, value: string][] {
-  const judged = probes.filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
+  const judged = probes.filter(isTelling)
   const good = judged.filter(isUp).length
   return judged.length < 2 ? [] : [['Our probes', `${good} of ${judged.length} answered`]]
 }
@@ -221,24 +221,13 @@ export interface CallTag {
 
 /** The result of our probe's own call of an operation, in two words next to its listed price. */
 export function toSeenTag({ seen, price }: Pick<KitOperation, 'seen' | 'price'>): CallTag | null {
-  if (seen === undefined) return null
-  const { outcome, status, min_usd } = seen
-  switch (outcome) {
-    case 'spoke':
-      if (min_usd === undefined) return { text: 'answered', tone: 'plain' }
-      return {
-        text: `asked ${toUsd(min_usd)}`,
-        tone: isAbove({ usd: min_usd, price }) ? 'bad' : 'plain',
-      }
-    case 'gated':
-      return { text: 'asked for a key', tone: 'strong' }
-    case 'wrong_protocol':
-    case 'dead':
-      return { text: status === undefined ? 'no answer' : `answered ${status}`, tone: 'bad' }
-    case 'unknown':
-    case 'unprobeable':
-      return null
-  }
+  if (seen === undefined || !isTelling(seen)) return null
+  const { outcome, status, min_usd: usd } = seen
+  if (outcome === 'gated') return { text: 'asked for a key', tone: 'strong' }
+  if (outcome !== 'spoke')
+    return { text: status === undefined ? 'no answer' : `answered ${status}`, tone: 'bad' }
+  if (usd === undefined) return { text: 'answered', tone: 'plain' }
+  return { text: `asked ${toUsd(usd)}`, tone: isAbove({ usd, price }) ? 'bad' : 'plain' }
 }
 
 const LABELS: Readonly<Record<string, readonly [label: string, unit?: string]>> = {

@@ -65,13 +65,10 @@ export function toJsonFeed({ title, home, self, entries }: Feed) {
     title,
     home_page_url: home,
     feed_url: self,
-    items: entries.map((entry) => ({
-      id: entry.id,
-      url: entry.url,
-      title: entry.title,
-      summary: entry.summary,
+    items: entries.map(({ at, ...entry }) => ({
+      ...entry,
       content_text: entry.summary,
-      date_published: entry.at,
+      date_published: at,
     })),
   }
 }

@@ -21,20 +21,15 @@ interface SitePage {
 
 /** The sitemap index over every path, and its shards, which are served from `/sitemap/1.xml` on. */
 export function renderSiteSitemaps(compiled: Catalogue) {
-  const baseUrl = compiled.site.base_url
-  const urls = toSitePages(compiled).map(({ path, ...page }) => ({
-    ...page,
-    path: `${baseUrl}${path}`,
-  }))
-  const shards = Array.from({ length: Math.ceil(urls.length / URLS_PER_SITEMAP) }, (_, index) =>
-    urls.slice(index * URLS_PER_SITEMAP, (index + 1) * URLS_PER_SITEMAP),
+  const { base_url } = compiled.site
+  const pages = toSitePages(compiled)
+  const shards = Array.from({ length: Math.ceil(pages.length / URLS_PER_SITEMAP) }, (_, index) =>
+    pages.slice(index * URLS_PER_SITEMAP, (index + 1) * URLS_PER_SITEMAP),
   )
-  const addresses = shards.map((_, index) => ({
-    path: `${baseUrl}/sitemap/${index + 1}.xml`,
-  }))
+  const addresses = shards.map((_, index) => ({ path: `/sitemap/${index + 1}.xml` }))
   return {
-    index: render('sitemapindex', 'sitemap', addresses),
-    shards: shards.map((shard) => render('urlset', 'url', shard)),
+    index: render('sitemapindex', 'sitemap', addresses, base_url),
+    shards: shards.map((shard) => render('urlset', 'url', shard, base_url)),
   }
 }
 
@@ -54,10 +49,10 @@ function toSitePages({ site, listings }: Catalogue): SitePage[] {
   ]
 }
 
-function render(element: string, row: string, pages: readonly SitePage[]): string {
+function render(element: string, row: string, pages: readonly SitePage[], base: string): string {
   const rows = pages.map(({ path, changed }) => {
     const lastmod = changed === undefined ? '' : `<lastmod>${changed}</lastmod>`
-    return `<${row}><loc>${toXmlText(path)}</loc>${lastmod}</${row}>`
+    return `<${row}><loc>${toXmlText(base + path)}</loc>${lastmod}</${row}>`
   })
   return `<?xml version="1.0" encoding="utf-8"?>\n<${element} xmlns="${NAMESPACE}">\n${rows.join('\n')}\n</${element}>\n`
 }

@@ -12,15 +12,12 @@ type Listed = Pick<CompiledListing, 'brief' | 'home'>
 /** The lists of the home page. They have outside listings only; our own kits have a separate row. */
 export function toHomeLists(listings: readonly Listed[], length: number) {
   const outside = listings.filter(({ brief }) => !brief.first_party)
-  const briefs = outside.map(({ brief }) => brief)
+  const ranked = outside.map(({ brief }) => brief).sort(compareListings)
   return {
     /** Listings with a payment-verified score, highest first. */
-    trusted: briefs
-      .filter(({ trust }) => trust.score !== null)
-      .sort(compareListings)
-      .slice(0, length),
+    trusted: ranked.filter(({ trust }) => trust.score !== null).slice(0, length),
     /** The first listings in the usual order, for a directory in which nobody counts anything. */
-    first: briefs.toSorted(compareListings).slice(0, length),
+    first: ranked.slice(0, length),
     /** Listings with the most payments counted by others, then by downloads and stars. */
     known: outside
       .filter(({ home }) => home.used[0] > 0)

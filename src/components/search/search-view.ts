@@ -145,18 +145,15 @@ function toSuggestedLinks(form: SearchForm, { suggested = [] }: Found, names: Na
     const [field] = added
     if (field === undefined || added.length > 1) return []
     const value = String(parameters[field])
-    const written =
-      parameters.q === undefined
-        ? `${NOTE_PHRASES.nearestCategory} ${value}`
-        : `${field}=${toFilterValue(field, value)}`
-    const words = toWords(field, value, names)
-    return {
-      written,
-      text: parameters.q === undefined ? `${NOTE_PHRASES.nearestCategory} ${words}` : words,
-      path: toSearchPath(
-        parameters.q === undefined ? { [field]: value } : withField(form, field, value),
-      ),
-    }
+    const text = toWords(field, value, names)
+    if (parameters.q !== undefined)
+      return {
+        ...{ written: `${field}=${toFilterValue(field, value)}`, text },
+        path: toSearchPath(withField(form, field, value)),
+      }
+    const { nearestCategory: near } = NOTE_PHRASES
+    const path = toSearchPath({ [field]: value })
+    return { written: `${near} ${value}`, text: `${near} ${text}`, path }
   })
 }
 

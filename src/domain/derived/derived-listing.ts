@@ -29,7 +29,7 @@ import { judgeTrust, TRUST, type TrustVerdict } from '../trust/trust.ts'
 import { present } from '../wire/json.ts'
 import { HOUR_MS } from '../wire/shapes.ts'
 import { toOperationKey } from '../wire/text.ts'
-import { type BADGES, type BUY, isUp, type STATUSES } from '../wire/vocabulary.ts'
+import { type BADGES, type BUY, isTelling, isUp, type STATUSES } from '../wire/vocabulary.ts'
 import { type SurfaceOperation, toSurface } from './surface.ts'
 
 const TIERS = ['verified', 'trusted'] as const
@@ -267,7 +267,7 @@ function findRelayFault(facts: ListingFacts, rules: UrlRules): string | null {
  */
 export function toProbeSignals(probes: readonly Probe[]): Signals {
   const conclusive = probes
-    .filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
+    .filter(isTelling)
     .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
   const last = conclusive.at(-1)
   if (last === undefined) return {}

@@ -4,7 +4,7 @@ import type { SourceRow, Switches } from '../derived/tables.ts'
 import { type Pricing, toCountText, toSumText, toUsd } from '../listing/pricing.ts'
 import { toShownHost } from '../listing/target-url.ts'
 import { dayOfUse, OWN_EVIDENCE, type Probe, type ReportedUse } from '../trust/evidence.ts'
-import { runsLocallyOnly } from '../wire/vocabulary.ts'
+import { isTelling, isUp, runsLocallyOnly } from '../wire/vocabulary.ts'
 
 /** The answer to one question about a listing, or the statement that it is not known; never an empty line. */
 const KnownFactSchema = v.object({
@@ -66,13 +66,10 @@ function toOwner({ facts, status, provedAt }: DerivedListing, sources: Sources):
     return { known: true, ...proof, source: OWN_EVIDENCE }
   }
   const [namespace = ''] = facts.registry_name?.split('/') ?? []
-  if (namespace !== '' && facts.sources.some(({ source }) => source === 'mcp_registry'))
-    return {
-      known: true,
-      text: `${namespace} published it in the MCP registry`,
-      as_of: facts.added,
-      source: 'mcp_registry',
-    }
+  if (namespace !== '' && facts.sources.some(({ source }) => source === 'mcp_registry')) {
+    const text = `${namespace} published it in the MCP registry`
+    return { known: true, text, as_of: facts.added, source: 'mcp_registry' }
+  }
   const from = first === undefined ? '' : ` from ${nameIn(sources)(first.source)}`
   const text = `not claimed yet, listed${from} on ${toDay(facts.added)}`
   return { known: false, text, ...listed }
@@ -109,20 +106,17 @@ function toAnswers(listing: DerivedListing, sources: Sources): KnownFact {
 type Dated = KnownFact & { as_of: string }
 
 function toProbed({ probes }: DerivedListing): Dated[] {
-  const judged = probes.filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
-  const last = judged.at(-1)
+  const judged = probes.filter(isTelling)
+  const [last, good] = [judged.at(-1), judged.findLast(isUp)]
   if (last === undefined) return []
-  const good = judged.findLast(({ outcome }) => outcome === 'spoke' || outcome === 'gated')
-  const from = { source: OWN_EVIDENCE }
-  const [day, before] = [last.at.slice(0, 10), good?.at.slice(0, 10)]
-  if (before === undefined)
-    return [
-      { known: false, text: `no good answer to our probe of ${toDay(day)}`, as_of: day, ...from },
-    ]
+  const day = toDay(last.at)
   const key = good?.outcome === 'gated' ? ', asking for a key' : ''
-  const text = `it answered our probe on ${toDay(before)}${key}`
-  if (good === last) return [{ known: true, text, as_of: before, ...from }]
-  return [{ known: false, text: `${text}, and not on ${toDay(day)}`, as_of: day, ...from }]
+  const since = good === last ? '' : `, and not on ${day}`
+  const text =
+    good === undefined
+      ? `no good answer to our probe of ${day}`
+      : `it answered our probe on ${toDay(good.at)}${key}${since}`
+  return [{ known: good === last, text, as_of: last.at.slice(0, 10), source: OWN_EVIDENCE }]
 }
 
 function toTested({ evidence }: DerivedListing, sources: Sources): Dated[] {
@@ -137,16 +131,21 @@ function toTested({ evidence }: DerivedListing, sources: Sources): Dated[] {
   })
 }
 
+function usesOf(
+  { evidence, facts: { pricing } }: DerivedListing,
+  sources: Sources,
+  reported_use: Used['reported_use'] = evidence.reported_use,
+) {
+  return toUseSentences({ reported_use, pricing }, nameIn(sources))
+}
+
 const SIZES: ReadonlySet<ReportedUse['what']> = new Set(['volume_usd', 'payers', 'senders'])
 
 /** Null where a call costs nothing. */
 function toPaid(listing: DerivedListing, sources: Sources): KnownFact | null {
   const { trust, facts, evidence } = listing
-  const { reported_use = [] } = evidence
   const isSold = facts.pricing.model === 'per_call' && facts.pricing.max_usd > 0
-  const sentencesOf = (uses: readonly ReportedUse[]) =>
-    toUseSentences(uses, facts.pricing, nameIn(sources))
-  const counted = sentencesOf(reported_use).find(({ isPayment }) => isPayment)
+  const counted = usesOf(listing, sources).find(({ isPayment }) => isPayment)
   if (trust.evidence === 'verified_non_wash_payments')
     return { known: true, ...toMeasured(listing, sources) }
   if (counted !== undefined) {
@@ -157,8 +156,8 @@ function toPaid(listing: DerivedListing, sources: Sources): KnownFact | null {
   }
   if (!isSold) return null
   // What it is worth, and from how many, stands among the counts of others.
-  const bare = reported_use.filter(({ what }) => !SIZES.has(what))
-  const other = sentencesOf(bare).find(({ isOfMoney }) => isOfMoney)
+  const bare = evidence.reported_use?.filter(({ what }) => !SIZES.has(what))
+  const other = usesOf(listing, sources, bare).find(({ isOfMoney }) => isOfMoney)
   const text =
     other === undefined
       ? 'we know of no counted payment'
@@ -190,8 +189,8 @@ const isShort = (text: string) => encoder.encode(text).length <= MAX_SHORT_BYTES
  * several counts, the one with the most settlements, by which rows are sorted.
  */
 export function toPaidWords(listing: DerivedListing, sources: Sources): string | null {
-  const { trust, evidence, facts } = listing
-  const [most] = toUseSentences(evidence.reported_use ?? [], facts.pricing, nameIn(sources))
+  const { trust } = listing
+  const [most] = usesOf(listing, sources)
     .filter(({ isPayment, short }) => isPayment && isShort(short))
     .sort((a, b) => b.settlements - a.settlements)
   if (trust.evidence === 'verified_non_wash_payments') {
@@ -205,9 +204,9 @@ export function toPaidWords(listing: DerivedListing, sources: Sources): string |
 /** The latest days of a good answer and of a counted payment, for filters. */
 export function toKnownDays(listing: DerivedListing, sources: Sources) {
   const known = toKnown(listing, sources)
-  const { trust, evidence, facts } = listing
+  const { trust } = listing
   const last = trust.evidence === 'no_payment_data' ? null : trust.measured.last_settlement_at
-  const used = toUseSentences(evidence.reported_use ?? [], facts.pricing, nameIn(sources))
+  const used = usesOf(listing, sources)
   const paid = [last?.slice(0, 10), ...used.map(({ isPayment, day }) => (isPayment ? day : null))]
   return {
     answered: known.answers?.known === true ? (known.answers.as_of ?? null) : null,
@@ -222,26 +221,29 @@ export function toKnownDays(listing: DerivedListing, sources: Sources) {
 /**
  * Counts by others, in words: first payments of the listing itself, then payments to a payee that
  * it shares, test purchases, and counts that say nothing about payments.
- * @param pricing the listing's, which payments for other things do not fit
+ *
+ * @param used with its pricing, which payments for other things do not fit
  * @param nameOf the name of a source's id
  */
-export function toUseSentences(
-  uses: readonly ReportedUse[],
-  pricing: Pricing,
-  nameOf: (source: string) => string,
-) {
-  const groups = Map.groupBy(uses, ({ source, from, to, as_of }) =>
+export function toUseSentences(used: Used, nameOf: (source: string) => string) {
+  const { reported_use = [], pricing } = used
+  const groups = Map.groupBy(reported_use, ({ source, from, to, as_of }) =>
     [source, from, to ?? as_of].join(' '),
   )
   const found = [...groups.values()].flatMap((group) =>
     WORDINGS.flatMap((wordingOf) => {
-      const figures = toFigures(group, pricing, nameOf)
+      const figures = toFigures(group, nameOf, pricing)
       const words = wordingOf(figures)
       return words === null ? [] : [{ weight: words.weight, sentence: toSentence(words, figures) }]
     }),
   )
   found.sort((a, b) => a.weight - b.weight || (b.sentence.day < a.sentence.day ? -1 : 1))
   return found.map(({ sentence }) => sentence)
+}
+
+interface Used {
+  reported_use?: readonly ReportedUse[] | undefined
+  pricing?: Pricing
 }
 
 interface Figures extends Partial<Record<ReportedUse['what'], ReportedUse>> {
@@ -252,14 +254,13 @@ interface Figures extends Partial<Record<ReportedUse['what'], ReportedUse>> {
   /** Words around a count that is of a shared payee. */
   about: string
   place: string
-  /** What a settlement was on average, where that is no price of the listing; else empty. */
-  mean: string
+  pricing: Pricing | undefined
 }
 
 function toFigures(
   group: readonly ReportedUse[],
-  pricing: Pricing,
   nameOf: (source: string) => string,
+  pricing: Used['pricing'],
 ): Figures {
   const [first] = group
   const { source = '', from, shared_with } = first ?? {}
@@ -272,21 +273,8 @@ function toFigures(
     day,
     about: shared_with === undefined ? '' : 'about ',
     place: shared_with === undefined ? '' : `, to an address that ${shared_with} hosts share`,
-    mean: toOddMean(group, pricing),
+    pricing,
   }
-}
-
-/** Cents of a sum, and of the share of each host in it, are rounded. */
-const ROUNDED_USD = 0.01
-
-function toOddMean(group: readonly ReportedUse[], pricing: Pricing): string {
-  const figure = (what: ReportedUse['what']) => group.find((use) => use.what === what)?.value ?? 0
-  const [sum, count] = [figure('volume_usd'), figure('settlements')]
-  if (pricing.model !== 'per_call' || sum === 0 || count === 0) return ''
-  const mean = Number((sum / count).toPrecision(2))
-  const slack = (ROUNDED_USD * (group[0]?.shared_with ?? 1)) / count
-  const isPossible = mean + slack >= pricing.min_usd && mean - slack <= pricing.max_usd
-  return isPossible ? '' : toUsd(mean)
 }
 
 /** Places among the sentences. */
@@ -314,7 +302,8 @@ const WORDINGS: readonly ((figures: Figures) => Words | null)[] = [
 
 /** Who counts settlements sees the address that they went to, and not what was bought there. */
 function toSettlementWords(figures: Figures): Words | null {
-  const { settlements, volume_usd, payers, name, about, place, mean } = figures
+  const { settlements, volume_usd, payers, name, about, place } = figures
+  const mean = toOddMean(figures)
   if (settlements === undefined) return null
   const { value, outcome, shared_with } = settlements
   const count = `${about}${toCountText(value, 'settlement')}`
@@ -333,6 +322,19 @@ function toSettlementWords(figures: Figures): Words | null {
     more: mean === '' ? '' : `, ${mean} each`,
     settlements: Math.round(value / (shared_with ?? 1)),
   }
+}
+
+/** Cents of a sum, and of the share of each host in it, are rounded. */
+const ROUNDED_USD = 0.01
+
+/** What a settlement was on average, where that is no price of the listing; else empty. */
+function toOddMean({ settlements, volume_usd, pricing }: Figures): string {
+  const { value: count = 0, shared_with = 1 } = settlements ?? {}
+  const sum = volume_usd?.value ?? 0
+  if (pricing?.model !== 'per_call' || sum === 0 || count === 0) return ''
+  const [mean, slack] = [Number((sum / count).toPrecision(2)), (ROUNDED_USD * shared_with) / count]
+  const isPossible = mean + slack >= pricing.min_usd && mean - slack <= pricing.max_usd
+  return isPossible ? '' : toUsd(mean)
 }
 
 function toCallWords({ calls, payers, name }: Figures): Words | null {
@@ -439,7 +441,6 @@ function toSpan(from: string, to: string, length: keyof typeof MONTHS = 'long'):
 
 /** The outcome of the newest probe that says something about the service. */
 export function newestOutcome(probes: readonly Probe[]): Probe['outcome'] | undefined {
-  // Failures that are nobody's fault say nothing.
-  const telling = probes.filter(({ outcome }) => outcome !== 'unknown' && outcome !== 'unprobeable')
+  const telling = probes.filter(isTelling)
   return telling.sort((a, b) => Date.parse(b.at) - Date.parse(a.at))[0]?.outcome
 }

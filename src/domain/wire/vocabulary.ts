@@ -127,6 +127,11 @@ export function isUp({ outcome }: { outcome?: string | undefined }): boolean {
   return outcome === 'spoke' || outcome === 'gated'
 }
 
+/** Whether a probe says something about the service: a failure of nobody's fault does not. */
+export function isTelling({ outcome }: { outcome?: string | undefined }): boolean {
+  return outcome !== 'unknown' && outcome !== 'unprobeable'
+}
+
 /** The specification's three methods, and ours for pages on a code host, where none of the three works. */
 export const CLAIM_METHODS = ['well_known', 'dns_txt', 'contact_email', 'oidc'] as const
 export type ClaimMethod = (typeof CLAIM_METHODS)[number]
