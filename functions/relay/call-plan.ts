@@ -460,7 +460,7 @@ export function createInFlight(limits: RelayLimits['inFlight']) {
 type CallQuery = ReturnType<typeof parseCallQuery>
 
 /** @example parseCallQuery('a=%20&endpoint=%2Fx&flag') → { endpoint: '/x', rest: 'a=%20&flag', … } */
-export function parseCallQuery(rawQuery: string) {
+function parseCallQuery(rawQuery: string) {
   const endpoints: string[] = []
   const rest: string[] = []
   let wantsInfo = false
@@ -485,7 +485,7 @@ export function parseCallQuery(rawQuery: string) {
  * The listing's own URL, or `endpoint` on its origin; `path` is for the request line.
  * @example parseCallTarget('https://a.example/v1', parseCallQuery('endpoint=/v2&q=1')) → '/v2?q=1'
  */
-export function parseCallTarget(listingUrl: string, query: CallQuery) {
+function parseCallTarget(listingUrl: string, query: CallQuery) {
   const base = new URL(listingUrl)
   if (query.isEndpointRepeated) return { fault: 'expected endpoint once, got it more than once' }
   const url = query.endpoint === null ? base : parseEndpoint(query.endpoint, base)

@@ -185,7 +185,7 @@ const LEAST_KEPT = 128
  * Keeps the `size` largest of any number of keys: takes in twice as many, then drops the smaller half.
  * `offer` returns what the next key must exceed to be kept, `take` the largest in descending order.
  */
-export function createTopKeys(size: number) {
+function createTopKeys(size: number) {
   const kept = new Float64Array(2 * Math.max(size, LEAST_KEPT))
   let length = 0
   let least = Number.NEGATIVE_INFINITY
