@@ -137,7 +137,7 @@ describe('/sellers/check', () => {
     // A name that cannot exist: asked, and not reached.
     const requested = await get('?url=https://nobody.waypost-check.example/mcp')
     expect(requested.status).toBe(200)
-    expect(requested.text).toContain('What was sent')
+    expect(requested.text).toContain('Requests and answers')
     const limited = await get('?url=https://nobody.waypost-check.example/mcp')
     expect(limited.status).toBe(429)
     expect(limited.headers.get('retry-after')).not.toBeNull()

@@ -85,7 +85,7 @@ export type ClaimChecked = v.InferOutput<typeof ClaimCheckedSchema>
 /** Removes an owned listing from the directory at the next build, or brings it back. */
 export const OptOutBodySchema = v.strictObject({
   listing_id: described(v.string(), 'Id of a listing whose verified claim is yours.'),
-  removed: optionally(v.boolean(), 'false brings the listing back; true if absent.'),
+  removed: optionally(v.boolean(), 'False brings the listing back; true if absent.'),
   moved_to: optionally(
     v.string(),
     'Another listing of yours that replaces this one and takes over its addresses, history and payout proofs.',
@@ -200,7 +200,7 @@ export const PayoutCheckBodySchema = v.strictObject({
     v.minLength(1, 'expected a signature, got nothing'),
     v.maxLength(MAX_SIGNATURE_LENGTH, `expected at most ${MAX_SIGNATURE_LENGTH} characters`),
     v.description(
-      'Signature of the wallet as text: 0x and hex for EVM (EIP-191, EIP-1271), base58 for Solana (ed25519).',
+      'Signature of the wallet: 0x and hex for EVM (EIP-191, EIP-1271), base58 for Solana (ed25519), as text.',
     ),
   ),
 })
