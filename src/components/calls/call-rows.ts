@@ -209,8 +209,8 @@ const MAX_NAMES = 3
 
 /**
  * The output of a listing's call, in one cell that links to its calls; none where unknown.
- * @example → [{ label: 'You get', value: 'results, requestId', note: 'from POST /search, 1 of 2
- *   below', … }]
+ * @example → [{ label: 'You get', value: 'results, requestId', note: 'from POST /search at $0.007, 1
+ *   of 2 below', … }]
  */
 export function toWhatYouGet(kit: Kit): DecisionFact[] {
   if (kit.tools.length > 0) return [toCounted('tool', kit.tools)]
@@ -225,7 +225,9 @@ export function toWhatYouGet(kit: Kit): DecisionFact[] {
   const others = kit.operations.length > 1 ? `, 1 of ${kit.operations.length} below` : ''
   // `{city}` reads better than its escapes.
   const path = pathname.replaceAll('%7B', '{').replaceAll('%7D', '}')
-  const note = `from ${first.method} ${cutText(path, MAX_NAME)}${others}`
+  const prices = new Set(kit.operations.map(({ price }) => price && toUnitPriceText(price)))
+  const cost = first.price && prices.size > 1 ? ` at ${toUnitPriceText(first.price)}` : ''
+  const note = `from ${first.method} ${cutText(path, MAX_NAME)}${cost}${others}`
   return [{ ...CELL, ...(answered === '' && { label: 'It does' }), value, note }]
 }
 

@@ -204,7 +204,12 @@ const VERSUS_GROUPS: readonly { title: string; rows: readonly ToRows[] }[] = [
       ),
       row('Runs', '–', (view) => runsText(view).toLowerCase()),
       row('Through the relay', 'no', ({ buy }) => (buy === 'relay_x402' ? 'yes' : null)),
-      row('Operations', 'none listed', ({ operations }) => operations.length || null),
+      row(
+        'Operations',
+        'none listed',
+        ({ operations, tools, skills }) =>
+          Math.max(operations.length, tools.length, skills.length) || null,
+      ),
     ],
   },
   {

@@ -116,7 +116,7 @@ async function askProber(kit: KitView, operation: Operation | undefined): Promis
       operation === undefined ||
       [operation.url, url].some((address) => key.endsWith(address)),
   )
-  if (own.length === 0) return fillProblem(`The service answered ${saw}.`)
+  if (own.length === 0) return fillProblem(`No terms came back: ${saw}.`)
   const { pricing } = kit
   const whole = pricing.model === 'per_call' ? { price: { ...pricing, per: 'call' as const } } : {}
   return fillTerms(
