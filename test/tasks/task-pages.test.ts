@@ -60,6 +60,20 @@ test('what has no price of its own costs what its listing says, in the same word
   expect(prices.get('x402.openweather-mpp')).toBe('$0.006')
 })
 
+test.each([
+  // Mapped to the task, then not paying, then cheapest.
+  ['weather', 'x402.openweather-mpp', /current-weather$/],
+  ['email_inbox', 'x402.agentmail', /\/v0\/inboxes$/],
+  // Of tools that cost the same, the one that is named most like the task and undoes nothing.
+  ['payments_take', 'mcp.stripe', /^create_payment_link$/],
+  ['ci_builds', 'mcp.github', /^run_workflow$/],
+  ['document_write', 'mcp.basic-memory', /^write_note$/],
+  ['issue_create', 'mcp.monday', /^create_item$/],
+])('%s is done at %s by %s', (task, listing, operation) => {
+  const offers = pages.find(({ id }) => id === task)?.offers ?? []
+  expect(offers.find((offer) => offer.listing.id === listing)?.operation).toMatch(operation)
+})
+
 test('listed rows stand beside those of the task, each once', () => {
   const page = catalogue.pages.find(({ slug }) => slug === 'web-page-extraction')
   if (page === undefined) throw new Error('expected the page web-page-extraction')

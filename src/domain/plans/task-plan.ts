@@ -294,6 +294,7 @@ export function toTaskOffers(
     const doing = entries.filter(({ task }) => task === id)
     if (row === undefined) return []
     const [first] = (doing.length > 0 ? doing : [whole ?? []].flat())
+      .toSorted((a, b) => likenessOf(b, row) - likenessOf(a, row))
       .map((entry) => ({ entry, offer: toTaskOffer(listing, entry, row, baseUrl) }))
       .sort(compareOperations)
     const offer = first?.offer
@@ -404,13 +405,29 @@ const compareTaskOffers = inOrder<TaskOffer>([
 
 /**
  * Which operation represents its listing: one that is mapped to the task surely does it; one that buys
- * or books is a later step of what others only look up. The cheapest counts among those left.
+ * or books is a later step of what others only look up. The cheapest counts among those left, then the
+ * tool that is named most like the task: they come in that order.
  */
 const compareOperations = inOrder<{ entry: OperationEntry; offer: TaskOffer }>([
   (a, b) => Number(b.entry.isMapped) - Number(a.entry.isMapped),
   (a, b) => Number(isPaying(a.entry)) - Number(isPaying(b.entry)),
   (a, b) => compareTaskOffers(a.offer, b.offer),
 ])
+
+const UNDOING = /^(?:archive|cancel|clear|close|deactivate|delete|disable|remove|stop)$/
+
+/** The share of the words of a tool's name that name the task; below 0 where it undoes something. */
+function likenessOf({ found, names: [name = ''] }: OperationEntry, row: TaskRow): number {
+  const own = found.operation.method === undefined ? wordsOf(name) : []
+  if (own.some((word) => UNDOING.test(word))) return -1
+  const known = wordsOf(`${row.id} ${row.name}`).filter((word) => word.length > 2)
+  return own.filter((word) => known.includes(word)).length / (own.length || 1)
+}
+
+function wordsOf(text: string): string[] {
+  const words = text.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
+  return words.split(/[^a-z\d]+/).map((word) => word.replace(/s$/, ''))
+}
 
 function isPaying({ found }: OperationEntry): boolean {
   return found.operation.effect === 'pay'
