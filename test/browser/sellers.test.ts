@@ -104,7 +104,7 @@ test('an owner proves the domain by mail and a payout by a wallet, embeds the ba
 
   await owned.getByText('Remove this listing').click()
   await owned.getByRole('button', { name: 'Yes, remove it' }).click()
-  await owned.getByText('It leaves the directory with the next build').waitFor()
+  await owned.getByText('It leaves the directory with the next build').first().waitFor()
   await page.reload()
   await owned.getByRole('button', { name: 'Keep it listed' }).click()
   await owned.getByText('It stays listed.').waitFor()
