@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { CHEATING, VOUCHING } from '../../../src/domain/trust/score-listings.ts'
 import { scoreTrust, TRUST } from '../../../src/domain/trust/trust.ts'
-import { IS_LONG } from '../../support/long.ts'
+import { IS_LONG, longTest } from '../../support/long.ts'
 import { costOf, findCheapest, HUNDRED, invent, KNOWN, WORTHLESS } from './invent.ts'
 import { openMachine, PLAYS, withoutPlay } from './machine.ts'
 import { createJudge, createMarket, MARKETS } from './market.ts'
@@ -68,7 +68,7 @@ describe('the formula: invented buyers', () => {
     }
   })
 
-  test('the hundredth listing costs as much as the first, also with one payout for all', () => {
+  longTest('the hundredth listing costs as much as the first, also with one payout for all', () => {
     const one = findPlan(30)
     if (one === null) throw new Error('nothing reaches 30')
     const shared = { ...one, spent: one.spent * 100 }
@@ -103,7 +103,7 @@ describe('a rival that wants a third of an honest seller’s score', () => {
     },
   )
 
-  test('rewards to its buyers: less only where they are few, which /trust says', () => {
+  longTest('rewards to its buyers: less only where they are few, which /trust says', () => {
     const harm = HARMS[rewards ?? '']
     const prices = victims.map((victim) => (harm && findHarm(harm, victim)) ?? 100)
     const least = SIZES.map((_, size) =>
