@@ -34,7 +34,7 @@ export function createGo(parts: Parts): Handler {
   }
 }
 
-/** A higher position is no click on a result list. */
+/** Higher positions are not in a result list, so they become null. */
 const MAX_POSITION = 10_000
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -46,7 +46,7 @@ const BOT =
 
 /**
  * The facts of a click; header values are inspected here and not kept. A bad `sid`, `pos` or `src`
- * becomes null, which still redirects, so that no text of the request reaches the store.
+ * becomes null, so that no text of the request reaches the store; the click still redirects.
  */
 function toClick(req: Request, listing_id: string, now: number): Click {
   const { sid = '', pos = '', src } = readFields(splitTarget(req.url).query)
@@ -100,9 +100,8 @@ interface Group {
 
 /**
  * Group commit for clicks: clicks that arrive together share one fsync, and each redirect waits for
- * it, so a redirect that a visitor received is in the store. A store that fails or hangs never
- * costs the visitor the redirect: after `PATIENCE_MS` the visitor is redirected anyway, and lost
- * clicks are counted.
+ * it, so the click of a redirected visitor is in the store. If the store fails or hangs, the
+ * visitor is redirected after `PATIENCE_MS` anyway, and lost clicks are counted.
  *
  * @param patienceMs how long a redirect waits for its click (milliseconds)
  */

@@ -51,7 +51,7 @@ async function foldClicks({ db, dialect }: Store, now: number): Promise<void> {
   })
 }
 
-/** How long rows are kept after their time, in the column's unit; some only in the listed states. */
+/** How old rows may grow, in the unit of their column; with states, only rows in these states go. */
 const DROPPED = [
   ['click_day', 'day', RETENTION.count_days],
   ['usage_day', 'day', RETENTION.count_days],
@@ -93,9 +93,9 @@ async function dropIdleSellers({ db }: Store, now: number): Promise<void> {
 
 /** Tables with several rows per listing. */
 const PLAIN = ['click', 'settlement', 'report', 'receipt']
-/** Tables with at most one row per listing; an existing row wins. */
+/** Tables with at most one row per listing; a row of the current id wins. */
 const SINGLE = { probe_evidence: sql`true`, opt_out: sql`moved_to is null` }
-/** Tables with counts that add up, and the rest of their key. */
+/** Tables of counts, which are added up, with the other columns of their keys. */
 const COUNTS = {
   click_day: { key: ['day', 'src'], count: 'clicks' },
   usage_day: { key: ['kind', 'day', 'src'], count: 'uses' },
@@ -151,7 +151,7 @@ async function moveListing(trx: Kysely<Tables>, from: string, to: string): Promi
   }
 }
 
-/** If one seller proved both addresses, payouts proved for the former count for the new one. */
+/** If one seller proved both addresses, payouts proved for the former id pass to the new id. */
 async function moveProofs(trx: Kysely<Tables>, from: string, to: string): Promise<void> {
   await sql`update payout_proof set claim_id = (
       select now.id from claim now join claim was on was.seller_id = now.seller_id

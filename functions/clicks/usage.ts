@@ -7,7 +7,7 @@ import { HOURS_A_DAY, inPieces, type Store, type Tables, toDay } from '../store/
 
 type UsageDayTable = Tables['usage_day']
 
-/** The most distinct (day, kind, listing, source) counts held; beyond this, new ones are dropped. */
+/** Most (day, kind, listing, source) counts held in memory; further ones are dropped. */
 const MAX_COUNTS = 100_000
 
 /**
@@ -73,7 +73,7 @@ function createCounts() {
   }
 }
 
-/** All or nothing, so that a retry cannot count twice; sorted, so that instances cannot deadlock. */
+/** Writes all rows or none, so a retry cannot count twice; sorts them, so instances cannot deadlock. */
 async function writeCounts(store: Store, rows: UsageDayTable[]): Promise<void> {
   rows.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
   await store.db.transaction().execute(async (trx) => {
@@ -94,7 +94,7 @@ function sortKey({ listing_id, kind, day, src }: UsageDayTable): string {
   return `${listing_id} ${kind} ${day} ${src}`
 }
 
-/** Counted clicks (no bots) of a listing on a day from a source; '' where the click named none. */
+/** Counted clicks (no bots) of a listing on a day from a source; '' if the click named no source. */
 export type ClickCount = Tables['click_day']
 
 /** Single clicks as counts, in the columns of `click_day`. */

@@ -23,9 +23,9 @@ import { createService } from '../service/service.ts'
  * a release without pages, which the functions load like any other.
  */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-/** Where Astro's development server looks for what a page rendered on demand may use. */
+/** The property of a request in which Astro's development server looks for a page's locals. */
 const ASTRO_LOCALS = Symbol.for('astro.locals')
-/** An editor writes a file in several steps (milliseconds). */
+/** Wait after a change, because an editor writes a file in several steps (milliseconds). */
 const SAVING = 50
 /** Time for an open browser to reload its page before the search is made (milliseconds). */
 const LOADING = 400
@@ -103,7 +103,7 @@ async function compile(onData: (folder: string) => Promise<void> | void): Promis
   }
 }
 
-/** Both folders are watched, because tables that a content folder lacks are the product's own. */
+/** Watches the product's own tables too: they replace tables that a content folder lacks. */
 function watchContent(onChange: () => void): void {
   let timer: ReturnType<typeof setTimeout> | undefined
   const recompile = async () => {
@@ -131,7 +131,7 @@ function watchContent(onChange: () => void): void {
     })
 }
 
-/** Answers everything that is not a page: from the last release, or by its functions. */
+/** Answers every request that is not for a page: by a file of the last release or by its functions. */
 function answerWithFunctions(req: IncomingMessage, res: ServerResponse, next: () => void): void {
   const target = req.url ?? ''
   if (LIVE.test(target) || /^\/[^?@]*\.md(?:\?|$)/.test(target))
@@ -142,7 +142,7 @@ function answerWithFunctions(req: IncomingMessage, res: ServerResponse, next: ()
   })
 }
 
-/** Prepares what a page rendered on demand may use; the page of chosen listings shares the list's address. */
+/** Prepares what a page rendered on demand may use; the page of chosen listings has the list's address. */
 async function prepare(req: IncomingMessage): Promise<void> {
   const { searchChoices, site: texts } = service.parts.release()
   const isChosen = req.url?.startsWith('/compare?') === true

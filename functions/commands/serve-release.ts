@@ -8,7 +8,7 @@ import { createService } from '../service/service.ts'
 
 /**
  * Serves until SIGTERM.
- * @param prepare runs first, once the environment is known to be valid
+ * @param prepare work to do first, once the environment is known to be valid
  * @throws OperatorError when the operator must fix something first
  */
 export async function serve(prepare: () => Promise<void> = async () => {}): Promise<void> {
@@ -24,7 +24,7 @@ export async function serve(prepare: () => Promise<void> = async () => {}): Prom
     service.server.listen(config.PORT, config.HOST)
     await once(service.server, 'listening')
   } catch (error) {
-    // Its timers and its lock would outlive the failure.
+    // Otherwise the service's timers and lock would outlive the failure.
     await service.close()
     const reason = error instanceof Error && 'code' in error ? error.code : error
     throw new OperatorError(

@@ -7,14 +7,14 @@ import { prepareTexts } from '../release/prepare-texts.ts'
 import { createFindOperations, createOperationsSearch } from '../search/find-operations.ts'
 import { createSearch, type Search } from '../search/search.ts'
 
-/** What the release's own build writes into the bundle. */
+/** Facts of the release that its own build writes into the bundle. */
 declare const RELEASE: Pick<ReleaseFile, 'base_url' | 'texts' | 'also_search' | 'tasks'>
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS']
 const problem = createProblems(RELEASE.base_url)
 const transport = toTransportHeaders(RELEASE.base_url)
 
-/** The routes: the file of each index, and its search function. */
+/** Each route, with the file of its index and its search function. */
 const ENDPOINTS = new Map<string, { file: IndexFile; over(index: SearchIndex): Search }>([
   [ROUTES.search.path, { file: 'search.index', over: searchOver }],
   [
@@ -30,7 +30,7 @@ const opened = new Map<string, Promise<Search>>()
 
 /**
  * The live searches for a function host: the same answers as the server's, from one file of code
- * and two indexes. Limits and compression are the host's; searches are not counted.
+ * and two indexes. Limits and compression are left to the host; searches are not counted.
  */
 export default {
   async fetch(request: Request, env: IndexSource): Promise<Response> {
@@ -83,9 +83,9 @@ function reply(search: Search, request: Request, rawQuery: string): Response {
   return new Response(request.method === 'HEAD' ? null : found.body, { headers: found.headers })
 }
 
-/** Where the function finds the bytes of its indexes: whichever of these its host gives. */
+/** Places where the function may find the bytes of its indexes; its host provides one of them. */
 interface IndexSource {
-  /** The bytes of each themselves, or a function that reads them from a file. */
+  /** The bytes of the index, or a function that reads them from a file. */
   SEARCH_INDEX?: Bytes | (() => Bytes | Promise<Bytes>)
   OPERATIONS_INDEX?: Bytes | (() => Bytes | Promise<Bytes>)
   /** A binding that answers requests for files, as for static assets. */
@@ -96,11 +96,11 @@ interface IndexSource {
 
 type Bytes = Uint8Array | ArrayBuffer
 
-/** Their names as files, assets and bucket keys, and the setting that holds their bytes. */
+/** Each index's name as file, asset and bucket key, and the setting that holds its bytes. */
 const GIVEN = { 'search.index': 'SEARCH_INDEX', 'operations.index': 'OPERATIONS_INDEX' } as const
 type IndexFile = keyof typeof GIVEN
 
-/** @throws Error naming what the host should provide when it provides nothing or lacks the file */
+/** @throws Error that names what is missing: every place for the indexes, or the file in a place */
 async function readIndex(env: IndexSource, file: IndexFile): Promise<Uint8Array> {
   const { ASSETS, BUCKET, [GIVEN[file]]: given } = env
   if (given !== undefined) return asBytes(typeof given === 'function' ? await given() : given)

@@ -42,7 +42,7 @@ export type Routes = Record<
 >
 
 export interface RawPath {
-  /** With `/` at its end, it covers everything below. */
+  /** A path that ends with `/` covers every path below it. */
   path: string
   /** Bytes pass unchanged: no header of ours is added, and the connection has no timeout of ours. */
   isBare?: true
@@ -58,7 +58,7 @@ export interface Chore {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** A waiting mail, without what is made when it is sent: no table may hold a secret. */
+/** A waiting mail without its secrets, which are made when it is sent: no table may hold a secret. */
 export type MailTask = { kind: string } & Readonly<Record<string, unknown>>
 
 /** Text of one mail, without greeting and signature. */
@@ -107,7 +107,7 @@ export interface ClickWriter {
 
 export interface ClickTally {
   written: number
-  /** Clicks that were redirected but are not in the store. */
+  /** How many redirected clicks are missing from the store. */
   lost: number
   waiting: number
 }
@@ -117,29 +117,29 @@ export interface Usage {
   /** Counts these listings as shown. Synchronous and cheap; searches don't wait for it. */
   searched(listingIds: readonly string[], src: ClickSource | null, times?: number): void
   called(listingId: string): void
-  /** Lets parts that keep their own counts report them before counts are written. */
+  /** Calls `report` before counts are written, for parts that keep their own counts. */
   beforeFlush(report: () => void): void
   flush(): Promise<void>
 }
 
 export interface MailQueue {
-  /** Queues within the caller's transaction: the mail exists exactly if the change does. */
+  /** Queues a mail in the caller's transaction: the mail exists exactly if the transaction commits. */
   add(trx: Kysely<Tables>, address: string, task: MailTask): Promise<void>
   /** True when so many sign-in mails wait that one more would not be sent in time. */
   isFull(): Promise<boolean>
-  /** Sends what is due, and what is added meanwhile. */
+  /** Sends the mails that are due, and mails added meanwhile. */
   send(): Promise<void>
-  /** The same for callers that don't wait: failures to read the store are logged. */
+  /** Sends like `send`, for callers that don't wait: failures to read the store are logged. */
   sendSoon(): void
 }
 
 /** Notes that a relayed call named a payment, so that the meter reads soon. A hint proves nothing. */
 export interface Hints {
-  /** Notes the transaction that an answer names. Returns at once. @param client who called */
+  /** Notes the transaction that an answer names. Returns at once. @param client the caller */
   note(listing: Pick<LiveListing, 'id' | 'payout'>, client: string, transaction: string): void
 }
 
-/** Routes a function answers; the app must hold a handler for each. */
+/** Routes that a function answers; the app must hold a handler for each. */
 type LiveRouteId = {
   [Id in RouteId]: (typeof ROUTES)[Id]['answer'] extends 'live' ? Id : never
 }[RouteId]

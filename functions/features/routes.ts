@@ -9,8 +9,8 @@ import { isStoreUnavailable, withPatience } from '../store/store.ts'
 import type { Handler, Parts } from './feature.ts'
 
 /**
- * The answer of every route that needs the store: no writes from other sites, and a store that is down
- * is a 503, never a 500.
+ * Answers a route that needs the store: refuses writes from other sites, and answers 503, never 500,
+ * while the store is down.
  */
 export async function answerFromStore(
   { config, log }: Pick<Parts, 'config' | 'log'>,
@@ -52,7 +52,7 @@ export async function countAgainst(
 
 /**
  * CSRF: a browser sends its origin with every write. `Sec-Fetch-Site` decides if present, otherwise the
- * whole `Origin`; a write with neither comes from no browser, so it carries no victim's cookie.
+ * whole `Origin`; a write with neither header comes from no browser, so it carries no victim's cookie.
  */
 function isCrossSite(read: (header: string) => string | null | undefined, baseUrl: string) {
   const site = read('sec-fetch-site')
@@ -68,7 +68,7 @@ type Reply =
 
 /**
  * A `GET` of JSON that any page may read, within the limit of searches.
- * @param read takes the text after `?`
+ * @param read function of the text after `?`
  * @param caching `Cache-Control` of a found result
  */
 export function createCountedGet(
@@ -89,9 +89,9 @@ export function createCountedGet(
 const MAX_FORM_BYTES = 16 * 1024
 
 /**
- * A page's data, or why it was refused, in the words that programs get and with the form's name for
- * a wrong field.
- * @param labels of the fields; without them the sentence about all fields is shown
+ * A page's data, or its refusal in the words that programs get, with the form's name for each wrong
+ * field.
+ * @param labels names of the fields; without them the sentence about all fields is shown
  */
 export async function orRefused<T>(
   { log }: Pick<Parts, 'log'>,
@@ -117,7 +117,8 @@ export async function readSent(req: IncomingMessage, baseUrl: string): Promise<U
   if (isCrossSite((name) => req.headers[name]?.toString(), baseUrl))
     refuse('cross-site', { detail: 'Another site sent this form. Fill it in here.' })
   const bytes = await readForm(req)
-  if (bytes === null) refuse('malformed-request', { detail: 'The form broke off before its end.' })
+  if (bytes === null)
+    refuse('malformed-request', { detail: 'The form was cut off before its end.' })
   if (!/^application\/x-www-form-urlencoded\b/i.test(req.headers['content-type'] ?? ''))
     refuse('unsupported-media-type', {
       detail: 'Send the form as application/x-www-form-urlencoded.',

@@ -48,7 +48,7 @@ const MAX_LIMIT = 1000
 
 const NAMES = ['since', 'limit']
 
-/** RFC 3339, or a day; a plus sign that was not encoded arrives as a space. */
+/** An instant of RFC 3339, or a day; a plus sign that was not encoded arrives as a space. */
 const INSTANT =
   /^(\d{4}-\d\d-\d\d)(?:(T\d\d:\d\d:\d\d(?:\.\d{1,9})?)(Z|[+ -](?:[01]\d|2[0-3]):[0-5]\d))?$/
 
@@ -98,7 +98,7 @@ async function readChanges(
   return { changes, next: toCursorText({ log: head.log, seq }), has_more: seq < last }
 }
 
-/** The last row to show: a release that is published but not served yet has rows nobody can open. */
+/** The last row to show: nobody can open the rows of a release that is published but not served yet. */
 function lastShown(head: LogHead, serving: string): number {
   const isServing = (folder: string) => folder.split('.')[0] === serving
   return head.before !== null && isServing(head.before.release) && !isServing(head.release)
@@ -199,7 +199,7 @@ export function createChangeLog(outDir: string) {
 
 /**
  * Resumes reading a log where the last read ended: each publication's rows are read once.
- * @param keep is called with each row; `forget` when another log begins or the log is gone
+ * @param keep called with each row; `forget` is called when another log begins or the log is gone
  * @param lastOf the row to stop at
  */
 export function followLog(
@@ -230,7 +230,7 @@ export function followLog(
   }
 }
 
-/** Changes kept of one listing, and entries of a feed. */
+/** Most changes kept for a listing, and most entries in a feed. */
 const KEPT = 20
 const FEED_LENGTH = 50
 /** The feed of a search follows its first results, as far down as people read. */
@@ -307,7 +307,7 @@ function toFeed(
   }
 }
 
-/** Changes that readers rely on, by listing, if their pages can be opened. */
+/** Changes in what readers rely on, by listing; only listings whose pages can be opened. */
 function createChangeIndex({ config, release }: Pick<Parts, 'config' | 'release'>) {
   const byId = new Map<string, Change[]>()
   const readOn = followLog(

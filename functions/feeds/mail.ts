@@ -17,13 +17,13 @@ import { countRows, createLoop, type Store, type Tables } from '../store/store.t
 type MailTable = Tables['mail']
 
 const KEPT_MS = RETENTION.mail_hours * HOUR_MS
-/** Mails sent at once. */
+/** How many mails are sent concurrently. */
 const AT_ONCE = 20
 /** How long a server that dies while sending blocks its mails: longer than the mail server may take. */
 const LEASE_MS = 5 * 60_000
 const FIRST_RETRY_MS = 5_000
 const LAST_RETRY_MS = 10 * 60_000
-/** Most waiting sign-in mails: anybody can trigger them, and more could not be sent while readers wait. */
+/** Most sign-in mails that wait: anybody can trigger them, and a longer queue would be sent too late. */
 const MAX_WAITING_SIGN_INS = 5_000
 const CLOSE_PATIENCE_MS = 3_000
 
@@ -31,13 +31,13 @@ type SendMail = (address: string, task: MailTask) => Promise<boolean>
 
 /**
  * Mails wait in the ledger until the mail server accepts them: no request waits for the mail server, and
- * no mail is lost by a crash or hours without mail server. Each mail is retried for a day.
+ * no mail is lost by a crash or hours without a mail server. Each mail is retried for a day.
  *
  * Known limit: a mail whose acceptance was not recorded is sent again. If two sign-in mails are sent,
  * only the newer link works.
  *
- * @param send resolves true once the mail is accepted, false where this version does not know the
- * task: a newer one on another server queued it, and may take it. @throws MailRefused
+ * @param send resolves true once the mail is accepted, false if this version does not know the
+ * task: a newer version on another server queued it, and may take it. @throws MailRefused
  */
 export function createMailQueue(
   { store, clock, log }: { store: Store; clock: Clock; log: Log },
@@ -261,7 +261,7 @@ function toMessage(from: string, { to, sender, subject, text }: Mail) {
   }
 }
 
-/** RFC 5322 §2.1.1: characters per line. */
+/** Most characters in a line (RFC 5322 §2.1.1). */
 const LONGEST_LINE = 998
 
 /**

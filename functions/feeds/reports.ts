@@ -48,7 +48,7 @@ const FULL = {
   queue: 'Many reports already wait for a person. Try again in a few days.',
 } as const
 
-/** `POST /api/v1/reports`: 202 while it waits, 200 where there is nothing to decide. */
+/** `POST /api/v1/reports`: 202 if the report waits, 200 if there is nothing to decide. */
 function createReportRoute(parts: Parts): Handler {
   return async (event) => {
     const sent = await parseBody(event.req, ReportBodySchema)
@@ -110,7 +110,7 @@ function toBody(fields: URLSearchParams): Record<string, unknown> {
     kind,
     // People type a bare host.
     about: kind === 'new' && !about.includes('://') ? `https://${about}` : about,
-    // A text area ends its lines as mail does.
+    // A text area ends its lines with CRLF.
     text: read('text').replaceAll('\r\n', '\n'),
     links: read('links')
       .split(/\s+/)
@@ -143,7 +143,7 @@ async function takeReport(
   })
 }
 
-/** Only checked for the dispute of a verdict, because only there an owner has reserved places. */
+/** Checked only for disputes, because only there the owner has reserved places. */
 async function isFromOwner(
   parts: Parts,
   { listing_id, receipt }: Subject,
@@ -216,13 +216,13 @@ function toPlain(url: string): string {
 
 /** Reports that may wait: as many as people can review, and a few megabytes. */
 const MAX_WAITING: Readonly<Record<ReportKind, number>> = { new: 500, wrong: 500, dispute: 1000 }
-/** For one host without a listing: nobody lists a whole host endpoint by endpoint. */
+/** Waiting reports of one host without a listing: nobody lists a whole host endpoint by endpoint. */
 const MAX_OF_HOST = 5
 /** Reports of one kind about one listing: more would add nothing new. */
 const MAX_OF_LISTING = 20
 /**
- * How many disputes of one listing may wait before even its owner's are refused. The owner has
- * reserved places, so that strangers who fill the queue cannot stop it from disputing a verdict.
+ * How many disputes of one listing may wait before even the owner's are refused. The owner has
+ * reserved places, so strangers who fill the queue cannot stop the owner from disputing a verdict.
  */
 const MAX_FOR_OWNER = 2 * MAX_OF_LISTING
 
@@ -230,7 +230,7 @@ const MAX_FOR_OWNER = 2 * MAX_OF_LISTING
 type Subject = Pick<ReportTable, 'url' | 'listing_id' | 'receipt'>
 type AddedReport = { report: ReportTable } | { full: 'queue' | 'subject' }
 
-/** Identical words about one subject are one report, as are all waiting ones of an address. */
+/** Stores a report. Equal words about one subject, or waiting reports of one address, are one report. */
 export async function addReport(
   { db }: Store,
   { kind, text, links }: Pick<ReportBody, 'kind' | 'text' | 'links'>,
@@ -302,8 +302,8 @@ export async function listWaiting({ db }: Store): Promise<ReportTable[]> {
 }
 
 /**
- * The decision; the sender's address is deleted with it.
- * @returns false when somebody else decided it meanwhile.
+ * Stores a decision, and deletes the sender's address.
+ * @returns false if somebody else decided the report meanwhile
  */
 export async function settleReport(
   { db }: Store,
@@ -329,7 +329,7 @@ function toReportView(row: ReportTable): ReportView {
   return { id, kind, about: aboutOf(row), status: state, reason, listing_id }
 }
 
-/** Refuses what a form has in one field. */
+/** Refuses the value of one field of a form. */
 function refuseField(name: string, detail: string): never {
   return refuse('invalid-parameter', {
     detail: `${name}: ${detail}`,

@@ -15,7 +15,7 @@ export function jsonAnswer(
   return Response.json(body, { status, headers: { ...UNCACHED, ...headers } })
 }
 
-/** The same, readable by pages of any origin. */
+/** JSON that pages of any origin may read, and that no cache stores unless `headers` say otherwise. */
 export function publicJson(
   body: unknown,
   headers: Record<string, string> = {},
@@ -42,8 +42,8 @@ export interface ProblemOptions {
 }
 
 /**
- * Thrown to end work with a refusal: a problem for programs, a sentence on a page. A transaction
- * that it is thrown out of is rolled back.
+ * Thrown to end work with a refusal: a problem for programs, a sentence on a page. Thrown inside a
+ * transaction, it rolls the transaction back.
  */
 export class Refusal extends Error {
   override name = 'Refusal'
@@ -93,7 +93,7 @@ export function refuseParameters(
   return problem('invalid-parameter', { detail, errors, extra })
 }
 
-/** Errors in a query's names: repeated or unknown ones. */
+/** Repeated and unknown names in a query, as errors. */
 export function findNameErrors(
   parameters: URLSearchParams,
   known: readonly string[],
@@ -123,7 +123,7 @@ export function refuseMethod(
   })
 }
 
-/** Public reads allow any origin; seller routes get no CORS headers at all, so a browser refuses for us. */
+/** Public reads allow any origin; seller routes get no CORS headers, so other sites cannot read them. */
 export function answerPreflight(path: string, allowed: readonly string[]): Response {
   const methods = allowed.join(', ')
   const cors = {

@@ -95,7 +95,7 @@ export async function readJsonBody(request: Request): Promise<Record<string, unk
       detail: 'Send the body with Content-Type: application/json.',
     })
   const bytes = await readBytes(request).catch(() =>
-    refuse('malformed-request', { detail: 'The body broke off before its end.' }),
+    refuse('malformed-request', { detail: 'The body was cut off before its end.' }),
   )
   if (bytes === null)
     refuse('payload-too-large', { detail: `The body may have at most ${MAX_BODY_BYTES} bytes.` })
@@ -110,7 +110,7 @@ export async function readJsonBody(request: Request): Promise<Record<string, unk
   return value
 }
 
-/** Null past the limit, whatever Content-Length says; no more is read then. */
+/** The body's bytes; null once they exceed the limit, whatever Content-Length says. */
 async function readBytes(request: Request): Promise<Uint8Array | null> {
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) return null
   const chunks: Uint8Array[] = []

@@ -380,9 +380,9 @@ function toShortLimits(connectMs: number, answerMs: number, bytes: number): Http
 export const PURPOSES = {
   relay: { named: 'listing', userAgent: '', limits: PROBE_LIMITS, redirects: 0 },
   probe: { named: 'listing', userAgent: PROBE_AGENT, limits: PROBE_LIMITS, redirects: 0 },
-  /** A check of an address, a reviewer's look at a reported one, a document named by a source. */
+  /** Addresses to check, reported addresses that a reviewer opens, documents named by a source. */
   stranger: { named: 'stranger', userAgent: PROBE_AGENT, limits: PROBE_LIMITS, redirects: 0 },
-  /** Proofs that a host is its seller's, and keys of the issuer of a workflow's token. */
+  /** Proofs that a host belongs to its seller, and the keys of the issuer of a workflow's token. */
   claim: {
     named: 'listing',
     userAgent: 'Directory-Claim/1',

@@ -36,7 +36,7 @@ export interface HttpClient extends Fetcher, AsyncDisposable {
 }
 
 export interface Fetcher {
-  /** One request, one answer, nothing sent twice. Never rejects. */
+  /** Sends a request once, and returns its answer. Never rejects. */
   fetch(request: HttpRequest): Promise<ProbeReply>
 }
 
@@ -49,7 +49,7 @@ interface HttpRequest {
   isEnough?: (piece: string) => boolean
   /** Ends the request early, even a stream that has gone silent. */
   signal?: AbortSignal
-  /** Whether a redirect may be followed. Without this function none is, and the redirect is the answer. */
+  /** Whether a redirect may be followed. Without this function the redirect is the answer. */
   mayFollow?: (next: URL) => boolean
 }
 
@@ -181,7 +181,7 @@ async function send(
   const started = performance.now()
   try {
     const answer = await request(url, {
-      // Foreign text from a listing, checked when it was read; undici refuses the rest.
+      // A listing's method, checked when the listing was read; undici refuses a malformed one.
       method: method as Dispatcher.HttpMethod,
       dispatcher: agent,
       signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
@@ -207,7 +207,7 @@ async function send(
   }
 }
 
-/** Reads until the end, a limit, the deadline or enough; then releases the connection. */
+/** Reads until the body's end, a limit, the deadline or `isEnough`; then releases the connection. */
 async function readBody(
   { statusCode, body, headers }: Dispatcher.ResponseData,
   limits: HttpLimits,
@@ -327,7 +327,7 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : ''
 }
 
-/** Where several addresses were tried, the first error represents them. */
+/** The error of the first address, if several addresses were tried. */
 function firstOf(error: unknown): unknown {
   if (error instanceof AggregateError) return firstOf(error.errors[0] ?? new Error('no address'))
   const isWrapped = error instanceof Error && !('code' in error) && error.cause instanceof Error

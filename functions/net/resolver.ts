@@ -13,9 +13,9 @@ export interface ResolvedAddress {
 type AddressLookup = (host: string) => Promise<ResolvedAddress[]>
 
 /**
- * Names to addresses and TXT records, as a port. `addresses` returns every A and AAAA answer and
- * rejects (Node's DNS error codes) without one; `txt` returns each record's strings, or an empty
- * list.
+ * Resolves names to addresses and TXT records. `addresses` returns every A and AAAA answer, and
+ * rejects (Node's DNS error codes) if there is none; `txt` returns each record's strings, or an
+ * empty list.
  */
 export interface Resolver {
   addresses(host: string): Promise<ResolvedAddress[]>
@@ -70,7 +70,7 @@ const DNS_OPTIONS = { timeout: 2000, tries: 2 }
  * other look-up. (The system's `getaddrinfo` runs in at most half of libuv's pool: a handful of such
  * names stops all others.) Concurrent look-ups of a name share one answer, which each caller judges.
  *
- * @param servers `ip:port` each, or undefined for those of the system (resolv.conf)
+ * @param servers name servers as `ip:port`; undefined means those of the system (resolv.conf)
  */
 export function createAddressLookup(
   servers: readonly string[] | undefined,
@@ -171,7 +171,7 @@ function createAgreedTxt(servers: readonly string[] | undefined): Resolver['txt'
   }
 }
 
-/** "No such record" is an answer too. */
+/** A host's TXT records; an empty list if a server answers that there are none. */
 async function txtOrNone(resolver: dns.Resolver, host: string): Promise<string[][]> {
   try {
     return await resolver.resolveTxt(host)
@@ -211,7 +211,7 @@ export function createHostsFile(path: string = PATH, now: () => number = Date.no
   }
 }
 
-/** A machine without the file has no local names. */
+/** Differs whenever the file was changed; empty for a machine without the file. */
 async function versionOf(path: string): Promise<string> {
   const { mtimeMs, size, ino } = await stat(path).catch(() => ({ mtimeMs: 0, size: 0, ino: 0 }))
   return ino === 0 && size === 0 ? '' : `${mtimeMs} ${size} ${ino}`

@@ -38,8 +38,8 @@ const marks = new AsyncLocalStorage<{ id: string | null }>()
 const GIVEN_ID = /^[\w-]{1,64}$/
 
 /**
- * Runs the work of one request. Its log lines share one id with any 500 it ends with: `given` by
- * the proxy in front, where trusted and well-formed, else created when first needed.
+ * Runs the work of one request. Its log lines and a 500 that ends it have one id: `given`, if the
+ * proxy in front is trusted and the id is well-formed, else an id created when first needed.
  */
 export function withRequestId<T>(given: string | null, work: () => T): T {
   const id = given !== null && GIVEN_ID.test(given) ? given : null

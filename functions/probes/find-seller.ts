@@ -26,7 +26,7 @@ const PLACES: Record<DiscoveryFile, readonly string[]> = {
 const KINDS = ['openapi', 'ard', 'agent_card', 'mcp_card', 'llms_txt', 'x402_manifest'] as const
 
 const MAX_TITLE = 300
-/** Card paths from a manifest that are tried; the first valid card counts. */
+/** How many card paths of a manifest are tried; the first valid card is used. */
 const MOST_CARDS = 3
 
 /** What a seller publishes about itself at the well-known paths. */
@@ -48,7 +48,7 @@ export interface FoundSeller {
   fault: string | null
 }
 
-/** Reads a seller's own files: at most one request per path, in turn, following nothing. */
+/** Reads a seller's own files: at most one request per path, in turn, without redirects. */
 export async function findSeller(origin: string, client: Fetcher): Promise<FoundSeller> {
   const found = toNothing(origin, null)
   for (const kind of KINDS)
@@ -69,7 +69,7 @@ export async function findSeller(origin: string, client: Fetcher): Promise<Found
         break
       }
       found.fault ??=
-        status === 200 ? `${path} is not what it should be` : `${path}: status ${status}`
+        status === 200 ? `${path} is not a valid file of its kind` : `${path}: status ${status}`
     }
   if (Object.keys(found.files).length > 0) found.fault = null
   return found
@@ -82,7 +82,7 @@ export function toNothing(origin: string, fault: string | null): FoundSeller {
   }
 }
 
-/** @returns whether the text is such a file: many hosts answer 200 with a page for everything. */
+/** @returns whether the text is a file of this kind: many hosts answer any path with 200 and a page. */
 function take(found: FoundSeller, kind: DiscoveryFile, address: string, text: string): boolean {
   if (kind === 'llms_txt') {
     const [, title] = /^\s*# (.+)/.exec(text) ?? []

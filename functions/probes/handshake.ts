@@ -86,7 +86,7 @@ export async function probeHandshake(
   }
 }
 
-/** The card's paths in turn: only a 404 leads on to the next. */
+/** Tries the card's paths in turn; only a 404 leads to the next path. */
 async function probeCard(urls: readonly string[], client: Fetcher, now: () => number) {
   const [url = '', ...others] = urls
   const headers = { 'a2a-version': '1.0' }
@@ -106,7 +106,7 @@ type OfOperations = Extract<Handshake, { kind: 'payment' | 'http' }>
 
 /**
  * Probes the operations of an HTTP listing in turn: the first decides what the listing is.
- * @param deadline ends the whole handshake: cut-off requests say nothing about the seller
+ * @param deadline end of the handshake: a request that it cuts off is no evidence about the seller
  */
 export async function askOperations(
   handshake: OfOperations,
@@ -193,7 +193,7 @@ async function probeMcp(target: McpTarget): Promise<Finding> {
   const info = readDiscovered(discover.reply)
   if (info !== null) return findTools(target, info, discover.answer, null)
   const { status } = discover.answer
-  // These statuses would be the same for `initialize`; servers answer an unknown method with any other.
+  // These statuses would be the same for `initialize`; any other may mean that the method is unknown.
   const isFinal = [401, 402, 403, 429, 503].includes(status) || (status >= 300 && status <= 399)
   if (isFinal || isCurrentEraError(discover.reply))
     return judgeRefusal(target, discover.answer, discover.reply)
@@ -217,7 +217,7 @@ async function probeFormer(
     return await findTools(target, info, { ...opened.answer, ms: first.answer.ms }, session)
   } finally {
     const headers = toSessionHeaders(session)
-    // A server with sessions need not keep ours.
+    // The server need not keep our session.
     if (id !== null) await target.client.fetch({ method: 'DELETE', url: target.url, headers })
   }
 }
@@ -442,7 +442,7 @@ function toPaid(answer: ProbeAnswer, terms: PaymentTerm[], words: string): Findi
   return toFinding({ protocol: 'mcp', outcome: 'gated', saw, sight, ...isMeant }, answer)
 }
 
-/** A server that introduced itself, and then refused its own session. */
+/** A server that introduced itself and then refused the session it had opened. */
 function judgeBrokenSession(finding: Finding, { id }: McpSession): Finding {
   if (id === null || (finding.outcome !== 'dead' && finding.outcome !== 'wrong_protocol'))
     return finding

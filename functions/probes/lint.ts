@@ -61,11 +61,11 @@ type CheckParts = Pick<Parts, 'config' | 'clock'> & {
   plans: () => Promise<readonly ProbePlan[]>
   /** The listings' declarations of good answers, by which paid calls are judged. */
   declared: () => Promise<ReadonlyMap<string, DeclaredRow>>
-  /** Why no listing has an address; null where one does. */
+  /** Why no listing has the address; null if a listing has it. */
   whyNotListed: (url: string) => NotListedReason | null
 }
 
-/** The linter's report on an address, for HTTP and page. A listing's is probed as it declares. */
+/** The linter's report on an address, for HTTP and page; a listing's address is probed as listed. */
 export function createCheck(parts: CheckParts): Check {
   const { config, clock, runs, plans, declared, whyNotListed } = parts
   const ownUrl = new URL(config.BASE_URL)
@@ -116,7 +116,7 @@ export function createCheckPage(
   }
 }
 
-/** People type a bare host. */
+/** Adds the scheme, which people leave out. */
 function toAddress(text: string): string {
   return text === '' || text.includes('://') ? text : `https://${text}`
 }
@@ -147,7 +147,7 @@ const MAX_SENTENCE = 300
 /**
  * Says what an address is and what to change: MCP, x402 (GET, then POST), an A2A card and plain
  * HTTP are tried in turn until one speaks.
- * @param as tries only this protocol
+ * @param as the only protocol to try; undefined means all
  * @param now milliseconds since the epoch
  */
 export async function lintUrl(
@@ -291,7 +291,7 @@ export async function lintPlan(
   ])
 }
 
-/** The listing with an operation at this address, or the only one at a bare origin. */
+/** The listing with an operation at this address, or the only listing at a bare origin. */
 export function findPlanAt(plans: readonly ProbePlan[], url: string): ProbePlan | null {
   const wanted = new URL(url)
   wanted.hash = ''
@@ -366,7 +366,7 @@ const REASONS: Record<Reached | 'host', string> = {
   process: 'Many checks are running.',
 }
 
-/** How much a run may send and how long it may take; it ends at once when its caller leaves. */
+/** Limits what a run sends and how long it takes; ends it at once when its caller leaves. */
 function bound(http: Fetcher, left: AbortSignal): Fetcher {
   const deadline = AbortSignal.timeout(RUN_MS)
   const end = AbortSignal.any([left, deadline])

@@ -63,7 +63,7 @@ interface HostsRun extends Pick<ProbeContentOptions, 'plans' | 'client'> {
   signal: AbortSignal
 }
 
-/** @returns when the hosts are due again */
+/** @returns the time at which the hosts are due again */
 async function probeHosts(
   { ledger, resolver, clock, log, holdMs = HOLD_MS }: ProbeChoreParts,
   { queue, hosts, signal, ...run }: HostsRun,
@@ -318,13 +318,13 @@ function createSilenceBuffer(keep: KeepResult) {
       hasHeard = true
       await release((each) => each)
     },
-    /** @returns true if nobody answered until the end, which blames no seller. */
+    /** @returns true if nobody answered until the end; then no seller is blamed. */
     async end(): Promise<boolean> {
       const silent = held.filter(({ finding }) => SILENT.has(finding.failure ?? ''))
       const isOffline = silent.length >= (hasHeard ? MANY_SILENT : ALL_SILENT)
       await release((finding) =>
         isOffline && SILENT.has(finding.failure ?? '')
-          ? { ...finding, outcome: 'unknown', saw: 'nobody was heard: our own network' }
+          ? { ...finding, outcome: 'unknown', saw: 'nobody answered: our own network' }
           : finding,
       )
       held = []
@@ -367,8 +367,8 @@ export function addressOf(handshake: Handshake): string | null {
 type Candidate = ReturnType<typeof toCandidate>
 
 /**
- * @returns `lastAt` in milliseconds since the epoch, null for never; `notBefore`: the seller's
- * `Retry-After` ends then
+ * @returns `lastAt` in milliseconds since the epoch, null if never probed; `notBefore`: the end of
+ * the seller's `Retry-After`
  */
 export function toCandidate(plan: ProbePlan, evidence: Pick<Evidence, 'probes' | 'interface'>) {
   const { probes = [], interface: seen } = evidence
@@ -406,7 +406,7 @@ export function orderByNeed(
     .map(({ plan }) => plan)
 }
 
-/** Seconds requested by the last answer; written by `judgeStatus`. */
+/** Seconds to wait, as the last answer requested; written by `judgeStatus`. */
 function waitOf({ outcome, saw = '' }: Pick<Probe, 'outcome' | 'saw'>): number {
   if (outcome !== 'unknown') return 0
   return Number(/, retry after (\d{1,6}) s$/.exec(saw)?.[1] ?? 0)

@@ -15,7 +15,7 @@ interface Protected {
   url: string
   /** The metadata address from its refusal; null if missing. */
   named: string | null
-  /** One GET: the text of a 200, null for anything else. Guarded and bounded. */
+  /** Reads an address by one guarded, bounded GET: the text of a 200, null for any other answer. */
   read: (url: string) => Promise<string | null>
 }
 
@@ -25,7 +25,7 @@ interface Protected {
  * @returns null if the resource publishes no metadata, or metadata of another resource
  */
 export async function readSignIn({ url, named, read }: Protected): Promise<SignIn | null> {
-  // Only a plain-HTTP server, on an operator's own machine, may name such addresses.
+  // Only a plain-HTTP server, on an operator's own machine, may name private addresses.
   const rules = { allowPrivate: new URL(url).protocol === 'http:' }
   const places = named === null ? toResourceMetadataUrls(url) : toNamedPlace(named, url)
   const resource = await firstOf(places, read, (text) => readResourceMetadata(text, url, rules))
@@ -153,7 +153,7 @@ const ENDPOINTS = [
   'registration_endpoint',
 ] as const
 
-/** Both answers as one fact; null where it exceeds our own limits. */
+/** The metadata of resource and server as one fact; null if they exceed our own limits. */
 function toSignIn(
   { resource, authorization_servers, scopes_supported }: ResourceMetadata,
   server: Partial<SignIn>,

@@ -92,7 +92,7 @@ function toError(code: number, message: string) {
   return { jsonrpc: '2.0', id: null, error: { code, message } }
 }
 
-/** How many results a message gets that requests no number. */
+/** Results for a message that does not say how many it wants. */
 const RESULTS = 5
 
 const DataSchema = v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))

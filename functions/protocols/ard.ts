@@ -69,7 +69,7 @@ function createSearch(parts: ArdParts, directory: Directory) {
     const start = Number(readPageToken(pageToken, JSON.stringify(query), BAD_TOKEN) ?? 0)
     const constraints = readConstraints(query, baseUrl)
     const rows = await parts.release().protocolData.ardRows()
-    // With a filter, any listing may fit.
+    // With a filter, any listing may fit, so all are ranked.
     const ranked = constraints.length === 0 ? start + pageSize + 1 : Number.POSITIVE_INFINITY
     const found = findIds(parts.release(), query.text, ranked)
       .flatMap((id) => rows.get(id) ?? [])
@@ -78,7 +78,7 @@ function createSearch(parts: ArdParts, directory: Directory) {
     parts.ledger.usage.searched(shown, 'api')
     const results = await Promise.all(
       shown.map(async (id, at) => {
-        // 100 for the first result, falling with its rank: it says how well the result fits, not trust.
+        // 100 for the first result, falling with the rank: it says how well a result fits, not trust.
         const score = Math.max(1, Math.round(100 / (1 + (start + at) / 10)))
         const view = await directory.listing(id)
         return view && { ...toArdEntry(view, baseUrl), score, source: `${baseUrl}/ard` }
@@ -158,7 +158,7 @@ function toSentence(issues: readonly v.BaseIssue<unknown>[]): string {
     .join('; ')
 }
 
-/** Its `url` or `data` is a document of exactly its `type`; its context binds our terms. */
+/** A listing as an entry: `url` or `data` is a document of its `type`; its context binds our terms. */
 export function toArdEntry(view: ListingView, baseUrl: string) {
   const type = toArdType(view)
   const entry = {
@@ -245,17 +245,17 @@ const ARD_TERMS = [
 /** After one of these prefixes, the rest of a path is literal (§5.3.1). */
 const OPAQUE = /^(data|metadata|trustManifest)\./
 
-/** An IRI, and values of which an entry must have one. */
+/** The IRI of a term, and values of which an entry must have at least one. */
 interface Constraint {
   iri: string
   values: readonly string[]
 }
 
-/** Reads the values of an entry for a term; by the term's IRI. */
+/** Reads an entry's values for one term; `Terms` has a reader for each term's IRI. */
 type Reader = (entry: ArdRow) => readonly string[]
 type Terms = ReadonlyMap<string, Reader>
 
-/** Terms of our own entries, and how their rows are read for them. */
+/** The terms of our own entries, each with the function that reads its values. */
 function createOwnTerms(baseUrl: string): Terms {
   const own = toOwnNamespace(baseUrl)
   const publisher = [new URL(baseUrl).hostname]
@@ -270,12 +270,12 @@ function createOwnTerms(baseUrl: string): Terms {
   ])
 }
 
-/** Reads names as IRIs (§5.3.1); null for an unbound one. No context is fetched. */
+/** Reads names as IRIs (§5.3.1); null for a name that no context binds. No context is fetched. */
 function createTermReader(context: ArdQuery['@context'], baseUrl: string) {
   const own = toOwnNamespace(baseUrl)
   const bound = new Map([
     ...ARD_TERMS.map((term) => [term, ARD_NAMESPACE + term] as const),
-    // Also without a prefix, because clients sent these before entries had namespaces.
+    // These work without a prefix too, because clients sent them before entries had namespaces.
     ...['kind', 'category', 'rail'].map((term) => [term, own + term] as const),
     ['tag', `${ARD_NAMESPACE}tags`] as const,
     ...readBindings(context),

@@ -62,14 +62,14 @@ const CHANGES_THINGS = {
  * structured result against it, errors too, and all of them accept an object that may have both.
  */
 const output = v.looseObject({
-  status: optional(v.number(), 'Of an answer: its HTTP status.'),
-  headers: optional(v.record(v.string(), v.string()), 'Of an answer: the fields a caller needs.'),
-  body: optional(v.unknown(), 'Of an answer: JSON as a value, anything else as text.'),
+  status: optional(v.number(), 'HTTP status of an answer.'),
+  headers: optional(v.record(v.string(), v.string()), 'Fields of an answer that a caller needs.'),
+  body: optional(v.unknown(), 'Body of an answer: JSON as a value, else text.'),
   truncated: optional(v.boolean(), 'The answer is longer than what is shown here.'),
-  texts: optional(SellerTextsSchema, 'Of an answer: whose words it carries.'),
-  x402Version: optional(v.number(), 'Of a 402: the version its terms are written in.'),
-  accepts: optional(v.array(v.looseObject({})), 'Of a 402: what the seller takes.'),
-  error: optional(v.unknown(), 'Of a 402: why it was not paid.'),
+  texts: optional(SellerTextsSchema, 'Whose words an answer carries.'),
+  x402Version: optional(v.number(), 'x402 version of the terms in a 402.'),
+  accepts: optional(v.array(v.looseObject({})), 'What the seller takes, from a 402.'),
+  error: optional(v.unknown(), 'Why the call was not paid, from a 402.'),
 })
 
 /** `call_listing`: x402 and MPP over MCP; the client's signature is passed on unchanged. */
@@ -95,7 +95,7 @@ export function createCallTool(directory: Directory, call: CallListing): Offered
   })
 }
 
-/** The member of `_meta` that has both, in an MCP call. */
+/** The member of `_meta` that holds a receipt's address and secret, in an MCP call. */
 const RECEIPT_META_KEY = 'directory/call-receipt'
 
 /** The directory's own receipt of a paid call: its address, and the secret that is given out once. */
@@ -252,7 +252,7 @@ export interface CallAnswer {
 /**
  * Makes one call through the relay itself: limits, guard, counts and settlement notes are the same
  * as for a call over HTTP, but request and response are never on a socket of ours.
- * @param maxBytes bytes of the answer's body that are read; the rest is left with the seller
+ * @param maxBytes how many bytes of the answer's body are read; the rest is left unread
  */
 export async function callThroughRelay(
   relay: Relay,
@@ -300,7 +300,7 @@ async function readAtMost(stream: Readable, max: number) {
     size += chunk.length
     if (size > max) break
   }
-  // Leaving the loop early destroyed the stream: to the relay the caller hung up.
+  // Leaving the loop early destroyed the stream, so to the relay it looks as if the caller left.
   return { bytes: Buffer.concat(chunks).subarray(0, max), isCut: size > max }
 }
 
@@ -333,8 +333,8 @@ const CallToolInput = toolInput({
 })
 
 /**
- * Fields that the relay sets, because it knows the caller and the length, or that belong to a hop
- * (RFC 9110 §7.6.1).
+ * Fields that the relay sets itself, because it knows the caller and the length, and fields that
+ * concern a single hop (RFC 9110 §7.6.1).
  */
 const NOT_THE_CALLERS = new Set(
   namesIn(`

@@ -197,7 +197,7 @@ const FoundSchema = v.object({
   notes: v.array(v.string()),
   suggested: SuggestedSchema,
   texts: SellerTextsSchema,
-  /** What the first call of the first result takes, where requested. */
+  /** Everything needed to call the first result, if it was requested. */
   kit: v.optional(CompactKitSchema),
 })
 const ComparedSchema = v.object({
@@ -350,12 +350,12 @@ export function createTool<const Input extends ToolInput>(
   }
 }
 
-/** Bounds that are not listed, because every client would pay for them; a refusal names them. */
+/** Keywords that are not listed, because every client would pay for them; a refusal names the bounds. */
 const UNLISTED = new Set(
   '$schema pattern maxLength minItems maxItems minimum maximum propertyNames'.split(' '),
 )
 
-/** A schema with what clients need to fill it in; the protocol names the dialect. */
+/** A schema reduced to what clients need to fill it in; the protocol says which dialect it has. */
 function toListed(schema: v.GenericSchema) {
   return mapSchema(
     { ...toJsonSchema(schema, { errorMode: 'ignore' }) },

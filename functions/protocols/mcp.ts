@@ -42,7 +42,7 @@ const VERSION = '0.1.0'
 
 /**
  * `/mcp`: streamable HTTP without sessions. The official package speaks the current and the former
- * revisions; ours are the tools, who is answered, and how often.
+ * revisions; our code provides the tools and decides who is answered, and how often.
  */
 export function createMcpEndpoint(
   parts: DirectoryParts & ProtocolLimits & BodyBudgets,
@@ -54,7 +54,7 @@ export function createMcpEndpoint(
   const call = (request: CallRequest) => {
     const caller = callers.getStore()
     const answer = callThroughRelay(relay, caller?.req, request, MAX_ANSWER_BYTES)
-    // Its output is part of the body, even if nobody listens any more.
+    // The body counts as held until the answer is made, even if nobody listens any more.
     caller?.holdUntil(answer)
     return answer
   }
@@ -151,8 +151,8 @@ const READS = { ttlMs: 60_000, cacheScope: 'public' } as const
 const QUIET = { listChanged: false }
 
 /**
- * A server: everything it knows is in the directory, so it is stateless.
- * @param info how it describes itself
+ * A server. Everything it knows is in the directory, so it is stateless.
+ * @param info the server's description of itself
  */
 export function createMcpServer(
   directory: Directory,

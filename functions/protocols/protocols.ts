@@ -56,7 +56,7 @@ export async function loadProtocols(): Promise<void> {
   await loadA2a()
 }
 
-/** Other protocols. The first request loads the package of its protocol, if any. */
+/** Serves the other protocols. The first request of a protocol loads its package, if it has one. */
 export function createProtocolsFeature(own: Parts, relay: Relay) {
   const parts = { ...own, ...createBodyBudgets() }
   const markdown = createMarkdownEndpoint(parts)
@@ -407,7 +407,7 @@ async function listServers(
   }
 }
 
-/** When it was added, removed or last changed; unknown times count as just now. */
+/** When a server was added, removed or last changed; an unknown time counts as now. */
 function changedAt({ id, changed }: RegistryRow, dates: ChangeDates | undefined): number {
   const published = dates?.get(id)
   if (changed === null && published === undefined) return Number.POSITIVE_INFINITY
@@ -430,7 +430,7 @@ function readInstant(text: string | undefined): number | undefined {
   return at
 }
 
-/** Answers about one server; a removed one is found when requested. */
+/** Answers about one server, even if it was removed. */
 function ofServer(answer: (row: RegistryRow, version: string) => Answered): Answer {
   return (servers, { pathname, search }) => {
     // As in /v0.1/servers/com.example%2Fweather/versions/latest.
@@ -526,7 +526,7 @@ function findResources(
   }
 }
 
-/** Filters consider everything known about an operation, `accepts` or not. */
+/** Filters consider everything known about an operation, not only its `accepts`. */
 function readFilters(query: QueryReader): (row: ResourceRow) => boolean {
   const type = query.text('type')
   const scheme = query.text('scheme')

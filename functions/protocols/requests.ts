@@ -18,7 +18,7 @@ type Holding = Exclude<ReturnType<Budget['take']>, string>
 
 export type ProtocolLimits = Pick<Parts, 'limits' | 'config'>
 
-/** Shared by the endpoints that take a body, so that using two endpoints gives a client no more. */
+/** Budgets that all endpoints with a body share, so that using two endpoints gives a client no more. */
 export interface BodyBudgets {
   /** Bytes of bodies being read or processed. */
   bodies: Budget
@@ -206,7 +206,7 @@ function releaseWhenDone(held: Holding): (work: Promise<unknown>) => void {
   }
 }
 
-/** Resolves when the answer has left; at once without a socket of ours. */
+/** Resolves when the answer has been sent; at once if the request has no socket of ours. */
 function answerLeft({ runtime }: ProtocolRequest): Promise<unknown> {
   const res = runtime?.node?.res
   return res === undefined || res.destroyed
@@ -281,7 +281,7 @@ export type Answered = { body: unknown } | { status: number; error: string }
 
 /**
  * A read-only endpoint.
- * @param toRefusal an error in its protocol's form; the MCP registry and x402 discovery share one
+ * @param toRefusal writes an error in its protocol's form; some protocols share one
  */
 export function createReadEndpoint(
   parts: ProtocolLimits,
@@ -363,8 +363,8 @@ export function toPageToken(start: string, question: string): string {
 }
 
 /**
- * @returns undefined without a token
- * @throws QueryFault with this sentence for a token that was not issued for this query
+ * @returns the start of the page; undefined without a token
+ * @throws QueryFault with the sentence `fault` for a token that was not issued for this query
  */
 export function readPageToken(token: string | undefined, question: string, fault: string) {
   if (token === undefined) return undefined

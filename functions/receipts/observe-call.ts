@@ -58,9 +58,9 @@ interface ObserverParts {
 }
 
 export const OBSERVER_BOUNDS = {
-  /** Copies in memory, of calls under way and of those not judged yet (bytes). */
+  /** Copies in memory, for all calls that are under way or wait to be judged (bytes). */
   copies: 16 * 1024 * 1024,
-  /** Copied of a request (bytes). */
+  /** Most bytes copied of a request. */
   request: 64 * 1024,
   /** Calls that wait to be judged. */
   waiting: 2_000,
@@ -395,7 +395,7 @@ export type SeenCall = Pick<
   | 'answer'
 >
 
-/** @param row the declaration of the called operation @param marks of the request's payment */
+/** @param row the declaration of the called operation @param marks marks of the request's payment */
 export function judgeCall(
   call: SeenCall,
   row: DeclaredRow,
@@ -407,7 +407,7 @@ export function judgeCall(
   const line = Buffer.from(`${request.method} ${request.path}\n`, 'latin1')
   const isRead = status !== null && call.answer.end === 'whole'
   return {
-    // In the order of canonical JSON, so that the receipt is written unsorted.
+    // The members are in the order of canonical JSON, so that the receipt need not be sorted.
     receipt: {
       answer: isRead ? saltedHash(secret, [bytes]) : null,
       at: new Date(call.startedAt).toISOString(),

@@ -108,7 +108,7 @@ function readReceipts({ db }: Store, since: number) {
 
 const IN_ORDER = ['called_at', 'id'] as const
 
-/** Only of listings that were called: most of a month's payments bypassed the relay. */
+/** Payments by listing, only for called listings: most of a month's payments bypassed the relay. */
 function groupByListing(
   payments: readonly LedgerPayment[],
   called: ReadonlySet<string>,
@@ -151,7 +151,7 @@ function toCall(row: ReceiptRow, settledBy: ReadonlyMap<string, string>): Judged
   }
 }
 
-/** For each payment the first calls, for each buyer the newest without a known payment. */
+/** Keeps the first calls of each payment, and each buyer's newest calls whose payment is unknown. */
 function createKeptCalls(payments: ReadonlyMap<string, readonly LedgerPayment[]>) {
   const ofPayments = new Map<string, JudgedCall[]>()
   const ofBuyers = new Map<string, JudgedCall[]>()

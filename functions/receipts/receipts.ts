@@ -155,7 +155,7 @@ function toRow({ receipt, call, payment, authorization, isNamed }: NewReceipt): 
     listing_id: receipt.listing_id,
     call,
     called_at: Date.parse(receipt.at),
-    // Its members are in the order of canonical JSON, see `judgeCall`.
+    // The receipt's members are in the order of canonical JSON, see `judgeCall`.
     receipt: JSON.stringify(receipt),
     payment_hash: payment,
     authorization_hash: authorization,
@@ -238,7 +238,7 @@ async function findSettled({ db }: Store, calls: readonly NewReceipt[]) {
   return found
 }
 
-/** @returns the receipt, with its listing's new id if that moved; null if there is none */
+/** @returns the receipt, with its listing's new id if the listing moved; null if there is no receipt */
 export async function findReceipt(
   { db }: Pick<Store, 'db'>,
   id: string,
@@ -290,7 +290,7 @@ export function createReceiptsFeature(parts: Parts) {
 /** A receipt never changes, but the key that signs it may. */
 const SHORT = { 'Cache-Control': 'public, max-age=30' }
 const NOT_YET =
-  'No receipt has this id yet. A receipt is stored a moment after its call ended; if the answer named no transaction, once the payment is found on its chain, within the hour.'
+  'No receipt has this id yet. A receipt is stored a moment after its call ended; if the answer named no transaction, it is stored when its payment is found on the chain, within the hour.'
 const NO_DAY = 'This day is not published. /api/v1/receipts/days.json lists the published days.'
 
 /** The key that signs receipts and days. */
@@ -309,7 +309,7 @@ const TRUSTED_MS = 30_000
 
 /**
  * The current key; the first call makes one.
- * @param purpose of a key derived from the current key (RFC 5869), so that each key signs for one purpose; both rotate together
+ * @param purpose the one purpose of a key that is derived from the current key (RFC 5869) and rotates with it
  */
 export function createSigner(store: Store, clock: Clock, purpose?: string): () => Promise<Signer> {
   let known: { signer: Signer; at: number } | null = null

@@ -53,7 +53,7 @@ interface PlanContext {
 /** HEAD is not allowed: a seller's framework may treat it as an unpaid GET. */
 const ALLOW = [...ROUTES.call.methods, 'OPTIONS'].join(', ')
 
-/** @returns the plan, or the answer; judged by the request alone: no DNS lookup, nothing counted yet */
+/** @returns the plan, or the answer if nothing is to be sent; no DNS lookup yet, nothing counted yet */
 export function planCall(req: IncomingMessage, context: PlanContext): CallPlan | Response {
   const { release, refuse } = context
   const method = req.method ?? ''
@@ -102,7 +102,7 @@ function planListing(
     )
   if (query.wantsInfo) return toInfoResponse(listing, context)
   if (!isRelayable || 'fault' in target) return toNotRelayable(listing, config, refuse)
-  // Catches a loop by host name; the guard catches one by address.
+  // Catches a loop by host name; the guard catches a loop by address.
   if (isOwnHost(target.url, own))
     return refuse({
       code: 'relay-loop',
@@ -521,7 +521,7 @@ function decodeForm(text: string): string {
   return decodePercents(spaced) ?? spaced
 }
 
-/** The answer to `?relay_info`. @param limits of the relay itself, in bytes and seconds */
+/** The answer to `?relay_info`. @param limits the relay's own limits, in bytes and seconds */
 function toRelayInfoView(listing: LiveListing, limits: Record<string, unknown>) {
   const relayable = listing.buy === 'relay_x402'
   return {

@@ -189,7 +189,7 @@ interface Forward {
   /** A 402 that differs from what the caller expects is not passed on. */
   expectation: Expectation | null
   ownOrigin: string
-  /** Headers of every answer of ours, raw pairs. */
+  /** Headers of every answer that we write ourselves, as raw pairs. */
   transport: readonly string[]
   guard: GuardOptions
   limits: RelayLimits
@@ -426,7 +426,7 @@ function holdTerms(
  * under chunked framing a clean end would make half an answer look whole.
  *
  * @param isPaid true when the request carried a payment
- * @param transport headers of every answer of ours, raw pairs
+ * @param transport headers of every answer that we write ourselves, as raw pairs
  * @param onDrain called when a caller that could take no more bytes can take more again
  */
 export function createAnswerWriter(
@@ -460,7 +460,7 @@ export function createAnswerWriter(
      * @returns false when the caller cannot take more until the response drains
      */
     data(chunk: Buffer): boolean {
-      // A short body as text joins the head in one string; a buffer would be a separate write.
+      // A short body is written as text together with the head; a buffer would be a separate write.
       const isShort = !isHeadSent && chunk.length <= SHORT_BODY
       isHeadSent = true
       if (isShort) {
@@ -508,7 +508,7 @@ function giveBack({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
-/** Node's parser lets bytes through here that its own writer refuses. */
+/** Node's parser accepts bytes in a reason phrase that its own writer refuses. */
 function toReasonPhrase(reason: string): string {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(reason) ? reason : ''
 }

@@ -199,7 +199,7 @@ export class SellerCall {
     this.#isOver = true
     this.#clock.stop()
     this.#hangUp()
-    // A seller that answers early leaves a body behind; the rest of it is discarded.
+    // If the seller answers early, the rest of the caller's body is discarded.
     this.#requested.body?.destroy()
   }
 }
@@ -279,7 +279,7 @@ export function createAnswerClock(
     awaitingHeaders(): void {
       if (!isAnswered()) start('headers', headersMs)
     },
-    /** The answer's body moves; called again with each chunk. */
+    /** The answer's body is arriving; called again with each chunk. */
     streaming: () => start('body', idleBodyMs),
     /** The caller reads no more for now: this time does not count against the seller, until data flows again. */
     waitingForCaller(): void {
@@ -300,7 +300,7 @@ export interface CallObserver {
 }
 
 export interface ObservedCall {
-  /** Added to the answer: raw pairs. */
+  /** Headers added to the answer, as raw pairs. */
   readonly headers: readonly string[]
   /** The transaction that the answer's head names; null before the head came. */
   readonly transaction: string | null

@@ -18,7 +18,7 @@ export interface Page {
   isSecret?: true
   /** Set if the page is shown without a token even if the directory is closed. */
   isOpen?: true
-  /** Fetches its data before its turn, because other services are slow and other pages wait behind it. */
+  /** Fetches data before the page's turn, because other services are slow and pages wait in line. */
   prepare?(req: IncomingMessage, res: ServerResponse): Promise<Partial<App.Locals>>
   /** Computes its data in its turn. */
   compute?(target: string): Promise<Partial<App.Locals>>
@@ -77,7 +77,7 @@ export function createOnDemandPages(parts: PageParts) {
     has: (path: string) => pages.has(path),
     /** Whether the page takes a form. */
     hasForm: (path: string) => pages.get(path)?.hasForm === true,
-    /** Answers GET and HEAD of such a page, and forms sent to it; false leaves the request to the next layer. */
+    /** Answers GET, HEAD and forms for a page rendered on demand; false passes the request on. */
     serve(req: IncomingMessage, res: ServerResponse, path: string, next: () => void): boolean {
       const page = pages.get(path)
       if (page === undefined || !takes(page, req.method)) return false

@@ -87,7 +87,7 @@ export function createCompareList(
 
 /** How many ids beyond the limit are named. */
 const MOST_NAMED = 6
-/** Characters of an id that no listing has. */
+/** Most characters shown of an id that no listing has. */
 const MOST_SHOWN = 80
 
 /**

@@ -231,7 +231,7 @@ export function createOperationsSearch(find: FindOperations): Search {
 
 interface Ordering {
   q: string
-  /** All that was found, and all rows that do the task. */
+  /** Two lists: all rows that were found, and all rows that do the task. */
   lists: readonly (readonly RankedRow[])[]
   end: number
   task: string | null
@@ -295,7 +295,7 @@ function putFittingFirst<Row extends RankedRow>(
   return [...rows.filter(isFirst), ...rows.filter((row) => !isFirst(row))]
 }
 
-/** Whether a row is not known to have another effect. */
+/** False for a row known to have an effect other than the requested one; an unknown effect passes. */
 function doesRequested(index: SearchIndex, row: number, requested: Effect | null): boolean {
   if (requested === null) return true
   const others = EFFECTS.filter((effect) => effect !== requested)
@@ -305,7 +305,7 @@ function doesRequested(index: SearchIndex, row: number, requested: Effect | null
 /** The first `FIRST_PLACES` rows hold at most `OF_ONE_LISTING` rows of one listing; the rest follow. */
 const FIRST_PLACES = 5
 const OF_ONE_LISTING = 2
-/** Rows of one listing considered for the one whose name was requested. */
+/** How many rows of a listing are compared to find the row whose name the query has. */
 const COMPARED = 8
 
 /** The parts of the search that the order depends on. */
@@ -437,7 +437,7 @@ function toRank({ operation, slots, filled }: Stored, facts: QuestionFacts): num
   return isComplete ? stated + CALLABLE : stated
 }
 
-/** Counts more than all values that a query can contain. */
+/** Rank of a row that can be called as shown: above any number of values that a query can contain. */
 const CALLABLE = 100
 
 /** A row and its listing. */

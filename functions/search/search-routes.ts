@@ -212,7 +212,7 @@ export function noteOnAddress(
   return isAddress ? toAddressNote(found) : null
 }
 
-/** The same for a text that is an address; null if a listing is called at that address. */
+/** Why an address has no listing, as a code; null if a listing is called at that address. */
 export function whyNotListed(
   { search, findNotListed, sharedHosts }: Pick<Release, 'search' | 'findNotListed' | 'sharedHosts'>,
   url: string,

@@ -28,7 +28,7 @@ type SearchTexts = ReturnType<typeof prepareTexts>
 interface SearchParts {
   /** The current index; read once per request, so that a swap is atomic. */
   index: () => SearchIndex
-  /** Prepared over that index. */
+  /** The texts prepared for that index. */
   texts: () => SearchTexts
   /** Additional members of the search page's rows; absent on hosts without that page. */
   pageMembers?: (index: SearchIndex, answered: AnsweredQuery) => PageMembers[]

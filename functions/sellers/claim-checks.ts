@@ -81,7 +81,7 @@ async function checkClaim(parts: ClaimParts, prove: Prove, claim: ClaimTable, sh
   if (!proof.verified && 'idToken' in shown) return { claim, proof, checkedAt: now }
   const after = await recordProof(parts.ledger, claim, proof, now)
   if (!proof.verified || after.state === 'verified') return { claim: after, proof, checkedAt: now }
-  // Proved, but meanwhile another seller proved the same listing, or the claim expired.
+  // The proof was found, but meanwhile another seller proved the listing, or the claim expired.
   return { claim: after, proof: closed(after.state), checkedAt: now }
 }
 
@@ -197,7 +197,7 @@ async function recordSuccess(step: Step): Promise<void> {
   await notifySeller(trx, mails, claim, 'claim_verified')
 }
 
-/** The newer proof wins, because it shows who controls the host now. The older seller gets a mail. */
+/** The newer proof wins, because it shows who controls the host now. The former owner gets a mail. */
 async function supersedeOthers({ trx, mails, claim }: Step): Promise<void> {
   const { id, listing_id, seller_id } = claim
   const others = await trx

@@ -91,9 +91,9 @@ export function claimRulesOf({ config, release }: Pick<Parts, 'config' | 'releas
 const MAX_OPEN_CLAIMS = 20
 
 /**
- * The seller's open claim on this listing, with this method from now on, or a new one with a token of
- * its own; refused with too many open claims. A verified claim keeps its method, because it proves
- * ownership until another method is proved. Runs in a transaction.
+ * The seller's open claim on this listing, with this method from now on, or a new claim with a token
+ * of its own; refuses a seller with too many open claims. A verified claim keeps its method, because
+ * it proves ownership until another method is proved. Runs in a transaction.
  */
 async function openClaim(
   trx: Kysely<Tables>,
@@ -160,9 +160,9 @@ function refuseFull(waitMs: number): never {
 }
 
 /**
- * `POST /api/v1/sellers/opt-out {listing_id, removed?, moved_to?}`: the owner removes a listing
- * from the directory at the next build, names their listing that replaces it, or brings it back. The
- * listing stays removed if the claim later lapses, as long as the listing stays on the proved host.
+ * `POST /api/v1/sellers/opt-out {listing_id, removed?, moved_to?}`: the owner removes a listing from
+ * the directory at the next build, names another of their listings instead, or brings it back. It
+ * stays removed if the claim later lapses, as long as it stays on the proved host.
  */
 function createOptOut(parts: Parts) {
   const { db } = parts.ledger.store
@@ -288,7 +288,7 @@ export function isOwned(
 const BASIC_STATS_DAYS = 30
 const ANALYTICS_DAYS = 90
 
-/** `GET /api/v1/sellers/me`: the seller, claims and payouts, and thirty days in three numbers. */
+/** `GET /api/v1/sellers/me`: the seller, claims, payouts, and three numbers about the last thirty days. */
 function createMe(parts: Parts) {
   const { ledger, clock, release } = parts
   const { db } = ledger.store

@@ -24,8 +24,8 @@ type ClaimMail = v.InferOutput<typeof ClaimMailSchema>
 const NewsSchema = v.object({ listing_id: v.string(), news: v.array(v.string()) })
 
 /**
- * The token is created at the moment of sending, so that no table ever holds it; every try creates
- * a new token. Links start with `BASE_URL`, never with the request's Host.
+ * Writes the mails. A sign-in token is created when its mail is sent, so no table ever holds it;
+ * every try creates a new token. Links start with `BASE_URL`, never with the request's Host.
  */
 export function createLetters({ ledger, clock, config, release }: Parts) {
   const baseUrl = config.BASE_URL
@@ -96,7 +96,7 @@ const OF_CLAIM = {
   }),
   payout_ended: ({ listing_id, reason }) => ({
     subject: `A payout of ${listing_id} has lost its proof`,
-    body: `${reason}\nFrom the next build on, payments to it count as those to any published payout. You can prove it again on your dashboard.`,
+    body: `${reason}\nFrom the next build on, payments to it count like payments to any published payout. You can prove it again on your dashboard.`,
   }),
 } satisfies Record<string, (claim: ClaimMail) => Letter>
 

@@ -215,7 +215,7 @@ async function showDashboard(
   }
 }
 
-/** Errors are shown where the form was. */
+/** Does what a form requests; an error is shown where the form was. */
 async function act(parts: Parts, ask: Ask, read: Read): Promise<Outcome> {
   const work = new Map<string, Act>(Object.entries(ACTS)).get(read('do'))
   const outcome = await orRefused(parts, async () => {
@@ -231,7 +231,7 @@ async function act(parts: Parts, ask: Ask, read: Read): Promise<Outcome> {
 
 /** The text to sign, which the form shows again for another try. */
 function textToSign(read: Read): Pick<Outcome, 'challenge'> {
-  // A form ends its lines as mail does.
+  // A form ends its lines with CRLF.
   const challenge = read('challenge').replaceAll('\r\n', '\n')
   return challenge === '' ? {} : { challenge }
 }
@@ -289,7 +289,7 @@ function toWays(parts: Parts, id: string, email: string): ClaimWay[] {
   return ways.sort((a, b) => rankOf(a) - rankOf(b))
 }
 
-/** More listings of one host than this are not claimed one by one. */
+/** Most listings found on one host: nobody claims more than this one by one. */
 const MOST_FOUND = 30
 
 /**

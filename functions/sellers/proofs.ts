@@ -143,7 +143,7 @@ export function showObserved(text: string): string {
   )
 }
 
-/** Size of the file. */
+/** Largest size of the file (bytes). */
 const MAX_BYTES = 4096
 const { redirects: MAX_REDIRECTS, limits } = PURPOSES.claim
 
@@ -193,7 +193,7 @@ function missedRedirect(
   )
 }
 
-/** The same registrable domain over https, or, in trials without https, the very same origin. */
+/** Whether a redirect keeps to the registrable domain over https, or, in trials, to the very origin. */
 function isWithin(start: string, next: URL, sharedHosts: SharedHosts): boolean {
   const from = new URL(start)
   if (next.origin === from.origin) return true
@@ -373,7 +373,7 @@ async function readKeys(config: WorkflowParts['config'], resolver: WorkflowParts
     const parsed = v.safeParse(schema, parseJson(body))
     if (status === 200 && cut === null && parsed.success) return parsed.output
     throw new IssuerError(
-      `${url} answered ${status}${cut === null ? '' : `, cut for its ${cut}`}, and no keys`,
+      `${url} answered ${status}${cut === null ? '' : `, cut for its ${cut}`}, without keys`,
     )
   }
   const discovery = await read(`${issuer}/.well-known/openid-configuration`, DiscoverySchema)

@@ -128,8 +128,8 @@ function createLogin(parts: Parts) {
 }
 
 /**
- * Beyond its mails per hour, a mailbox gets a spare mail now and then, and only at the request of a
- * client that has not yet had one sent: strangers can neither flood a mailbox nor lock its owner out.
+ * Beyond its mails per hour, a mailbox gets a spare mail now and then, and only for a client that has
+ * not caused a mail yet: strangers can neither flood a mailbox nor lock its owner out.
  * @param asker the client and the mailbox
  */
 async function refuseCrowded(parts: Parts, mailbox: string, asker: string): Promise<void> {
@@ -154,8 +154,8 @@ const BAD_ADDRESS = {
 } as const
 
 /**
- * `POST /api/v1/sellers/session {token}`: the button of the sign-in page. Using the token up and
- * opening the session are one transaction: a crash between them leaves both or neither.
+ * `POST /api/v1/sellers/session {token}`: the button of the sign-in page. One transaction uses the
+ * token up and opens the session, so a crash leaves both done or neither.
  */
 function createSessionStart(parts: Parts) {
   const { ledger, clock } = parts
@@ -224,7 +224,7 @@ async function redeemLoginToken(trx: Kysely<Tables>, token: string, now: number)
   return isInTime ? row.email : null
 }
 
-/** 256 bits: nothing to guess, so a plain hash at rest is enough. */
+/** 256 bits cannot be guessed, so a plain hash at rest is enough. */
 const SECRET_BYTES = 32
 
 /** base64url of 32 bytes without padding. */
@@ -314,7 +314,7 @@ function createAdapter(db: Kysely<Tables>, clock: Clock): Adapter {
       const attributes = { email, createdAt, wantsMails: row.mails_off_at === null }
       return [session, { id: row.id, attributes }]
     },
-    // Nothing here lists sessions, or ends more than one; retention deletes those past their time.
+    // Nothing here lists sessions, or ends more than one; retention deletes expired sessions.
     getUserSessions: unused,
     deleteUserSessions: unused,
     deleteExpiredSessions: unused,

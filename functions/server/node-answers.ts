@@ -158,9 +158,9 @@ const BATCH_SIZE = 32
 
 /**
  * Batches callers within one turn of the event loop: they continue at its end, one after another, and
- * again each time they all wait (`await null`), so the work of many is done together before any is
- * answered. Sending goes deep into the operating system, which evicts a search from the processor's
- * caches: work that alternates with sending takes half as long again. A single caller is not delayed.
+ * again each time they all wait (`await null`), so the work of many is done before any is answered.
+ * Sending goes deep into the operating system, which evicts a search from the processor's caches:
+ * work that alternates with sending takes 1.5 times as long. A single caller is not delayed.
  *
  * @returns a promise for the end of the turn
  */

@@ -22,7 +22,7 @@ interface LimitTaken {
   headers: Record<string, string>
 }
 
-/** A /48 gets the budget of this many /64s, because the /64s of a phone network are strangers. */
+/** A /48 gets the budget of this many /64s, because the /64s of a phone network belong to strangers. */
 const NETWORK_CLIENTS = 10
 
 export function createRateLimits(
@@ -103,9 +103,9 @@ function limitOf({ RATE_LIMITS }: Pick<Config, 'RATE_LIMITS'>, name: LimitName):
 }
 
 /**
- * `login` counts clients, `login_address` requests of one client for one address; the setting
- * `login` controls both. The other limits count mails to an address: five an hour, then one spare mail in
- * ten minutes, only for a client that has not had one sent, so that nobody can use up an owner's mails.
+ * `login` counts clients, `login_address` requests of one client for one address; the setting `login`
+ * controls both. The others count mails to an address: five an hour, then a spare mail in ten minutes for
+ * a client that has not caused a mail yet, so nobody can use up an owner's mails.
  */
 const LIMITS = {
   ...USUAL_LIMITS,
@@ -190,7 +190,7 @@ export function createWindows(
 
 /**
  * The key that a limit counts: one IPv4 address or one IPv6 /64 (a household or a machine gets a
- * whole /64, so counting single addresses would count nobody).
+ * whole /64, so a limit on single addresses would limit nobody).
  *
  * `X-Forwarded-For` is believed only as far as `TRUST_PROXY` says: with n proxies in front, the
  * n-th entry from the right was written by the outermost of them; everything left of that entry is the

@@ -13,7 +13,7 @@ import { createFailureReport } from '../server/node-answers.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from './prometheus.ts'
 
-/** RFC 9116 §2.5.5: less than a year ahead, but longer than a copy is cached. */
+/** How long the file is valid: less than a year (RFC 9116 §2.5.5), but longer than a copy is cached. */
 const VALID_MS = 90 * 86_400_000
 
 const LISTING_PREFIX = listingPath('')
@@ -287,7 +287,7 @@ export type PathTable = ReturnType<typeof createPathTable>
 
 /** What the service itself answers. */
 interface OwnAnswers {
-  /** GET routes for platforms and balancers, in no table of the interface. */
+  /** GET routes for platforms and balancers, which no table of the interface lists. */
   reads: Readonly<Record<string, Handler>>
   /** Answers planned routes. */
   stub: Handler

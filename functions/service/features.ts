@@ -21,8 +21,8 @@ import { createMeterFeature } from '../trust/measure.ts'
 import type { Metrics } from './prometheus.ts'
 
 /**
- * Every feature of the service, once. To add one, write it and name it here: its addresses are rows
- * of the domain's tables, and the compiler reports addresses that no feature answers.
+ * Every feature of the service, once. To add a feature, write it and name it here: its addresses
+ * are rows of the domain's tables, and the compiler reports addresses that no feature answers.
  */
 export function createFeatures(parts: Parts, metrics: Metrics | null): readonly Feature[] {
   const receipts = openReceipts({ ...parts, store: parts.ledger.store })

@@ -107,7 +107,7 @@ async function readAcceptedDisputes({ db }: Store, now: number) {
     .selectFrom('report')
     .select(['listing_id', 'reason', 'settled_at'])
     .where((eb) => eb.and({ kind: 'dispute', state: 'accepted' }))
-    // A receipt's verdict that was successfully disputed does not count against the listing.
+    // A successful dispute of a receipt's verdict does not count against the listing.
     .where('receipt', 'is', null)
     .where('settled_at', '>=', now - RETENTION.report_days * DAY_MS)
     .orderBy('listing_id')

@@ -108,7 +108,7 @@ function addGauges(registry: Registry, { store, clock, clicks, publishedAt }: Me
 function addVerdicts(registry: Registry) {
   const counter: Counter = new Counter({
     name: 'waypost_outbound_total',
-    help: 'Connections that left or were refused, by purpose and verdict of the guard.',
+    help: 'Outgoing connections, allowed or refused, by purpose and verdict of the guard.',
     labelNames: ['purpose', 'verdict'],
     registers: [registry],
     collect() {

@@ -63,7 +63,7 @@ interface Layers {
 
 /** Time within which a body sent to our own endpoints must arrive (milliseconds). */
 const BODY_TIMEOUT = 60_000
-/** A page served from a file without a query and rendered with one. */
+/** A page that is a file if requested without a query, and rendered if requested with a query. */
 const COMPARE_PAGE = '/compare'
 /** The methods of pages and files; OPTIONS of a file is answered by the file handler. */
 const READ_METHODS = ['GET', 'HEAD', 'OPTIONS']
@@ -256,7 +256,7 @@ interface Context {
   files: Release['files']
 }
 
-/** For the address of a file or page. False if a function handles this method. */
+/** Refuses other methods for a file or page; false if a function handles this method. */
 function refuseOtherMethods({ req, res, path }: Request, context: Context): boolean {
   const { paths, problem, pages, files } = context
   if (!files.has(path) && pages?.has(path) !== true) return false
@@ -364,7 +364,7 @@ const DETAILS = new Map<unknown, string>([
   ],
 ])
 
-/** @param error of Node's `clientError` */
+/** @param error the error of Node's `clientError` event */
 function toUnreadable(error: Error): Unreadable {
   const detail = DETAILS.get('code' in error ? error.code : undefined)
   return {

@@ -143,7 +143,7 @@ export const TABLES = {
     { claim_id: ofClaim, payout: text, challenge: text, expires_at: moment },
     'payout_challenge_key primary key (claim_id, payout)',
   ),
-  /** When a contract wallet last confirmed a signature, and which. A key's signature never changes. */
+  /** A contract wallet's signature, and when it was last confirmed. A key's signature never changes. */
   payout_proof: table(
     {
       claim_id: ofClaim,

@@ -82,7 +82,7 @@ export function toDamage(file: string, error: unknown): OperatorError | null {
   )
 }
 
-/** A new ledger gets its name only once it has bytes: an empty file was emptied by something else. */
+/** A new ledger gets its name only once it has bytes, so an empty file was emptied by something else. */
 function createLedgerFile(file: string): void {
   const born = `${file}.${randomUUID()}.new`
   makePrivateFile(born)
@@ -393,7 +393,7 @@ function findDamage(file: string): void {
   if (verdict !== 'ok') throw new Error(`${file} is damaged: ${verdict}`)
   const tables = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'click'").all()
   if (tables.length === 0)
-    throw new Error(`${file} is not a Waypost state: it has no clicks table.`)
+    throw new Error(`${file} is not a Waypost state file: it has no table click.`)
 }
 
 async function flush(path: string): Promise<void> {

@@ -309,7 +309,7 @@ interface Attempt {
   window_start: number
 }
 
-/** Requests that wait for the next statement, by hashed key, and the row it will return. */
+/** Requests that wait for the next statement, by hashed key, and the rows that it will return. */
 interface Batch {
   tries: Map<string, number>
   rows: Promise<Map<string, Attempt>>

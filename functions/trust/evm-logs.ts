@@ -184,7 +184,7 @@ function firstBlocks(logs: readonly TimedLog[]): Map<string, number> {
   return first
 }
 
-/** Whether a log is no buyer's Permit2 payment: minted coins, and deposits paid out by their contract. */
+/** True for logs that are no buyer's Permit2 payment: minted coins, deposits paid out by a contract. */
 function isOutOfContract({ topics }: TimedLog): boolean {
   const from = toAddress(topics[1])
   return /^0x0*$/.test(from) || DEPOSIT_PLACES.includes(from)
@@ -255,7 +255,7 @@ export async function readRange(
 /** Chains' clocks may run a little ahead of ours. */
 const MOST_AHEAD_MS = 15 * 60_000
 
-/** @param there the block that the chain has there, as just read */
+/** @param there the block that the chain has at this height, if just read */
 async function assertRemembered(
   { store, network }: ChainWork,
   chain: EvmChain,
@@ -272,7 +272,7 @@ async function assertRemembered(
   if (hash !== remembered.hash) throw new Reorganised(number)
 }
 
-/** Anybody can make a transfer of zero in anybody's name. */
+/** False for a transfer of zero, which anybody can make in anybody's name. */
 export function isMoney(log: TimedLog): boolean {
   return amountOf(log) > 0n
 }
@@ -413,7 +413,7 @@ function createSpan() {
   return span
 }
 
-/** More than any of the coins has in circulation. */
+/** More dollars than any of the coins has in circulation. */
 const MOST_USD = 1e12
 
 /** @throws RpcError for more than the supply: nothing else from such a node can be trusted */

@@ -79,7 +79,7 @@ export async function measureEvm(work: ChainWork): Promise<ChainTally> {
   return tally
 }
 
-/** How many reorganisations one run accepts; a node with more is read another time. */
+/** How many reorganisations one run accepts; a node with more is read in a later run. */
 const MOST_ROLL_BACKS = 3
 
 async function takeBackFrom(work: ChainWork, chain: EvmChain, newest: number): Promise<void> {
@@ -99,7 +99,7 @@ async function readGroup(reading: Reading, group: Group, tally: ChainTally): Pro
   })
 }
 
-/** New payouts start one window back; with `since` all of them start there. */
+/** New payouts start one window back; with `since` all payouts start there. */
 async function startCursors(work: ChainWork, chain: EvmChain, head: number): Promise<void> {
   const { network, payouts, store, clock, since } = work
   const known = new Set((await readCursors(store, network, payouts)).map(({ payout }) => payout))
@@ -138,7 +138,7 @@ interface Group {
   to: number
 }
 
-/** The payouts that are furthest behind, up to where the next ones join them. */
+/** The payouts that are furthest behind, and the range up to where the next payouts join them. */
 function nextGroup(cursors: readonly MeterCursorTable[], target: number): Group | null {
   const positions = [...new Set(cursors.map(({ next_block }) => next_block))].sort((a, b) => a - b)
   const [from, joined = target + 1] = positions
@@ -151,8 +151,8 @@ function nextGroup(cursors: readonly MeterCursorTable[], target: number): Group 
 }
 
 /**
- * Stores a whole range and that it was read, or nothing.
- * @throws MeterStopped when its payouts' position has changed since it was begun
+ * Stores the rows of a whole range together with the new position of its payouts, or nothing.
+ * @throws MeterStopped if the position of these payouts has changed since the range was begun
  */
 async function writeRange(
   work: ChainWork,
@@ -326,7 +326,7 @@ async function traceTogether(tracing: Tracing, payers: readonly MeterPayerTable[
   })
 }
 
-/** Transfers kept from one wallet to one payer: the last, and the largest before it. */
+/** Transfers kept from one wallet to one payer: the last, and the largest of those before it. */
 const MOST_OF_ONE = 3
 
 /** Funding wallets kept for one payer: a rival's dust must not push out the largest ones. */
@@ -386,7 +386,7 @@ async function toFundingTransfers(
   })
 }
 
-/** Half of the smallest crowd that can be a burst: their funder may be one party or a bridge. */
+/** Half of the smallest crowd that can be a burst: whoever funded so many may be one party or a bridge. */
 const MANY = Math.ceil(WASH.burst.cohort * WASH.burst.funderShare)
 /** How many such wallets are looked up together. */
 const MOST_REQUESTED = 50
@@ -444,7 +444,7 @@ async function findBlockAt(chain: EvmChain, at: number, head: number): Promise<n
   return bisect(head + 1, async (number) => (await needBlock(chain, number)).at < at)
 }
 
-/** The first number, at most `high`, that is not before the wanted place. */
+/** The lowest number for which `isBefore` is false; `high` if there is none below it. */
 async function bisect(
   high: number,
   isBefore: (number: number) => Promise<boolean>,

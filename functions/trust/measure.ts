@@ -215,9 +215,9 @@ function paceRpc(rpc: JsonRpc, wait: Wait, signal: AbortSignal): JsonRpc & { req
 
 /** A server that stops does not wait for a node. @throws MeterStopped when `signal` came first */
 async function orStop<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  if (signal.aborted) throw new MeterStopped('asked to stop')
+  if (signal.aborted) throw new MeterStopped('the process is stopping')
   const stop = Promise.withResolvers<never>()
-  const onAbort = () => stop.reject(new MeterStopped('asked to stop'))
+  const onAbort = () => stop.reject(new MeterStopped('the process is stopping'))
   signal.addEventListener('abort', onAbort)
   // The loser of the race may fail later, when nobody listens.
   work.catch(() => {})
@@ -276,7 +276,7 @@ const MOST_WRITING = 64
 export function createHints({ store, clock, log }: { store: Store; clock: Clock; log: Log }) {
   const writing = new Set<Promise<void>>()
   return {
-    /** Notes the transaction that an answer names. Returns at once. @param client who called */
+    /** Notes the transaction that an answer names. Returns at once. @param client the caller */
     note(
       { id, payout }: Pick<LiveListing, 'id' | 'payout'>,
       client: string,

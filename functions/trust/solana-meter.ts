@@ -203,7 +203,7 @@ function readSolanaPayment(
     paidIn === mint &&
     BigInt(tokenAmount.amount) > 0n &&
     rest.every(({ programId }) => HARMLESS.has(programId)) &&
-    // The fee payer has no part in the payment, and the buyer signed it.
+    // The fee payer has no part in the payment, which the buyer signed.
     sponsor.signer &&
     ![source, destination, authority].includes(sponsor.pubkey) &&
     !rest.some(({ accounts }) => accounts?.includes(sponsor.pubkey)) &&
@@ -228,7 +228,7 @@ function readSolanaPayment(
   }
 }
 
-/** What a transaction took out of a payout's account, by wallets that had more afterwards. */
+/** What a transaction took out of a payout's account, for each wallet that had more afterwards. */
 function readSolanaReturns(
   found: ParsedTransaction,
   { network, wallet, coin }: SolanaSeller,
@@ -251,7 +251,7 @@ function readSolanaReturns(
   }))
 }
 
-/** Whether an account was its owner's own: a delegate's signature is not the owner's. */
+/** Whether an account belonged to this owner: a delegate's signature is not the owner's. */
 function isHeldBy(
   { transaction }: ParsedTransaction,
   balances: ParsedTransaction['meta']['preTokenBalances'],
@@ -298,7 +298,7 @@ async function readTransaction(node: JsonRpc, signature: string): Promise<Parsed
     v.nullable(ParsedTransactionSchema),
   )
   if (found?.transaction.signatures[0] === signature) return found
-  throw new RpcError('getTransaction: not the transaction that was asked for')
+  throw new RpcError('getTransaction: the node gave another transaction than requested')
 }
 
 /** Signatures a node lists at once. */
@@ -336,7 +336,7 @@ async function listSignatures(
     const last = page.at(-1)
     if (page.length < PAGE || fresh.length < page.length || last === undefined) return listed
     if (before.before === last.signature)
-      throw new RpcError('getSignaturesForAddress: the same page again')
+      throw new RpcError('getSignaturesForAddress: the node gave the same page again')
     before = { before: last.signature }
   }
 }

@@ -27,7 +27,7 @@ const WEIGHING_MS = 1000
 
 const MAX_MANIFEST = 1024 * 1024
 
-/** Names of programs. Longer or odder ones are ignored. */
+/** Names of programs; longer or unusual names are ignored. */
 const PROGRAM = /^\w[\w.-]{0,99}$/
 
 /** Debian's own Python: a sandbox sees no other. */
@@ -222,7 +222,7 @@ export function planListing(frontMatter: unknown): PackagePlan | string {
 
 /**
  * Reads `[registry:]name[@version]`.
- * @param text means npm where no registry is named
+ * @param text the package; without a registry it means npm
  * @returns one sentence if the text names no package; such a text is never passed to a package manager
  * @example planPackage('pypi:mcp-server-fetch@2.1.0') → { registry: 'pypi', identifier:
  *   'mcp-server-fetch', version: '2.1.0', … }
@@ -240,7 +240,7 @@ export function planPackage(text: string): PackagePlan | string {
   return { registry, identifier, version, env: {}, args: [] }
 }
 
-/** A value in the form that the name suggests, because programs check it; addresses lead nowhere. */
+/** A placeholder in the form that a setting's name suggests: programs check it; addresses lead nowhere. */
 export function toPlaceholder(name: string): string {
   if (/^(?:DATABASE|POSTGRES|DB|PG)\w*(?:URL|URI)$|(?:DSN|CONNECTION_STRING)$/i.test(name))
     return 'postgresql://127.0.0.1:1/placeholder'

@@ -83,7 +83,7 @@ function readCommand(args: readonly string[]) {
   }
 }
 
-/** A word that ends in `.md` is a listing file: no package of npm or PyPI ends so. */
+/** A word that ends in `.md` is a listing file: no package name on npm or PyPI ends in `.md`. */
 function readTarget(word: string): Target {
   const isFile = word.endsWith('.md')
   const plan = isFile ? planListing(readFrontMatter(word)) : planPackage(word)

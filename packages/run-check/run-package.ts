@@ -205,7 +205,7 @@ function toRan({ name, version, protocol }: McpServerInfo, listed: ListedTools):
   }
 }
 
-/** @param why paths inside the sandbox are replaced by paths relative to the package or its home */
+/** @param why a line in which paths in the sandbox become relative to the package or its home */
 export function toResult(outcome: 'fails' | 'unknown', why: string): RunResult {
   const named = why.replace(/(?<![\w.~-])\/(package|tmp)\//g, (_, root) =>
     root === 'tmp' ? '~/' : '',

@@ -86,7 +86,7 @@ interface Inside {
   env: Record<string, string>
 }
 
-/** @param what null to try an empty sandbox */
+/** @param what the package's folder and settings; null for an empty sandbox */
 export function startSandbox(
   sandbox: Sandbox,
   what: Inside | null,

@@ -65,7 +65,7 @@ test('check says what changed, pin holds it back, and --update takes it', async 
   await waypost('pin', ID)
   expect(await waypost('check')).toMatchObject({
     code: 0,
-    stdout: `${ID}: as pinned, as far as the directory was told\n`,
+    stdout: `${ID}: as pinned, as far as the directory knows\n`,
   })
   world.front = { ...world.front, payout: [`${NETWORK}:${THIEF}`] }
   const reported = [

@@ -110,7 +110,7 @@ function toText({
   const list = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)]
   return [
-    `${target}: ${took_for === null ? 'none of the protocols spoke' : `taken for ${took_for}`} (${saw})`,
+    `${target}: ${took_for === null ? 'it spoke none of the protocols' : `taken for ${took_for}`} (${saw})`,
     ...list(
       'Sent, and what came back',
       requested.map((step) => `${step.method} ${step.url}\n    ${step.came_back}`),

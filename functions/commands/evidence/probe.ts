@@ -147,7 +147,7 @@ export function parseProbeOptions(args: readonly string[]) {
 }
 
 /**
- * @param done what was to be done, for the message
+ * @param done participle for the message, such as "probed"
  * @throws OperatorError when the content has errors
  */
 export function readSoundContent(config: Config, done: string): Content {

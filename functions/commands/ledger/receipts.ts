@@ -3,7 +3,7 @@ import { rotateKeys } from '../../receipts/receipts.ts'
 import { openStore } from '../../store/open-store.ts'
 
 const HELP = `Usage: npm run receipts -- rotate
-Makes the key that signs receipts from now on. The one before stays published, and its secret is gone.`
+Makes the key that signs receipts from now on. The former key stays published; its secret is deleted.`
 
 await runCommand(async (config, log) => {
   const { words } = readCommandLine(HELP, {} as const, 1)

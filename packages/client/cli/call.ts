@@ -151,7 +151,7 @@ function tell({ response, terms, paid, receipt }: CallReply): void {
 
 /** The directory's receipt, and the secret that is given out only once; the secret may begin with a dash. */
 function toVerifyText({ id, secret }: CallReceipt): string {
-  return `what came back: waypost verify ${id} --secret=${secret}`
+  return `to verify the answer: waypost verify ${id} --secret=${secret}`
 }
 
 /** Bytes go unchanged into a pipe or a file; on a terminal nothing in them may move the cursor. */

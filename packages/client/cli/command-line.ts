@@ -75,7 +75,7 @@ export function printJson(value: unknown, indent: number | undefined = 2): void 
   printJsonText(JSON.stringify(value, null, indent))
 }
 
-/** Writes those characters as JSON escapes, which mean the same and move no cursor. */
+/** Prints JSON with those characters as JSON escapes, which mean the same and move no cursor. */
 export function printJsonText(json: string): void {
   const escaped = json.replaceAll('\r', '').replace(NOT_PRINTABLE, (character) => {
     const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))

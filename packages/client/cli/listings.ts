@@ -96,7 +96,7 @@ function toOperationText({ listing, operation }: OperationsAnswer['results'][num
 
 type Requested = SearchParameters & { view: 'compact' }
 
-/** Any value that is not a number is sent unchanged: the service knows its values and names them. */
+/** Any value that is not a number is sent unchanged: the service knows which values it allows. */
 function toRequested(values: Record<string, unknown>, words: readonly string[]): Requested {
   const textOf = (name: string) => {
     const value = values[name]

@@ -102,7 +102,7 @@ export const runCheck: Run = async (args, connect) => {
 
 /**
  * @returns null without a file
- * @throws UsageFault where the file is not a lock, or is another directory's
+ * @throws UsageFault if the file is not a lock, or is a lock of another directory
  */
 export async function readLock(file: string, { baseUrl }: Waypost): Promise<Lock | null> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -134,7 +134,7 @@ async function findDrift(waypost: Waypost, id: string, was: LockEntry) {
   }
 }
 
-/** Where the directory knows no payee of a paid listing, the seller is requested once, without payment. */
+/** If the directory knows no payee of a paid listing, the seller is called once, without payment. */
 async function look(waypost: Waypost, id: string, only?: readonly string[]): Promise<LockEntry> {
   const kit = await waypost.kit(id)
   const entry = toLockEntry(kit, only)
@@ -152,7 +152,7 @@ async function askSeller(waypost: Waypost, kit: Kit, entry: LockEntry): Promise<
 
 function toText(id: string, lines: readonly string[], probedAt?: string): string {
   const since =
-    probedAt === '' ? ', as far as the directory was told' : ` when last probed at ${probedAt}`
+    probedAt === '' ? ', as far as the directory knows' : ` when last probed at ${probedAt}`
   const texts = lines.length === 0 ? [`as pinned${probedAt === undefined ? '' : since}`] : lines
   return texts.map((line) => toLine(`${id}: ${line}`)).join('\n')
 }

@@ -136,7 +136,7 @@ function toReportText({
   verdict,
 }: LintReport): string {
   const texts = [
-    `${target}: ${took_for === null ? 'no protocol spoke' : `taken for ${took_for}`} (${saw})`,
+    `${target}: ${took_for === null ? 'it spoke no known protocol' : `taken for ${took_for}`} (${saw})`,
     ...requested.map(({ method, url, came_back }) => `sent ${method} ${url}: ${came_back}`),
     ...right.map((text) => `right: ${text}`),
     ...problems.map(({ what, change }) => `to change: ${what}. ${change}`),

@@ -51,7 +51,7 @@ export const runVerify: Run = async (args, connect) => {
   const ofDay = await checkDay(baseUrl, receipt, keys)
   const isAnswer = await findAnswer(values, receipt.answer)
   const checks = {
-    // Otherwise one valid receipt would pass for every other.
+    // Otherwise one valid receipt would pass for any other.
     isRequested: receipt.id === id,
     isSigned: isReceiptSigned(view, keys),
     ...ofDay,
@@ -105,7 +105,7 @@ function toLines(checks: Partial<Record<keyof typeof SAYS, boolean>>, day: strin
     return check === undefined ? [] : [`${check ? 'yes' : 'NO'}: ${text}`]
   })
   return checks.isInDay === undefined
-    ? [...lines, `not yet: ${day} is not published: a build does that when the day is over`]
+    ? [...lines, `not yet: a build publishes ${day} when the day is over`]
     : lines
 }
 

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { createOpenApi } from '../../../src/build/openapi/create-openapi.ts'
 import { bundleClient } from './bundle.ts'
 
-/** Run first by `npm pack`: JavaScript for Node 20.3 or newer, with its types. */
+/** Builds the package before `npm pack`: JavaScript for Node 20.3 or newer, with its types. */
 const CLIENT = new URL('..', import.meta.url).pathname
 const PRODUCT = join(CLIENT, '../..')
 const DIST = join(CLIENT, 'dist')
@@ -37,7 +37,7 @@ chmodSync(join(DIST, 'waypost-cli.js'), 0o755)
 writeTypes(join(CLIENT, 'src'), join(DIST, 'types'))
 writeFileSync(join(DIST, 'types/answers.d.ts'), toApiTypes())
 
-/** Writes declarations of the client's own files, which name nothing of the product's other rooms. */
+/** Writes declarations of the client's own files, which refer to no other folder of the product. */
 function writeTypes(source: string, target: string): void {
   const printed = mkdtempSync(join(tmpdir(), 'waypost-types-'))
   const options = {

@@ -194,7 +194,7 @@ async function considerTerms(
   { response, pay }: { response: Response; pay: PayWith },
   toOutcome: ToOutcome,
 ): Promise<Outcome> {
-  // Terms longer than a 402 may be count as no terms.
+  // Terms that exceed the limit for a 402 are treated as no terms.
   const terms = await readTerms(response).catch(() => null)
   discard(response)
   const quotes = readQuotes(response, terms, pay)
@@ -208,7 +208,8 @@ async function considerTerms(
   if (usd > quoteOf(row))
     return toOutcome('over_quote', `the seller requires $${usd}, but the plan quotes $${row.usd}`)
   const leftUsd = leftOf(run, pay)
-  if (usd > leftUsd) return toOutcome('over_budget', `it asks $${usd}; $${leftUsd} are left`)
+  if (usd > leftUsd)
+    return toOutcome('over_budget', `the seller requires $${usd}, but only $${leftUsd} is left`)
   const most = Math.min(quoteOf(row), leftUsd)
   const signed = await signCheapest(open, most).catch((error: unknown) => error)
   if (!isSigned(signed)) return toOutcome('wallet_refused', Object(signed).message)
@@ -243,7 +244,7 @@ function isSigned(value: unknown): value is Signed {
   return memberOf(value, 'quote') !== undefined
 }
 
-/** From here on the money counts as spent. */
+/** Sends the payment; from here on the money counts as spent. */
 async function paySeller(run: Run, row: PlanRow, { quote, payment }: Signed): Promise<Outcome> {
   const { budget, options } = run
   const { usd } = quote

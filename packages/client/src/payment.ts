@@ -61,7 +61,7 @@ export async function readTerms(response: Response): Promise<PaymentTerms | null
 /**
  * A seller's offers, the cheapest first, that the wallet can sign: on both rails, in known dollars, to a
  * readable payee.
- * @param terms of x402, as `readTerms` gives them
+ * @param terms the x402 terms, as `readTerms` gives them
  */
 export function readQuotes(
   { headers }: Response,
@@ -102,7 +102,7 @@ export function challengesIn(headers: Headers): Map<string, string>[] {
 }
 
 /**
- * The payment of the cheapest quote within the budget that the wallet signs.
+ * The payment for the cheapest quote that is within the budget and that the wallet signs.
  * @param pinned quotes that a lock does not allow are never signed
  * @throws WaypostError `changed` or `over-budget` before anything is signed, `wallet-refused`
  */
@@ -136,7 +136,7 @@ export async function signCheapest(
 
 async function signX402(wallet: Wallet, terms: PaymentTerms): Promise<Payment> {
   const { x402Version = 'of the seller' } = terms
-  const advice = `The seller asks by x402 version ${x402Version}: npm install @x402/core @x402/evm (@x402/svm for Solana), and register its scheme in the wallet (registerV1 for version 1).`
+  const advice = `The seller uses x402 version ${x402Version}: npm install @x402/core @x402/evm (@x402/svm for Solana), and register its scheme in the wallet (registerV1 for version 1).`
   // Written by the seller; the wallet's library checks the terms by its own type.
   const offered = terms as never
   const payload = await signed(() => wallet.createPaymentPayload?.(offered), advice)

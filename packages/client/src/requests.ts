@@ -63,7 +63,9 @@ export async function send({ url, signal, ...init }: Request, limits: Limits): P
   const isTerms = answer.status === 402
   const most = isTerms ? Math.min(MAX_TERMS_BYTES, limits.maxBytes) : limits.maxBytes
   const tooLong = `The ${isTerms ? '402' : 'answer'} of ${url} is longer than ${most} bytes, unpacked`
-  const body = bound(answer.body, most, tooLong, (cause) => fail(cause, 'broke off'))
+  const body = bound(answer.body, most, tooLong, (cause) =>
+    fail(cause, 'stopped before the end of its answer'),
+  )
   const { status, statusText, headers } = answer
   return new Response(body, { status, statusText, headers })
 }
@@ -208,7 +210,7 @@ function isProblem(value: unknown): value is Problem {
 /**
  * Milliseconds before the next try: the time that the service requested, otherwise exponential with full
  * jitter, so that clients that failed together don't retry together.
- * @param tries made so far
+ * @param tries number of tries made so far
  * @param chance from 0 to 1
  * @returns null when the service asks for more than `LONGEST_WAIT`
  */

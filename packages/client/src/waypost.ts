@@ -269,7 +269,7 @@ interface Call {
   options: AskOptions
 }
 
-/** The call without payment. If the listing moved or is pinned, the call that the relay accepts. */
+/** Calls without payment; a moved or changed listing is called again in the form that the relay accepts. */
 async function callUnpaid(call: Call, entry: LockEntry | undefined) {
   const { baseUrl, id, request, options } = call
   const { endpoint, timeoutMs = options.timeoutMs } = request
@@ -316,7 +316,7 @@ async function toExpectHeader(
   return { [EXPECT_HEADER]: toExpected(entry, kit.digest) }
 }
 
-/** @returns nothing for a listing or call that has gone */
+/** @returns nothing if the listing or the call is gone */
 async function readKit({ baseUrl, id, request, options }: Call, name: string) {
   const query = `?view=compact&operation=${encodeURIComponent(name)}`
   const url = baseUrl + kitPath(encodeURIComponent(id)) + query
@@ -376,7 +376,7 @@ function toBody(body: unknown): BodyInit {
 
 /**
  * The pinned call that goes to an endpoint.
- * @param endpoint the listing's own URL without it
+ * @param endpoint undefined means the listing's own URL
  * @example findCall(entry, 'POST', '/search') → 'POST https://api.exa.ai/search'
  */
 function findCall({ calls }: LockEntry, method: string, endpoint?: string): string | undefined {
