@@ -62,11 +62,10 @@ describe('a network', () => {
     expect(suggested[0]?.parameters.network).toBe(SOLANA)
   })
 
-  test.each(['is this domain name still free', 'when am i free on friday'])(
-    'a word that names the task is no filter: %s',
-    (q) =>
-      expect(searchIndex(own, { q, limit: 5, offset: 0 }).notes.join(' ')).not.toContain('“free”'),
-  )
+  test('a word that names the task is no filter', () => {
+    const { notes } = searchIndex(own, { q: 'is this domain name still free', limit: 5, offset: 0 })
+    expect(notes.join(' ')).not.toContain('“free”')
+  })
 })
 
 describe('what is done', () => {
