@@ -420,7 +420,7 @@ const UNDOING = /^(?:archive|cancel|clear|close|deactivate|delete|disable|remove
 function likenessOf({ found, names: [name = ''] }: OperationEntry, row: TaskRow): number {
   const own = found.operation.method === undefined ? wordsOf(name) : []
   if (own.some((word) => UNDOING.test(word))) return -1
-  const known = wordsOf(`${row.id} ${row.name}`).filter((word) => word.length > 2)
+  const known = [...wordsOf(row.id), ...wordsOf(row.name).filter((word) => word.length > 2)]
   return own.filter((word) => known.includes(word)).length / (own.length || 1)
 }
 
