@@ -7,7 +7,7 @@ import { splitTarget } from '../server/node-answers.ts'
 import { clientOf } from '../server/rate-limits.ts'
 import { type Click, type Store, toHour } from '../store/store.ts'
 
-/** `GET /go/<listing_id>`: counts a click, then answers 302 to the URL in the release, and no other URL. */
+/** `GET /go/<listing_id>`: counts a click, then redirects (302) to the listing's URL, never elsewhere. */
 export function createGo(parts: Parts): Handler {
   const { problem, config } = parts
   return async function go(event) {
@@ -66,7 +66,7 @@ interface Fields {
   src?: string
 }
 
-/** The first of several equal names wins. Valid values need no decoding, so an escaped value is not valid. */
+/** The first of several equal names is read. Valid values need no decoding: escaped ones are not valid. */
 function readFields(query: string): Fields {
   const fields: Fields = {}
   if (query === '') return fields

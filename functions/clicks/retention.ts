@@ -58,7 +58,7 @@ const DROPPED = [
   ['login_token', 'expires_at', 0],
   ['session', 'expires_at', 0],
   ['mail', 'created_at', RETENTION.mail_hours * HOUR_MS],
-  // Rows that are still pending at this age are too old, too.
+  // Claims that are still pending at this age are deleted too.
   [
     'claim',
     'expires_at',
@@ -104,7 +104,7 @@ const COUNTS = {
 /**
  * Moves the ledger's rows of moved listings to their current ids: clicks, payments, receipts,
  * reports, claims with their payout proofs, and an owner's opt-out. Running it again does nothing.
- * @param moves from each former id to the next
+ * @param moves the next id of each former id
  * @param isListed whether the content has a listing with this id
  */
 export async function moveRows(

@@ -11,7 +11,7 @@ type UsageDayTable = Tables['usage_day']
 const MAX_COUNTS = 100_000
 
 /**
- * Counts frequent events that matter little one by one: listings shown by searches, relayed calls.
+ * Counts events that are frequent and of little weight: listings shown by searches, relayed calls.
  * Counts are held in memory and written every few seconds; a crash may lose the last seconds of
  * counts, never a click. Only day, listing and source are kept, nothing about the caller.
  */
@@ -111,7 +111,7 @@ export function countClicks(db: Kysely<Tables>) {
     .groupBy(['day', 'listing_id', 'src'])
 }
 
-/** Single clicks and folded counts together, from `sinceDay` on; null means all listings. */
+/** Counts from single and folded clicks, from `sinceDay` on; `listingIds` null means all listings. */
 export async function readClickCounts(
   { db }: Store,
   listingIds: readonly string[] | null,

@@ -112,7 +112,7 @@ export interface ClickTally {
   waiting: number
 }
 
-/** Counts of events that are frequent and matter little one by one. */
+/** Counts of events that are frequent and of little weight. */
 export interface Usage {
   /** Counts these listings as shown. Synchronous and cheap; searches don't wait for it. */
   searched(listingIds: readonly string[], src: ClickSource | null, times?: number): void

@@ -117,8 +117,7 @@ export async function readSent(req: IncomingMessage, baseUrl: string): Promise<U
   if (isCrossSite((name) => req.headers[name]?.toString(), baseUrl))
     refuse('cross-site', { detail: 'Another site sent this form. Fill it in here.' })
   const bytes = await readForm(req)
-  if (bytes === null)
-    refuse('malformed-request', { detail: 'The form was cut off before its end.' })
+  if (bytes === null) refuse('malformed-request', { detail: 'The form was cut off in transit.' })
   if (!/^application\/x-www-form-urlencoded\b/i.test(req.headers['content-type'] ?? ''))
     refuse('unsupported-media-type', {
       detail: 'Send the form as application/x-www-form-urlencoded.',
@@ -127,7 +126,7 @@ export async function readSent(req: IncomingMessage, baseUrl: string): Promise<U
   return new URLSearchParams(bytes.toString('utf8'))
 }
 
-/** Null if the body breaks off: an incomplete body is not judged any further. */
+/** Null if the body breaks off: an incomplete body is not judged. */
 async function readForm(req: IncomingMessage): Promise<Buffer | 'too long' | null> {
   const chunks: Buffer[] = []
   let size = 0

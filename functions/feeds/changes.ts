@@ -187,7 +187,7 @@ export function createChangeLog(outDir: string) {
       for (const part of head.parts) {
         if (part.last <= after || part.first > last) continue
         const lines = (await readFile(join(dir, part.file), 'utf8')).split('\n')
-        // Rows of a part are consecutive: the others are not even parsed.
+        // Rows of a part are consecutive, so unwanted lines need not be parsed.
         const wanted = lines.slice(Math.max(0, after + 1 - part.first), last + 1 - part.first)
         yield wanted
           .filter((text) => text !== '')
@@ -200,7 +200,7 @@ export function createChangeLog(outDir: string) {
 /**
  * Resumes reading a log where the last read ended: each publication's rows are read once.
  * @param keep called with each row; `forget` is called when another log begins or the log is gone
- * @param lastOf the row to stop at
+ * @param lastOf function for the last row to read
  */
 export function followLog(
   log: ChangeLog,
@@ -327,7 +327,7 @@ function createChangeIndex({ config, release }: Pick<Parts, 'config' | 'release'
   }
 }
 
-/** Listings that came or left, and what a caller relies on; prose about a listing is not news. */
+/** True if a listing came or left, or a fact changed that callers rely on; changed prose is not news. */
 function isNews({ change, facts = {} }: Change): boolean {
   return change !== 'changed' || Object.keys(facts).length > 0
 }

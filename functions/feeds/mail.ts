@@ -44,7 +44,7 @@ export function createMailQueue(
   send: SendMail,
 ): MailQueue & { close(): Promise<void> } {
   const { db, dialect } = store
-  // With SQLite one server holds the state, so a server that was sending a mail is dead.
+  // With SQLite one server holds the state, so a server that was sending a mail before is dead.
   const freed =
     dialect === 'sqlite' ? db.updateTable('mail').set({ next_at: 0 }).execute() : Promise.resolve()
   freed.catch(() => {})
@@ -145,7 +145,7 @@ async function sendMail(
     .execute()
 }
 
-/** A mail server's text may quote the address: only its code is logged. */
+/** A mail server's text may quote the address, so only the error code is logged. */
 function reasonOf(error: unknown): string {
   return codeOf(error) || (error instanceof Error ? error.name : 'unknown')
 }
@@ -265,7 +265,7 @@ function toMessage(from: string, { to, sender, subject, text }: Mail) {
 const LONGEST_LINE = 998
 
 /**
- * Plain ASCII is sent as written. nodemailer would encode it if one line had more than 76
+ * Plain ASCII is sent as written. nodemailer would encode the text if a line had more than 76
  * characters, and a reader of the file would see the link cut in two.
  */
 function keepLinesWhole(transport: Transporter): void {

@@ -214,7 +214,7 @@ function toPlain(url: string): string {
   return url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/+$/, '')
 }
 
-/** Reports that may wait: as many as people can review, and a few megabytes. */
+/** Reports that may wait: as many as people can review, a few megabytes in all. */
 const MAX_WAITING: Readonly<Record<ReportKind, number>> = { new: 500, wrong: 500, dispute: 1000 }
 /** Waiting reports of one host without a listing: nobody lists a whole host endpoint by endpoint. */
 const MAX_OF_HOST = 5

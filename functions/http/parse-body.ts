@@ -133,7 +133,7 @@ function decode(bytes: Uint8Array): string | null {
 
 /**
  * The first key that appears twice in the outermost object of valid JSON, or null. `JSON.parse`
- * silently keeps the last of both, where a proxy in front may have judged the first.
+ * silently keeps the last of the two, but a proxy in front may have judged the first.
  * @example findDuplicateKey('{"a":1,"\\u0061":2}') → 'a'
  */
 function findDuplicateKey(json: string): string | null {

@@ -208,11 +208,11 @@ function dial(
   const socket: Socket = isSecure
     ? openTls({ ...place, servername: isIP(host) === 0 ? host : '', ALPNProtocols: ['http/1.1'] })
     : openTcp(place)
-  // This listener stays: once connected it does nothing, but no other error listener may exist yet.
+  // This listener stays when connected: an error without any listener would end the process.
   socket.on('error', finish)
   socket.once(isSecure ? 'secureConnect' : 'connect', () => {
     if (addresses.some(({ address }) => isSameAddress(address, socket.remoteAddress))) finish(null)
-    else finish(new AddressRefusedError('not_an_address', 'another address than the one judged'))
+    else finish(new AddressRefusedError('not_an_address', 'an address other than the judged one'))
   })
   return socket
 }

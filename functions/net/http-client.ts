@@ -20,7 +20,7 @@ import {
 import type { Resolver } from './resolver.ts'
 
 /**
- * The one HTTP client of this process. Its purpose decides all limits.
+ * The one HTTP client of this process. The purpose of a request decides all its limits.
  *
  * Security model: each connection dials the address that was judged (`guard.ts`). Nothing is sent
  * twice, no cookie is kept, and a redirect is followed only where the purpose has redirects and the
@@ -134,7 +134,7 @@ function createClient(
     headersTimeout: 0,
     bodyTimeout: 0,
   })
-  // Not close(): a seller that drips bytes would hold it open.
+  // Not close(): a seller that sends its bytes slowly would hold the agent open.
   const close = () => agent.destroy()
   const { userAgent, redirects } = PURPOSES[purpose]
   const named = userAgent.replace('{base_url}', baseUrl)
@@ -303,7 +303,7 @@ const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA'])
 const OF_TLS =
   /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO|HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH)/
 
-/** @returns why a request had no answer, with its error code. */
+/** @returns the reason why a request had no answer, with its error code */
 function toFailure(error: unknown): { failure: ProbeFailure; detail: string } {
   const first = firstOf(error)
   if (first instanceof AddressRefusedError)

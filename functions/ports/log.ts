@@ -46,7 +46,7 @@ export function withRequestId<T>(given: string | null, work: () => T): T {
   return marks.run({ id }, work)
 }
 
-/** The id of the current request; null outside of one. */
+/** The id of the current request; null outside of a request. */
 export function currentRequestId(): string | null {
   const mark = marks.getStore()
   if (mark === undefined) return null

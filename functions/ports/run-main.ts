@@ -40,7 +40,7 @@ export function runCommand(command: (config: Config, log: Log) => Promise<string
   })
 }
 
-/** Aborted when the command must end. */
+/** A signal that is aborted when the command must end. */
 export function untilStopped(): AbortSignal {
   const stop = new AbortController()
   process.once('SIGTERM', () => stop.abort()).once('SIGINT', () => stop.abort())

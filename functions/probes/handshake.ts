@@ -217,7 +217,7 @@ async function probeFormer(
     return await findTools(target, info, { ...opened.answer, ms: first.answer.ms }, session)
   } finally {
     const headers = toSessionHeaders(session)
-    // The server need not keep our session.
+    // Ends our session, which the server need not keep.
     if (id !== null) await target.client.fetch({ method: 'DELETE', url: target.url, headers })
   }
 }
@@ -369,7 +369,7 @@ function openStream(client: McpTarget['client'], url: string) {
   }
 }
 
-/** Only an address on the stream's own origin: a seller must not send us anywhere else. */
+/** The address, if it is on the stream's own origin: a seller must not send us anywhere else. */
 function toEndpoint(data: string, url: string): string | null {
   const target = URL.parse(data.trim(), url)
   return target?.origin === new URL(url).origin ? target.href : null

@@ -145,8 +145,8 @@ const MAX_SHOWN_URL = 300
 const MAX_SENTENCE = 300
 
 /**
- * Says what an address is and what to change: MCP, x402 (GET, then POST), an A2A card and plain
- * HTTP are tried in turn until one speaks.
+ * Says what an address is and what to change: tries MCP, x402 (GET, then POST), an A2A card and
+ * plain HTTP in turn until one of them gets an answer in its protocol.
  * @param as the only protocol to try; undefined means all
  * @param now milliseconds since the epoch
  */
@@ -263,7 +263,7 @@ function toWords(reply: ProbeReply): string {
 /**
  * Probes a listing's service as the prober does, operation by operation, and reports where the
  * answers and the listing disagree.
- * @param own errors of the listing itself, found before
+ * @param own errors found in the listing itself
  * @param declared its operations that declare a good answer
  * @param now milliseconds since the epoch
  */
@@ -315,8 +315,8 @@ const { requests: MAX_REQUESTS, runMs: RUN_MS, retryAfterS: RETRY_S, perHost } =
 type AnonymousProbes = ReturnType<typeof createAnonymousProbes>
 
 /**
- * Requests that strangers make this service send: checks of an address. One run per client and one
- * per host at a time; others are refused. A run ends when its caller leaves.
+ * Requests that strangers make this service send: checks of an address. Each client and each host
+ * may have one run at a time; other runs are refused. A run ends when its caller leaves.
  */
 export function createAnonymousProbes({
   config,

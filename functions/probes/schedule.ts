@@ -34,7 +34,7 @@ export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal):
   const { config, resolver, sign, clock, holdMs = HOLD_MS } = parts
   const { store } = parts.ledger
   const now = () => clock.now()
-  // With SQLite only one server holds the state.
+  // With SQLite only one server holds the state, so it is alone.
   const isAlone = store.dialect === 'sqlite'
   const queue = createJobQueue(store, { name: 'probe', now, isAlone, holdMs })
   const byHost = Map.groupBy(await parts.plans(), (plan) => hostOf(plan) || 'nobody')
@@ -116,7 +116,7 @@ export interface ProbeContentOptions {
   concurrency: number
   /** Milliseconds since the epoch. */
   now: () => number
-  /** Ends the run early: running probes finish, no new ones begin. */
+  /** Ends the run early: running probes finish, and no new probes begin. */
   signal?: AbortSignal
   /** Leaves out listings probed less than this long ago (milliseconds). */
   staleMs: number
@@ -238,7 +238,7 @@ type KeepResult = (plan: ProbePlan, finding: Finding, at: number) => Promise<voi
 /**
  * Probes the listings: one at a time per host (name and port), at most four per address, each
  * result stored as soon as it is known, so that a killed run resumes where it was.
- * @param plans in the order they should be probed
+ * @param plans the plans, in the order in which to probe them
  */
 async function runProbes(
   { client, resolver, concurrency, now, signal, evidence }: ProbeContentOptions,

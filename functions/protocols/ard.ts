@@ -227,7 +227,7 @@ const MOST_REQUESTED = 100
 
 const ArdSearchSchema = v.strictObject({
   query: QuerySchema,
-  /** Accepted because the standard has it; whatever it says, the answer is our own listings. */
+  /** Accepted because the standard has it; whatever its value, the answer has only our own listings. */
   federation: v.optional(v.picklist(['auto', 'referrals', 'none']), 'none'),
   pageSize: v.optional(whole(1, MOST_REQUESTED), DEFAULT_PAGE),
   pageToken: v.optional(v.pipe(v.string(), v.maxLength(100))),
@@ -301,7 +301,7 @@ function readBindings(context: ArdQuery['@context']): (readonly [string, string]
   )
 }
 
-/** AND across the keys of a filter, OR among the values of one. */
+/** Whether an entry has, for every key of a filter, at least one of the key's values. */
 function fitsFilter(entry: ArdRow, constraints: readonly Constraint[], terms: Terms): boolean {
   return constraints.every(({ iri, values }) =>
     terms

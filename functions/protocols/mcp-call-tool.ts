@@ -59,7 +59,7 @@ const CHANGES_THINGS = {
 
 /**
  * One object for an answer and for an x402 seller's terms: clients of the former package check every
- * structured result against it, errors too, and all of them accept an object that may have both.
+ * structured result, errors too, against this schema, and all accept an object that may have both.
  */
 const output = v.looseObject({
   status: optional(v.number(), 'HTTP status of an answer.'),
@@ -188,8 +188,8 @@ const MPP_RECEIPT_META = 'org.paymentauth/receipt'
 const RECEIPT_META = 'x402/payment-response'
 
 /**
- * The unpaid answer, or an answer whose payment failed: the terms as an error result. x402's terms
- * are its content, exactly twice; MPP's go into `_meta`. Each client looks in its own place.
+ * The unpaid answer, or an answer whose payment failed: the terms as an error result. x402 clients
+ * read the terms in its text or structured content, MPP clients in `_meta`.
  */
 function toPaymentRequired(answer: CallAnswer): CallToolResult {
   const terms = readPaymentRequired(answer.headers, answer.body.toString('utf8'))

@@ -45,7 +45,7 @@ import type { Directory } from './directory.ts'
 const TOOL_RESULTS = OPERATIONS_ENDPOINT.defaultLimit
 const MOST_TOOL_RESULTS = OPERATIONS_ENDPOINT.maxLimit
 
-// Any text: an unknown id is answered with the nearest ones.
+// Any text is accepted: an unknown id is answered with the nearest ids.
 export const listingId = v.pipe(
   v.string(),
   v.maxLength(MAX_ID_LENGTH),

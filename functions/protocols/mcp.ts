@@ -68,7 +68,7 @@ export function createMcpEndpoint(
     return { switches, tools, answerToolCall: createToolCalls(tools, describeServer) }
   }
   let offered = offer(parts.release().site.switches)
-  // The texts change with a release whose switches differ.
+  // The tools' texts change when a new release has other switches.
   const toOffered = () => {
     const { switches } = parts.release().site
     if (switches !== offered.switches) offered = offer(switches)
@@ -124,7 +124,7 @@ const CursorSchema = v.object({
 })
 const NO_CURSOR = 'params.cursor: every list here has one page, so no cursor was ever issued.'
 
-/** The message with a cursor, for which the package would answer with the first page. */
+/** A message that has a cursor, which the package would answer with the first page. */
 function findCursor(json: unknown): v.InferOutput<typeof CursorSchema> | null {
   const messages: unknown[] = Array.isArray(json) ? json : [json]
   return messages.find((message) => v.is(CursorSchema, message)) ?? null

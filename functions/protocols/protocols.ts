@@ -48,8 +48,8 @@ const loadMcp = () => import('./mcp.ts')
 const loadA2a = () => import('./a2a.ts')
 
 /**
- * Loads the protocols' packages. They take much of a start, so a server loads them once it answers;
- * if the first message loaded them, all callers would wait half a second.
+ * Loads the protocols' packages, which takes long, so a server does this once it answers; if the
+ * first message loaded them, all callers would wait half a second.
  */
 export async function loadProtocols(): Promise<void> {
   await loadMcp()
@@ -86,7 +86,7 @@ function opensOnce(open: () => Promise<Handler>): Handler {
   }
 }
 
-/** Markdown variants, rendered on request: few people read them, and a build would have to make all. */
+/** Renders Markdown variants on request: few people read them, but a build would have to write all. */
 function createMarkdownEndpoint(parts: DirectoryParts & Pick<Parts, 'problem'>) {
   const directory = createDirectory(parts, 'api')
   const baseUrl = parts.config.BASE_URL
@@ -247,7 +247,7 @@ function toBring(setting: KitSetting, place: string): string {
   return `\`${name}\` (${place}, ${kind})${says}`
 }
 
-/** `/category/<id>.md`: its listings, ordered as in a search without words. */
+/** `/category/<id>.md`: the category's listings, ordered as in a search without words. */
 function toCategoryMarkdown(
   category: { id: string; name: string; description: string },
   { rows, total }: { rows: readonly CompactRow[]; total: number },
@@ -355,7 +355,7 @@ function createRegistryEndpoints(parts: RegistryParts) {
 function withinPolicy({ release }: RegistryParts, answer: Answer): Answer {
   return (servers, url) => {
     const [, , policy = '', ...rest] = url.pathname.split('/')
-    // Each policy has its page.
+    // A policy exists if it has a page.
     if (!release().files.has(`/policies/${policy}`))
       return { status: 404, error: 'Policy not found' }
     const fitting = servers.filter(({ policies }) => policies?.includes(policy) !== false)
@@ -433,7 +433,7 @@ function readInstant(text: string | undefined): number | undefined {
 /** Answers about one server, even if it was removed. */
 function ofServer(answer: (row: RegistryRow, version: string) => Answered): Answer {
   return (servers, { pathname, search }) => {
-    // As in /v0.1/servers/com.example%2Fweather/versions/latest.
+    // The path is, for example, /v0.1/servers/com.example%2Fweather/versions/latest.
     const [, , , name = '', , version = ''] = pathname.split('/').map(readPathPart)
     const withDeleted = readQuery(search, ['include_deleted']).flag('include_deleted') ?? false
     const row = servers.find((one) => one.name === name && (withDeleted || !one.deleted))
@@ -445,7 +445,7 @@ const listVersions = ofServer(({ entry }) => ({
   body: { servers: [entry], metadata: { count: 1 } },
 }))
 
-/** `GET /v0.1/servers/{name}/versions/{version}`; `latest` is the only one. */
+/** `GET /v0.1/servers/{name}/versions/{version}`; `latest` is the only version. */
 const readVersion = ofServer((row, version) =>
   version === 'latest' || version === row.version
     ? { body: row.entry }
@@ -455,7 +455,7 @@ const readVersion = ofServer((row, version) =>
 /** When the last change of each listing was published, by id. */
 type ChangeDates = ReadonlyMap<string, string>
 
-/** @returns empty where no log is kept; a listing whose rows were dropped from the log is missing */
+/** @returns no dates if no log is kept, and none for a listing whose rows were dropped from the log */
 function createChangeDates(outDir: string): () => Promise<ChangeDates> {
   const dates = new Map<string, string>()
   const readOn = followLog(createChangeLog(outDir), {

@@ -281,7 +281,7 @@ export type Answered = { body: unknown } | { status: number; error: string }
 
 /**
  * A read-only endpoint.
- * @param toRefusal writes an error in its protocol's form; some protocols share one
+ * @param toRefusal writes an error in the protocol's form; some protocols share a form
  */
 export function createReadEndpoint(
   parts: ProtocolLimits,
@@ -309,7 +309,7 @@ export function createReadEndpoint(
   }
 }
 
-/** Characters of the longest cursor: a thousand-character query in any script, and the name where its page ended. */
+/** Most characters of a cursor: a thousand-character query in any script, and the name where its page ended. */
 const MOST_CURSOR = 6000
 const QuestionSchema = v.tuple([v.string(), v.record(v.string(), v.string())])
 

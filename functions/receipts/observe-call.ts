@@ -182,7 +182,7 @@ class PaidCall implements ObservedCall {
   transaction: string | null = null
   /** Bytes copied of request and answer. */
   copied = 0
-  /** Its copies were dropped to free memory. */
+  /** Whether the copies were dropped to free memory. */
   isEvicted = false
   #around: Surroundings
   #requestBytes = 0

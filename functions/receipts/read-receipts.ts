@@ -179,7 +179,7 @@ function createKeptCalls(payments: ReadonlyMap<string, readonly LedgerPayment[]>
   }
 }
 
-/** Adds a call; a list of more than twice the calls to keep is cut to those that `choose` picks. */
+/** Adds a call; a list more than twice as long as allowed is cut to the calls that `choose` picks. */
 function keep(
   lists: Map<string, JudgedCall[]>,
   name: string,

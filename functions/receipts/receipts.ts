@@ -85,7 +85,7 @@ export function toReceiptId(at: number, random: Buffer): string {
 
 /** A day's file is complete this long after the day ended (milliseconds): no receipt comes later. */
 export const DAY_CLOSES_MS = 2 * 3_600_000
-/** The longest time after its call at which a receipt is still written (milliseconds). */
+/** The longest time after a call at which its receipt is still written (milliseconds). */
 const LATEST_MS = DAY_CLOSES_MS - 15 * 60_000
 const MAX_BATCH = 1_000
 /** Receipts that wait for a store that is down; more are dropped. */
@@ -138,7 +138,7 @@ function createWriter({ store, clock, log }: { store: Store; clock: Clock; log: 
   }
 }
 
-/** Retrying a stored batch stores nothing twice. @param since older calls are left out */
+/** Retrying a stored batch stores nothing twice. @param since time before which calls are left out */
 export async function insertReceipts(
   { db, dialect }: Store,
   batch: readonly NewReceipt[],
@@ -287,7 +287,7 @@ export function createReceiptsFeature(parts: Parts) {
   return { routes }
 }
 
-/** A receipt never changes, but the key that signs it may. */
+/** A receipt never changes, but the key that signs it may change. */
 const SHORT = { 'Cache-Control': 'public, max-age=30' }
 const NOT_YET =
   'No receipt has this id yet. A receipt is stored a moment after its call ended; if the answer named no transaction, it is stored when its payment is found on the chain, within the hour.'
@@ -308,7 +308,7 @@ const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 const TRUSTED_MS = 30_000
 
 /**
- * The current key; the first call makes one.
+ * The current key; the first call makes a key.
  * @param purpose the one purpose of a key that is derived from the current key (RFC 5869) and rotates with it
  */
 export function createSigner(store: Store, clock: Clock, purpose?: string): () => Promise<Signer> {
@@ -339,7 +339,7 @@ async function findOrMakeKey(store: Store, now: number): Promise<{ id: string; s
   await insertKey(store, now)
   // Two servers that started at once both take the older key.
   const made = await find()
-  if (made === null) throw new Error('The key that signs receipts could not be kept.')
+  if (made === null) throw new Error('The key that signs receipts could not be stored.')
   return made
 }
 

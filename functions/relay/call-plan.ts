@@ -134,7 +134,7 @@ function toGoneCall(gone: Gone, target: string, refuse: MakeCallProblem): Respon
   )
 }
 
-/** What the caller expects; a refusal if it cannot be parsed or is already not met. */
+/** What the caller expects; a refusal if that cannot be parsed or the call differs from it already. */
 function readExpectation(
   req: IncomingMessage,
   listing: LiveListing,
@@ -432,7 +432,7 @@ export function createInFlight(limits: RelayLimits['inFlight']) {
         slot.leave()
         slot.evict()
       }
-      // A call evicted at its listing also frees a slot overall.
+      // A call evicted from its listing's slots also frees an overall slot.
       const here = own.take(client, { evict })
       if (typeof here === 'string') return 'listing'
       const inAll = all.take(client, { evict })

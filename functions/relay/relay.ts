@@ -130,7 +130,7 @@ export function createRelay(
     try {
       const paid = observer.observe(req, { listing, path, client: admitted.client })
       const onHead = (head: SellerHead) => {
-        // A call that nobody answered does not count for the seller.
+        // Only a call that the seller answered is counted for the listing.
         ledger.usage.called(listing.id)
         status = head.status
         onOutcome(toOutcome(status))
@@ -484,7 +484,7 @@ export function createAnswerWriter(
   }
 }
 
-/** Most bytes of a body that are copied to leave with their head. */
+/** Most bytes of a body that are copied so that they leave together with the head. */
 const SHORT_BODY = 4 * 1024
 
 /** Below this size a chunk is cheaper to keep than to free (bytes). */

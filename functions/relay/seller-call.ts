@@ -254,7 +254,7 @@ type Phase = 'request' | 'headers' | 'body' | 'caller'
 /**
  * One clock for a call, separate from the connection's, which restarts with every byte: a stream of 103s
  * would hold a call for ever.
- * @param headersMs for the headers of the final answer (milliseconds)
+ * @param headersMs time limit for the headers of the final answer (milliseconds)
  */
 export function createAnswerClock(
   { idleBodyMs }: Pick<RelayLimits, 'idleBodyMs'>,
@@ -308,7 +308,7 @@ export interface ObservedCall {
   onHead(head: SellerHead): void
   onData(chunk: Buffer): void
   onEnd(): void
-  /** @param isSent whether the whole request is with the seller */
+  /** @param isSent whether the whole request was handed to the connection */
   onFail(error: Error, isSent: boolean): void
 }
 

@@ -12,7 +12,7 @@ import type { PageCode, Release } from './release.ts'
 
 /** A page rendered for each request; every other page is a file. */
 export interface Page {
-  /** Whether its form posts to the page itself. */
+  /** Set if the page has a form that posts to the page itself. */
   hasForm?: true
   /** Set if the page shows what only this reader may see. */
   isSecret?: true
@@ -20,7 +20,7 @@ export interface Page {
   isOpen?: true
   /** Fetches data before the page's turn, because other services are slow and pages wait in line. */
   prepare?(req: IncomingMessage, res: ServerResponse): Promise<Partial<App.Locals>>
-  /** Computes its data in its turn. */
+  /** Computes the page's data in the page's turn. */
   compute?(target: string): Promise<Partial<App.Locals>>
 }
 
@@ -180,7 +180,7 @@ function createPageCodeLoader(): (code: PageCode) => Promise<AstroHandler> {
   }
 }
 
-/** Reads everything at once, because the release may be removed later. @throws before any of the code runs */
+/** Reads everything at once, because the release may be removed later. @throws before any code of it runs */
 async function importVerified({ folder, files }: PageCode): Promise<AstroHandler> {
   for (const [path, sha256] of files)
     if (hash('sha256', await readFile(join(folder, path))) !== sha256)

@@ -173,7 +173,7 @@ export function currentId({ gone }: Pick<Release, 'gone'>, id: string): string {
 
 /**
  * Rows for the protocols of other directories. Read on first use: most servers never need them.
- * @param read the text of a data file of the release, verified
+ * @param read reads the verified text of a data file of the release
  */
 function createProtocolData(read: (name: string) => Promise<string>) {
   return {

@@ -276,7 +276,7 @@ export function readTaskInput(
     : { input: Object.fromEntries(members) }
 }
 
-/** A query's text in the contract's type. A text of another type stays as it is, and is refused. */
+/** A query's text as a value of the contract's type; a text that does not fit stays as it is. */
 function toTyped(schema: unknown, text: string): unknown {
   const type = memberOf(schema, 'type')
   if (type === 'number' || type === 'integer')

@@ -263,7 +263,7 @@ const ARTICLES = new Set('a an the my our your his her their this that these tho
 /** The effect that a query wants, by its first verb that implies one; null without such a verb. */
 function findRequestedEffect({ words }: SearchIndex, q: string): Effect | null {
   const stated = splitText(q)
-  // `pay with MPP` is a filter.
+  // `pay` in `pay with MPP` is a part of a filter, not a verb.
   const phrases = findPhrases(stated, words.phrases)
   let weak: Effect | null = null
   for (const [at, word] of stated.entries()) {
@@ -339,7 +339,7 @@ function putNamedFirst(index: SearchIndex, { q, rows, end, effect, read }: Reque
       .slice(0, COMPARED)
       .filter(({ relevance }) => relevance >= best.relevance * MIN_FITTING)
       .filter(({ row }) => doesRequested(index, row, effect))
-    // Reading names costs as much as the search, so only where there is a choice.
+    // Reading names costs as much as the search, so names are read only if there is a choice.
     if (close.length < 2 || !close.includes(best)) continue
     const [named] = close
       .map((row) => ({ row, stated: countStated(row.row) }))
@@ -449,7 +449,7 @@ interface FoundRow extends RankedRow {
 type Stored = Omit<OperationsAnswer['results'][number], 'relevance'> & {
   /** Slots of the example that can be filled from the query. */
   slots: readonly ArgumentSlot[]
-  /** The example with values from the query in place of its own. */
+  /** The example with values from the query in place of the example's own. */
   filled: () => ShownExample | undefined
 }
 type ReadRow = (row: number) => Stored

@@ -48,7 +48,7 @@ export function createSearchPath(
       if (res.destroyed) return
       const isTyping = req.headers[TYPING_HEADER] === '1'
       const reply = search(query, { page: isTyping ? 'typing' : undefined })
-      // Other requests of the same batch search first.
+      // Lets the other requests of this batch search before any is answered.
       await null
       if (reply.status !== 200)
         return sendResponse(req, res, refuseParameters(problem, reply.problems))

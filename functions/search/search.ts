@@ -149,7 +149,7 @@ interface SearchResponseInput {
   query: SearchQuery
   outcome: SearchOutcome
   texts: SearchTexts
-  /** The `src` of links, which says who shows them. */
+  /** The `src` of links: who shows these links. */
   source?: ClickSource
   /** Set for the search page, submitted or while typing: additional members of organic rows. */
   page?: readonly object[]

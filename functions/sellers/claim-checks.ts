@@ -215,7 +215,7 @@ async function recordFailure({ trx, mails, claim, seen }: Step, reason: string) 
   const now = seen.last_checked_at
   await trx.updateTable('claim').set(seen).where('id', '=', claim.id).execute()
   if (claim.state !== 'verified') return
-  // Proof covers exactly one host: a listing that now points elsewhere was never proved.
+  // A proof covers exactly one host: a listing that now points to another host is not proved there.
   const isElsewhere = reason === 'host_changed'
   const isOverdue = claim.failing_since !== null && now - claim.failing_since >= LAPSE_AFTER_MS
   const isLapsing = isElsewhere || isOverdue
@@ -261,7 +261,7 @@ const AT_ONCE = 4
 export async function reverifyClaims(parts: ClaimParts) {
   const prove = createProver(parts)
   const tally = { checked: 0, failing: 0, lapsed: 0 }
-  // Fixed at the start: a claim checked in this run is never due again in it.
+  // Fixed at the start: a claim checked in this run is not due again in the same run.
   const dueBefore = parts.clock.now() - RECHECK_AFTER_MS
   for (;;) {
     const due = await takeDueClaims(parts, dueBefore)

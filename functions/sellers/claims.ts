@@ -101,7 +101,7 @@ async function openClaim(
   now: number,
 ): Promise<ClaimTable> {
   const { seller_id: sellerId, listing_id, host, method } = wanted
-  // Takes the seller's row lock: two parallel requests must not both be the twentieth.
+  // Takes the seller's row lock: two parallel requests must not both open the last allowed claim.
   await trx.updateTable('seller').set({ id: sellerId }).where('id', '=', sellerId).execute()
   await expireClaims(trx, sellerId, now)
   const open = await trx
@@ -145,7 +145,7 @@ async function continueClaim(trx: Kysely<Tables>, claim: ClaimTable, method: Cla
   return { ...claim, ...changed }
 }
 
-/** @param waitMs until the first of the open claims expires */
+/** @param waitMs time until the first of the open claims expires (milliseconds) */
 function refuseFull(waitMs: number): never {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000))
   const hours = RETENTION.pending_claim_hours
@@ -188,15 +188,15 @@ function createOptOut(parts: Parts) {
 
 /** A move must end at a listing that the same seller proved and that was not removed. */
 async function findMoveFault(parts: Parts, sellerId: string, from: string, to: string) {
-  if (from === to) return 'expected another listing than listing_id'
+  if (from === to) return 'expected a listing other than listing_id'
   if ((await findOwned(parts, sellerId, to)) === undefined)
     return 'expected a listing that you own; claim it first'
   const out = parts.ledger.store.db.selectFrom('opt_out').where('listing_id', '=', to)
   if ((await countRows(out)) === 0) return null
-  return 'expected a listing that is not removed; bring it back first'
+  return 'expected a listing that is not removed: bring that listing back first'
 }
 
-/** Shared by routes about an owned listing: a limit, a body, and the caller's claim to it. */
+/** Makes a route about an owned listing: takes a limit, a body, and the caller's claim to the listing. */
 export function createOwnerRoute<Schema extends ObjectSchema & OfListing, Answer extends object>(
   parts: Parts,
   limit: LimitName,
@@ -205,7 +205,7 @@ export function createOwnerRoute<Schema extends ObjectSchema & OfListing, Answer
 ) {
   return createSignedInRoute(parts, async (call, { id: sellerId }) => {
     const body = await takeBody(parts, limit, call, schema)
-    // Somebody else's listing gets the same answer as one that does not exist.
+    // Somebody else's listing gets the same answer as a listing that does not exist.
     const claim =
       (await findOwned(parts, sellerId, body.listing_id)) ??
       refuse('listing-not-found', {
@@ -276,7 +276,7 @@ export function findClaimable(release: Listings, id: string): OptedOutListing | 
   return release.listings.get(id) ?? release.optedOut.get(id)
 }
 
-/** A verified claim has no effect while its listing is elsewhere: the proof covers one host. */
+/** A verified claim has no effect while its listing is on another host: the proof covers one host. */
 export function isOwned(
   release: Listings,
   { state, listing_id, host }: Pick<ClaimTable, 'state' | 'listing_id' | 'host'>,
@@ -340,7 +340,7 @@ async function readRemovals(
   )
 }
 
-/** `POST /api/v1/sellers/mails {listings}`: turns mails about changes of one's listings on or off. */
+/** `POST /api/v1/sellers/mails {listings}`: turns mails about changes of own listings on or off. */
 function createSellerMails(parts: Parts) {
   const { ledger, clock } = parts
   return createSignedInRoute(parts, async (call, { id: sellerId }) => {

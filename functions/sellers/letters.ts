@@ -188,7 +188,7 @@ function findNews(was: Reported | null, is: Reported): string[] {
   ]
 }
 
-/** @returns false where another server reported it meanwhile, or the claim ended */
+/** @returns false if another server reported the change meanwhile, or the claim ended */
 async function record(
   trx: Kysely<Tables>,
   id: string,

@@ -324,7 +324,7 @@ function findOnDomain(
   return typed === '' && found.length === 0 ? null : { domain: place, isShared, listings: found }
 }
 
-/** Only ids of the release reach its files. */
+/** Reads a listing of the release; other ids never become a file's address. */
 async function readListed(release: Release, id: string): Promise<ListingView | null> {
   return release.listings.has(id) ? readBuilt<ListingView>(release, listingPath(id)) : null
 }

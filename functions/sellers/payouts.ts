@@ -68,7 +68,7 @@ function createPayoutCheck(parts: Parts) {
       .selectAll()
       .where((eb) => eb.and(key))
     const state = toPayoutState(payout, proven ?? (await known.executeTakeFirst()))
-    // Verified, but another check used the challenge up meanwhile.
+    // The signature is right, but another check used the challenge up meanwhile.
     const isLate = signed !== null && proven === null
     return { ...(isLate ? NO_CHALLENGE : sight), payout: state } satisfies PayoutChecked
   })
@@ -328,7 +328,7 @@ export async function recheckContracts({
     if (verdict !== 'yes' && verdict !== 'no') continue
     tally.checked += 1
     const seen = { checked_at: clock.now() }
-    // A payout proved again meanwhile stays as it is.
+    // If a payout was proved again meanwhile, the new proof stays.
     const row = { claim_id, payout, proven_at }
     await db.transaction().execute(async (trx) => {
       if (verdict === 'yes')

@@ -458,7 +458,7 @@ function emailInstructions(domain: string): Instructions {
   ])
 }
 
-/** @param url where the workflow sends its token */
+/** @param url the address to which the workflow sends its token */
 function workflowInstructions({ repositories }: ClaimHost, audience: string, url: string) {
   const [, ...others] = repositories
   const where = `${repositories[0]}${others.map((other) => ` or ${other}`).join('')}`

@@ -51,7 +51,7 @@ type Act<Answer> = (call: SellerCall) => Promise<Answer>
 /** An endpoint of sellers, and its action, which the pages of sellers also call. */
 export type SellerRoute<Answer> = Handler & { readonly act: Act<Answer> }
 
-/** @param act null for an answer without a body */
+/** @param act the action; its result is null for an answer without a body */
 function createSellerRoute<Answer extends object | null>(
   parts: Parts,
   act: Act<Answer>,

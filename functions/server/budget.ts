@@ -5,7 +5,7 @@ import { networkOf } from './rate-limits.ts'
  * Besides each client, each IPv6 /48 has a share (an IPv4 address is its own network), so that a hundred
  * /64s of one party do not count as a hundred clients.
  *
- * @example one run a client, released whatever happens:
+ * @example one run for each client, released whatever happens:
  *   const runs = createBudget({ perClient: 1, perNetwork: 4, inAll: 8 })
  *   const held = runs.take(clientKey(…))
  *   if (typeof held === 'string') return busy(held) // 'client', 'network' or 'process'

@@ -65,7 +65,7 @@ export function isRefusedByPage({ headers }: IncomingMessage, path: string): boo
   return accept.includes('text/html') && !accept.startsWith('application/json')
 }
 
-/** Logs a failure of ours, and makes the 500, which only says where to find it in the log. */
+/** Logs a failure of ours, and makes the 500, whose text only says where to find the failure in the log. */
 export type ReportFailure = (event: string, error: unknown, fields?: LogFields) => Response
 
 export function createFailureReport({
@@ -131,7 +131,7 @@ export function findRequestFault({
   const target = URL.parse(url)
   return target !== null && target.host === host.toLowerCase()
     ? null
-    : malformed('The request target names another host than the Host header.')
+    : malformed('The request target has a host other than the Host header.')
 }
 
 /** Path and query of a target; a target in absolute form is reduced to its path. */

@@ -41,7 +41,7 @@ export function createRateLimits(
       const limit = limitOf(config, name)
       return limit !== null && (await counterOf(name, limit).peek(key)) >= limit.requests
     },
-    /** Counts one request of `key` against the limit. Switched-off limits always allow. */
+    /** Counts one request of `key` against the limit. A limit that is off allows every request. */
     async take(name: LimitName, key: string): Promise<LimitTaken> {
       const limit = limitOf(config, name)
       if (limit === null) return { allowed: true, headers: {} }
@@ -104,7 +104,7 @@ function limitOf({ RATE_LIMITS }: Pick<Config, 'RATE_LIMITS'>, name: LimitName):
 
 /**
  * `login` counts clients, `login_address` requests of one client for one address; the setting `login`
- * controls both. The others count mails to an address: five an hour, then a spare mail in ten minutes for
+ * controls both. The other limits count mails to an address: five an hour, then a spare mail in ten minutes for
  * a client that has not caused a mail yet, so nobody can use up an owner's mails.
  */
 const LIMITS = {

@@ -23,7 +23,7 @@ import { provenPayouts, readVerifiedSettlements } from '../trust/meter-rows.ts'
 /**
  * The facts of the ledger for a build.
  * @param moves listings that moved according to the content: their ledger rows move too
- * @param payeesOf gives the owner of each payee; called only where there are payments
+ * @param payeesOf function for the owner of each payee; called only if there are payments
  */
 export async function readFactsForBuild(
   config: Config,

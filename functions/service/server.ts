@@ -206,7 +206,7 @@ function toGoneProblem(gone: Gone, target: string, problem: MakeProblem): Respon
   return problem('listing-moved', { ...answer, headers })
 }
 
-/** The removed listing of an address; null where there never was one. */
+/** The removed listing of an address; null if no listing was removed there. */
 function findGone({ gone, listings }: Release, path: string): Gone | null {
   for (const id of listingOfPath(path)) {
     const found = gone.get(id)

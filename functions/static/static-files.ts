@@ -45,7 +45,7 @@ interface Found {
   sent: Map<string, Sent>
 }
 
-/** How much memory an address takes besides its file's bytes. */
+/** How much memory an address takes in addition to its file's bytes. */
 const FOUND_BYTES = 1024
 
 /**
@@ -108,7 +108,7 @@ export function createStaticFiles(root: string, report: ReportFailure) {
       }
       return true
     },
-    /** The uncompressed bytes of a known address, for other protocols; null for an unknown one. */
+    /** The uncompressed bytes of a known address, for other protocols; null for an unknown address. */
     read(path: string): Buffer | null {
       if (isDumpCopy(path)) return null
       const sent = find(path, undefined)
@@ -117,7 +117,7 @@ export function createStaticFiles(root: string, report: ReportFailure) {
   }
 }
 
-/** Codings by `Accept-Encoding`: clients send few different values, but one with every request. */
+/** Codings by `Accept-Encoding`: every request has this header, but few different values occur. */
 const accepted = new Map<string, string>()
 const MAX_ACCEPTED = 64
 

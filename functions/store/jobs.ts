@@ -62,7 +62,7 @@ export function createJobQueue(
         .$if(isAlone, (query) => query.where('free.holder', '!=', holder))
         .orderBy('free.due')
         .limit(limit)
-        // Servers that take jobs at the same time take different ones, and none waits for another.
+        // Servers that take jobs at once take different jobs, and no server waits for another.
         .$if(dialect === 'postgres', (query) => query.forUpdate().skipLocked())
       const taken = await db
         // Evaluated once: otherwise PostgreSQL may take more than the limit.
@@ -80,7 +80,7 @@ export function createJobQueue(
     },
     /**
      * Renews the lease of jobs. Inside a transaction nobody can take them until it ends.
-     * @returns false when one was lost meanwhile
+     * @returns false if one of the jobs was lost meanwhile
      */
     async hold(keys: readonly string[], trx?: Kysely<Tables>) {
       const kept = await own(keys, trx)

@@ -130,7 +130,7 @@ function createPrimaryFinder(urls: readonly string[]) {
     readonly place = at
     constructor(options: pg.ClientConfig = {}) {
       super({ ...options, connectionString: urls[at] })
-      // The query fails as well. Without a listener the process would end if a server dies in between.
+      // The query fails as well. Without a listener, a server that dies now would end the process.
       this.on('error', () => undefined)
       boundQueries(this)
       let isConnected = false

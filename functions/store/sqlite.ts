@@ -182,7 +182,7 @@ function createWriteQueue(): (patienceMs?: number) => Promise<() => void> {
     if (patienceMs === undefined) await before
     else
       await within(patienceMs, before).catch((error: unknown) => {
-        // Callers behind this one still wait for the callers before it.
+        // Callers behind this caller still wait for the callers before it.
         void before.then(resolve)
         throw error
       })
@@ -337,7 +337,7 @@ export function takeFileLock(path: string): FileLock | null {
 }
 
 /**
- * A copy of the SQLite state while the server runs, checked before it gets its name.
+ * Copies the SQLite state while the server runs; the copy is checked before it gets its name.
  * @throws when the target exists, the source does not, or the copy fails its integrity check
  */
 export async function backupState(stateDir: string, target: string): Promise<void> {

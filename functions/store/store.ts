@@ -56,8 +56,8 @@ export async function countRows<Table extends keyof Tables>(
 }
 
 /**
- * Inserts rows that are not there yet, with the same statement for any number of them, so it is built
- * and prepared once.
+ * Inserts rows that are not there yet, with the same statement for any number of rows, so that the
+ * statement is built and prepared once.
  * PostgreSQL gets the rows as one text, and SQLite's thread gets a list that it iterates.
  */
 export async function insertTogether<Table extends keyof Tables>(

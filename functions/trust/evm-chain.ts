@@ -25,7 +25,7 @@ export type Topics = readonly (string | null | readonly string[])[]
 /** A chain as its node reports it. Contradictory answers throw `RpcError`. */
 export type EvmChain = Awaited<ReturnType<typeof openEvmChain>>
 
-/** Some nodes include the block's time in its logs; from the others it is requested. */
+/** A log and its block's time, if the node includes it; otherwise the time is read from the block. */
 export interface TimedLog extends EvmLog {
   at: number | null
 }
@@ -61,7 +61,7 @@ export async function openEvmChain(
         v.nullable(BlockSchema),
       )
       if (found !== null && found.number !== number)
-        throw new RpcError(`eth_getBlockByNumber: asked for ${number}, got ${found.number}`)
+        throw new RpcError(`eth_getBlockByNumber: requested ${number}, got ${found.number}`)
       return found === null ? null : { number, hash: found.hash, at: found.timestamp * 1000 }
     },
     /** Logs of one event of the token, in chain order. */
@@ -98,7 +98,7 @@ export async function needBlock(chain: EvmChain, number: number): Promise<Block>
   return block
 }
 
-/** The time of each log: its own if the node writes one, else its block's. */
+/** The time of each log: from the log if the node includes it, else from the log's block. */
 export async function readTimes(chain: EvmChain, logs: readonly TimedLog[], edge: Block) {
   const times = new Map([[edge.number, edge.at]])
   for (const log of logs) {
@@ -193,7 +193,7 @@ export interface JsonRpc {
 
 export type CreateJsonRpc = (url: string) => JsonRpc
 
-/** Never holds the URL: it often carries the operator's key. */
+/** Never holds the URL, which often carries the operator's key. */
 export class RpcError extends Error {
   override name = 'RpcError'
   /**

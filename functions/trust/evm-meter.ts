@@ -44,7 +44,7 @@ import {
 
 /**
  * Reads payments to the payouts of one EVM chain since the last run. Requests grow with the blocks:
- * payouts go into one list of topics, as long as the node accepts.
+ * payouts go into one list of topics, which is as long as the node accepts.
  *
  * Known limit: a node that omits logs looks like a quiet chain.
  */
@@ -62,7 +62,7 @@ export async function measureEvm(work: ChainWork): Promise<ChainTally> {
     const group = nextGroup(cursors, target)
     if (group === null) {
       const was_read = largestOf(cursors.map(({ next_block }) => next_block - 1))
-      // A node that waits for blocks is fine; one that lost some needs attention.
+      // A node that merely waits for blocks is fine; a node that lost blocks needs attention.
       if (was_read > target)
         work.log.error('meter.node_behind', { network, node_has: target, was_read })
       break
@@ -267,7 +267,7 @@ type Tracing = Reading & { head: number }
 
 /**
  * Finds where new payers' money came from in the thirty days before they first paid, and whether
- * they had paid others by then. Until that is known their payments do not count.
+ * they had paid others by then. Until both are known, their payments do not count.
  */
 async function tracePayers(tracing: Tracing): Promise<void> {
   const { store, network } = tracing.work
@@ -422,7 +422,7 @@ async function findPaidBySellers(
   return found
 }
 
-/** @param payers by wallet, the block where it paid somebody whose payments we do not read */
+/** @param payers for each wallet, the block in which it paid somebody whose payments we do not read */
 async function notePaidOthers(
   trx: Transaction<Tables>,
   network: string,

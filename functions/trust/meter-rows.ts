@@ -49,7 +49,7 @@ export interface ChainWork {
   confirmations: number
   /** Read again from this moment (milliseconds); null: continue where the last run ended. */
   since: number | null
-  /** Called between steps. @throws MeterStopped when the work must end here */
+  /** Called between steps. @throws MeterStopped when the work must end */
   onStep(): Promise<void>
   /**
    * One transaction that holds the meter's job. A process may be suspended after its last check: it must
@@ -81,7 +81,7 @@ export const FIRST_READ_MS = 30 * DAY_MS
 export interface MeteredPayout {
   /** Address, EVM in lower case. */
   payout: string
-  /** All listings of the payout; `hosts` are the hosts of all of them. */
+  /** All listings of the payout; `hosts` are the hosts of these listings. */
   listings: readonly string[]
   hosts: readonly string[]
 }
@@ -298,7 +298,7 @@ const FRESH_DAYS = 3
 /**
  * Payments that the meter read, of the last 30 days and older, each with its verdict. The window
  * ends with the day of `now`, UTC.
- * @param payeesOf the owner of each payee; called only if the meter reads payees
+ * @param payeesOf function for the owner of each payee; called only if the meter reads payees
  */
 export async function readVerifiedSettlements(
   store: Store,

@@ -316,7 +316,7 @@ type Signature = v.InferOutput<typeof SignaturesSchema>[number]
 
 /**
  * Transactions of an account, newest first, failures included.
- * @param since milliseconds; transactions without a time are listed as well
+ * @param since start time (milliseconds); transactions without a time are listed as well
  * @param until the signature where an earlier list ended
  * @throws RpcError where the node returns the same page again
  */

@@ -175,7 +175,7 @@ const REGISTRIES = ['npm', 'pypi'] as const
 export interface PackagePlan {
   registry: (typeof REGISTRIES)[number]
   identifier: string
-  /** Null for the registry's newest. */
+  /** Null means the registry's newest version. */
   version: string | null
   /** Placeholders for required settings: we have no account with the seller. */
   env: Record<string, string>
@@ -191,7 +191,7 @@ const PackagedSchema = v.object({
 
 /**
  * The package of a listing that runs best.
- * @param frontMatter parsed, not yet checked
+ * @param frontMatter the parsed front matter, not checked yet
  * @returns one sentence if there is nothing to run
  */
 export function planListing(frontMatter: unknown): PackagePlan | string {
@@ -270,7 +270,7 @@ function runCommand(
   signal?: AbortSignal,
 ): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve) => {
-    // Its own process group: Ctrl-C is for us, and we end what we started.
+    // The command has its own process group: Ctrl-C is for us, and we end what we started.
     const child = spawn(path, args, {
       env,
       ...(cwd !== undefined && { cwd }),

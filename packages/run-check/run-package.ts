@@ -226,14 +226,14 @@ interface StdioEnd {
   log: string
 }
 
-/** Exit codes of a program that could not be started, and of one that was killed. */
+/** Exit codes of a program that could not be started, and of a program that was killed. */
 const CODES_OF_SANDBOX: ReadonlySet<number | null> = new Set([126, 137])
 
 /** Output of a program that hit a limit of ours, has no network, or needs its install scripts. */
 const OUR_LIMITS =
   /heap limit|virtual memory|native addon|bindings file|\.node\b|EMFILE|EFBIG|EROFS|read-only file system|ENOSPC|no space left|ENOMEM|out of memory|ENOSYS|function not implemented|bad system call|EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|ETIMEDOUT|network is unreachable|name resolution|dns error|failed to lookup|fetch failed|EHOSTUNREACH|ENOENT|connection (?:error|refused|failed)/i
 
-/** Output of a program that needs an account, a key or a database of its user. */
+/** Output of a program that needs an account, a key or a database that its user must provide. */
 const WANTS =
   /api[ _-]?key|token|credential|secret|password|unauthori[sz]ed|environment variable|usage:|\b(?:missing|required|must (?:be|provide|specify)|not (?:set|provided|found|configured)|please (?:set|provide))\b/i
 
@@ -356,7 +356,7 @@ export function openStdio(child: ChildProcess, { ms, bytes }: { ms: number; byte
   }
   return {
     ask,
-    /** How the session ended; `time` while it is open, because nobody reads this earlier. */
+    /** How the session ended; `time` while it is open, because nobody reads this before the time is up. */
     end: (): StdioEnd => ({ why: why ?? 'time', ...seen }),
     /** @param excess the limit that the program exceeded */
     close(excess?: string) {

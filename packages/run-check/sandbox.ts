@@ -64,7 +64,7 @@ export async function findSandbox(
   if (sandbox === null) return toFault('bwrap is not on PATH: install bubblewrap.')
   if (toCallFilter(process.arch) === null)
     return toFault(`The sandbox supports x64 and arm64, but this machine is ${process.arch}.`)
-  // A version number does not prove that a sandbox can be built here, so an empty one is started.
+  // A version number does not prove that sandboxes can be built here, so an empty one is started.
   const child = startSandbox(sandbox, null, ['/usr/bin/true'])
   let output = ''
   child.stderr?.on('data', (chunk: Buffer) => {
@@ -97,7 +97,7 @@ export function startSandbox(
     // bubblewrap needs no environment, and the program inside could read one.
     env: {},
     ...(process.getuid?.() === 0 && NOBODY),
-    // Its own process group: Ctrl-C is for us, and must not look like a package that exits.
+    // A process group of its own: Ctrl-C is for us, and must not look like a package that exits.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
   })

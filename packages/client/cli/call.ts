@@ -118,7 +118,7 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
   )
 }
 
-/** Who pays and how much at most, as `call` and `do` take it: both options or neither. */
+/** Who pays and how much at most, from the options of `call` and `do`: both options or neither. */
 async function readPay(values: {
   wallet?: string
   'max-usd'?: string

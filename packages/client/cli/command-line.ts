@@ -53,7 +53,7 @@ export function print(...texts: readonly (string | readonly string[])[]): void {
   for (const line of texts.flat()) console.log(toPrintable(line))
 }
 
-/** The same to stderr, so that it is not part of the result. */
+/** Prints texts to stderr, so that they are not part of the result. */
 export function printNote(...texts: readonly (string | readonly string[])[]): void {
   for (const line of texts.flat()) console.error(toPrintable(line))
 }
@@ -75,7 +75,7 @@ export function printJson(value: unknown, indent: number | undefined = 2): void 
   printJsonText(JSON.stringify(value, null, indent))
 }
 
-/** Prints JSON with those characters as JSON escapes, which mean the same and move no cursor. */
+/** Prints JSON with unprintable characters as escapes, which mean the same and move no cursor. */
 export function printJsonText(json: string): void {
   const escaped = json.replaceAll('\r', '').replace(NOT_PRINTABLE, (character) => {
     const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
@@ -114,7 +114,7 @@ export function readArguments<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** The one argument of a command. @param what its name in the usage */
+/** The one argument of a command. @param what the argument's name in the usage */
 export function readSubject(positionals: readonly string[], what: string): string {
   const [subject, ...others] = positionals
   if (subject === undefined || others.length > 0)

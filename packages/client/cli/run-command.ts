@@ -175,7 +175,7 @@ function findBlamed(): string {
 
 /**
  * SARIF 2.1.0 (OASIS). The message names the probed address.
- * @param file in the repository, relative to its root
+ * @param file path of a file in the repository, relative to its root
  */
 function toSarif({ target, took_for, problems, verdict }: LintReport, file: string): object {
   const uri = file.split('/').map(encodeURIComponent).join('/')

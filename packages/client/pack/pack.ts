@@ -17,9 +17,9 @@ import { bundleClient } from './bundle.ts'
 const CLIENT = new URL('..', import.meta.url).pathname
 const PRODUCT = join(CLIENT, '../..')
 const DIST = join(CLIENT, 'dist')
-/** This compiler takes a third of the time of the one written in JavaScript. */
+/** This compiler takes a third of the time that the compiler written in JavaScript takes. */
 const COMPILER = join(PRODUCT, 'node_modules/typescript-native/bin/tsc')
-/** The file that is replaced: the components that it names are published, with their references. */
+/** The file that the package replaces: components named in it are published, with their references. */
 const ANSWERS = readFileSync(join(CLIENT, 'src/answers.ts'), 'utf8')
 
 /** Type name → path of the GET whose query it describes. */

@@ -103,7 +103,7 @@ export function challengesIn(headers: Headers): Map<string, string>[] {
 
 /**
  * The payment for the cheapest quote that is within the budget and that the wallet signs.
- * @param pinned quotes that a lock does not allow are never signed
+ * @param pinned the lock's entry: quotes that it does not allow are never signed
  * @throws WaypostError `changed` or `over-budget` before anything is signed, `wallet-refused`
  */
 export async function signCheapest(

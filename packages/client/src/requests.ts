@@ -63,14 +63,12 @@ export async function send({ url, signal, ...init }: Request, limits: Limits): P
   const isTerms = answer.status === 402
   const most = isTerms ? Math.min(MAX_TERMS_BYTES, limits.maxBytes) : limits.maxBytes
   const tooLong = `The ${isTerms ? '402' : 'answer'} of ${url} is longer than ${most} bytes, unpacked`
-  const body = bound(answer.body, most, tooLong, (cause) =>
-    fail(cause, 'stopped before the end of its answer'),
-  )
+  const body = bound(answer.body, most, tooLong, (cause) => fail(cause, 'cut its answer off'))
   const { status, statusText, headers } = answer
   return new Response(body, { status, statusText, headers })
 }
 
-/** The same bytes, up to `most`; the first byte beyond that cancels the source. */
+/** The same bytes, up to `most`; the first byte beyond `most` cancels the source. */
 function bound(
   body: ReadableStream<Uint8Array>,
   most: number,
@@ -104,7 +102,7 @@ export function discard({ body }: Response): void {
 }
 
 export interface AskOptions extends Pick<Limits, 'fetch' | 'timeoutMs'> {
-  /** Tries after the first one, for requests that may be repeated. */
+  /** Tries after the first try, for requests that may be repeated. */
   retries: number
   headers: Record<string, string>
 }
@@ -209,7 +207,7 @@ function isProblem(value: unknown): value is Problem {
 
 /**
  * Milliseconds before the next try: the time that the service requested, otherwise exponential with full
- * jitter, so that clients that failed together don't retry together.
+ * @param chance random number from 0 to 1
  * @param tries number of tries made so far
  * @param chance from 0 to 1
  * @returns null when the service asks for more than `LONGEST_WAIT`

@@ -53,7 +53,7 @@ export interface WaypostOptions {
 
 export interface RelayInfo extends Record<string, unknown> {
   relayable: boolean
-  /** Why the relay cannot call it; null if it can. */
+  /** Why the relay cannot call the listing; null if it can. */
   reason: string | null
 }
 
@@ -131,7 +131,7 @@ export function createWaypost(given: WaypostOptions) {
     /** One page of changes in the directory since a cursor or a time. */
     changes: (requested: ChangesParameters = {}, options?: Signalled) =>
       read<Changes>(`/api/v1/changes${toQuery(requested)}`, options),
-    /** A service's answers, as a client would see them; takes at most a minute. */
+    /** Probes a service as a client would, and reports; takes at most a minute. */
     lint: (requested: LintParameters, options?: Signalled) =>
       read<LintReport>(`/api/v1/lint${toQuery(requested)}`, options, LOOK_TIMEOUT),
     /** Reports a service to list, or an error, to the directory's maintainers; they decide. */
@@ -316,7 +316,7 @@ async function toExpectHeader(
   return { [EXPECT_HEADER]: toExpected(entry, kit.digest) }
 }
 
-/** @returns nothing if the listing or the call is gone */
+/** @returns undefined if the listing or the call is gone */
 async function readKit({ baseUrl, id, request, options }: Call, name: string) {
   const query = `?view=compact&operation=${encodeURIComponent(name)}`
   const url = baseUrl + kitPath(encodeURIComponent(id)) + query
