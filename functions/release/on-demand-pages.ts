@@ -191,7 +191,8 @@ async function importVerified({ folder, files }: PageCode): Promise<AstroHandler
   const entry = modules.find(([name]) => name.endsWith('/entry.mjs'))?.[1]
   const handler: unknown =
     typeof entry === 'object' && entry !== null ? Reflect.get(entry, 'handler') : undefined
-  if (!isHandler(handler)) throw new Error('the release has no page handler')
+  if (!isHandler(handler))
+    throw new Error('the page code of the release has no handler: build again')
   return handler
 }
 

@@ -349,7 +349,7 @@ function createBatchedCounter(
       const mine = (tries.get(hashed) ?? 0) + 1
       tries.set(hashed, mine)
       const row = (await rows).get(hashed)
-      if (row === undefined) throw new Error('the store counted another key')
+      if (row === undefined) throw new Error('the store returned no count for this key')
       // The statement counted n requests at once: the first request gets the first of the n counts, and so on.
       const used = row.tries - (tries.get(hashed) ?? mine) + mine
       return { used, msBeforeReset: row.window_start + windowMs - clock.now() }

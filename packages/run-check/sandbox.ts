@@ -251,7 +251,7 @@ const ALLOWED_CALLS = {
     epoll_ctl 233 21, epoll_wait 232 -, epoll_pwait 281 22, epoll_pwait2 441 441, eventfd 284 -,
     eventfd2 290 19, pipe 22 -, pipe2 293 59, signalfd 282 -, signalfd4 289 74,
     timerfd_create 283 85, timerfd_settime 286 86, timerfd_gettime 287 87`,
-  // The sandbox has a network of its own that leads nowhere, for programs that talk to themselves.
+  // The sandbox's own network leads nowhere; programs use it to talk to themselves.
   sockets: `
     socket 41 198, socketpair 53 199, bind 49 200, listen 50 201, accept 43 202, accept4 288 242,
     connect 42 203, getsockname 51 204, getpeername 52 205, sendto 44 206, recvfrom 45 207,

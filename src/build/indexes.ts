@@ -241,7 +241,7 @@ async function bundleSearch(release: Repeated): Promise<Uint8Array> {
   })
   await stop()
   const [bundle] = outputFiles
-  if (bundle === undefined) throw new Error('esbuild wrote no file')
+  if (bundle === undefined) throw new Error('esbuild made no file for the search function')
   return bundle.contents
 }
 

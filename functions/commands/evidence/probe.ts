@@ -61,7 +61,9 @@ function lockContent(stateDir: string) {
   mkdirSync(stateDir, { recursive: true, mode: 0o700 })
   const lock = takeFileLock(join(stateDir, 'probe.lock'))
   if (lock === null)
-    throw new OperatorError(`Another probe run is under way in STATE_DIR ${stateDir}.`)
+    throw new OperatorError(
+      `Another probe run is under way in STATE_DIR ${stateDir}: wait until it ends.`,
+    )
   return lock
 }
 

@@ -227,7 +227,7 @@ const OperationSchema = v.pipe(
     summary: v.string(),
     /** One sentence on what the summary leaves out. */
     description: v.string(),
-    /** Replaces both in a directory without sellers, payments or trust. */
+    /** Replaces summary and description in a directory without sellers, payments or trust. */
     bare: v.optional(
       v.strictObject({
         summary: v.exactOptional(v.string()),

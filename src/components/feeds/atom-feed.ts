@@ -19,7 +19,7 @@ export function toListingFeed(
     home: `${baseUrl}/`,
     self: `${baseUrl}${path}`,
     entries: newestOf(listings).map(({ brief: { name, kind, summary, page }, added }) => ({
-      /** A URL that no other entry has. */
+      /** A URL that is unique to the entry. */
       id: `${baseUrl}${page}`,
       title: `${name} (${KIND_LABELS[kind]})`,
       summary,

@@ -22,7 +22,7 @@ const DaySchema = v.nullable(v.string())
 const DaysSchema = v.object({
   /** The day it was listed. */
   listing: DaySchema,
-  /** The day a catalogue's row about it was read. */
+  /** The day a catalogue's row about the listing was read. */
   seed: DaySchema,
   probe: DaySchema,
   /** Prices that machines read, from the seller or a catalogue. */

@@ -395,7 +395,7 @@ export const DriftSchema = v.strictObject({
   name: printableText(100),
   was: v.optional(printableText(MAX_DRIFT_TEXT)),
   is: v.optional(printableText(MAX_DRIFT_TEXT)),
-  /** Whether `was` is from the look before or from the listing. */
+  /** Whether `was` is from the previous probe (`look`) or from the listing. */
   of: v.picklist(['look', 'listing']),
 })
 export type Drift = v.InferOutput<typeof DriftSchema>

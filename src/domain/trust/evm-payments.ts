@@ -89,7 +89,7 @@ export function toTopic(address: string): string {
   return `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
 }
 
-/** Smallest units a transfer moved. */
+/** How many of the coin's smallest units a transfer moved. */
 export function amountOf({ data }: Pick<EvmLog, 'data'>): bigint {
   return wordAt(data, 0)
 }
