@@ -310,25 +310,25 @@ const CallToolInput = toolInput({
   id: listingId,
   expect: optional(
     v.strictObject({
-      digest: optional(digest.wrapped, 'As kit.json had it.'),
+      digest: optional(digest.wrapped, 'The digest in kit.json.'),
       payee: optional(payee.wrapped, 'CAIP-10; one must be paid.'),
       max_usd: optional(max_usd.wrapped, 'US dollars.'),
     }),
-    'The call is refused, and nothing paid, where this changed.',
+    'Refuses the call, unpaid, if any of these changed.',
   ),
-  method: optional(v.picklist(HTTP_METHODS), "Else the operation's."),
+  method: optional(v.picklist(HTTP_METHODS), "Default: the operation's."),
   endpoint: optional(
     v.pipe(v.string(), v.maxLength(4096)),
-    "A path with its query, or a URL on the service's host; else the likeliest operation with its example.",
+    "A path with its query, or a URL on the service's host; default: the likeliest operation with its example.",
   ),
   query: optional(
     v.union([v.string(), v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))]),
-    'Added to the endpoint, in place of its own of that name.',
+    'Added to the endpoint, replacing parameters of these names.',
   ),
   headers: optional(v.record(v.string(), v.string()), 'Such as an API key.'),
   body: optional(
     v.union([v.string(), v.record(v.string(), v.unknown()), v.array(v.unknown())]),
-    "Text unchanged, anything else as JSON; else the operation's example.",
+    "Text unchanged, anything else as JSON; default: the operation's example.",
   ),
 })
 

@@ -169,7 +169,7 @@ const ListingToolInput = toolInput({ id: listingId })
 
 const KitToolInput = toolInput({
   id: listingId,
-  operation: optional(whole(0, 199), 'Counted from 0; else the one that callers most likely want.'),
+  operation: optional(whole(0, 199), 'Number from 0; default: the one most likely wanted.'),
   rail: optional(v.picklist(RAILS), 'Operations sold on it come first; a snippet pays on it.'),
   snippet: optional(
     v.pipe(v.string(), v.maxLength(40)),

@@ -7,27 +7,27 @@ export const HELP = `Usage: waypost <command> [options]
                     --max-price-usd N --min-trust N --paid-only --answered-since DAY
                     --paid-since DAY --sort --limit N --offset N --all
   find <words…>     what to call for a task: address, input, price, example; search's filters
-  show <id>         what is known of a listing; --kit how to call it, --snippet NAME ready code
+  show <id>         what is known about a listing; --kit how to call it, --snippet NAME ready code
   call <id>         one call through the relay: --endpoint PATH -X METHOD -H 'Name: value' -d BODY
-                    --info asks only whether it can be called;
-                    --wallet FILE --max-usd N pays where the seller asks for it;
+                    --info only checks whether it can be called;
+                    --wallet FILE --max-usd N pays if the seller requires it;
                     --max-bytes N reads longer answers than 64 MiB, or only shorter ones
   tasks             tasks that any of several sellers can do
-  plan <task> JSON  the sellers it would ask, in order, with their requests:
+  plan <task> JSON  the sellers to call, in order, with their requests:
                     --max-price-usd N --rail --network --limit N
-  do <task> JSON    gets it done: asks the first seller, pays within the budget, checks the
-                    answer, goes on to the next where it fails or asks more than it quoted;
+  do <task> JSON    gets it done: calls the first seller, pays within the budget, checks the
+                    answer, tries the next if one fails or charges more than quoted;
                     no payee and no operator is paid twice: --wallet FILE --max-usd N for all
                     attempts together; --rail --network --max-bytes N
   pin <ids…>        write down in waypost.lock what you rely on: digest, hosts, payees, price;
                     --only CALL pins some calls of one listing;
                     --update takes what changed and shows it
-  check             what changed since it was pinned; exit 1 where anything did
+  check             what changed since it was pinned; exit 1 if anything did
                     call, pin and check take --lock FILE instead of waypost.lock
   lint <url>        what a service answers and what to change; --as x402|mpp|mcp|a2a|http,
                     --format github|sarif for a workflow's log or a code scanner;
                     --file PATH is the file of the repository that SARIF points at
-  recompute <id>    the trust score from only the published payments, next to the one shown
+  recompute <id>    the trust score from the published payments alone, next to the one shown
   verify <receipt>  that a receipt is signed and in the published file of its day;
                     --secret=S --answer FILE: that it belongs to this answer
   add <url>         propose a service to the directory: --note --email

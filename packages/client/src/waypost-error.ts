@@ -4,7 +4,7 @@ export interface WaypostErrorFacts {
   /** HTTP status; 0 where no answer came. */
   status?: number
   problem?: Problem
-  /** Seconds to wait before a retry, where the service said so. */
+  /** Seconds to wait before a retry, if the service named a time. */
   retryAfter?: number
   cause?: unknown
 }
