@@ -260,7 +260,6 @@ async function startSignedIn() {
   const { page, close } = await openPage(demo.url)
   await page.goto(await readSignInPath(started.outbox, email))
   await page.getByRole('button', { name: 'Sign in now' }).click()
-  // What buyers are warned of stands before its owner.
   await page.locator('.owned').first().getByText('Another price.').waitFor()
   const state = await page.context().storageState()
   await close()

@@ -100,7 +100,6 @@ describe('what happens next', () => {
       '  The listing shows as claimed after the next build',
       '  Trusted',
     ])
-    // Sales were counted: nobody vouches for their buyers.
     const not_yet = [{ id: 'trusted' as const, reason: TIER_REASONS.noSales }]
     const [, step] = toNextSteps({ status: 'claimed', tiers: { ...tiers, earned: [], not_yet } })
     expect(step?.text).toMatch(/^Trusted: no sales yet to buyers whom/)
