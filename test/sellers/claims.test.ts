@@ -1,5 +1,13 @@
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test as testBoth,
+} from 'vitest'
 import { reverifyClaims } from '../../functions/sellers/claim-checks.ts'
 import { readLedgerFacts } from '../../functions/service/ledger-facts.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
@@ -16,7 +24,7 @@ const MANY = Array.from({ length: 25 }, (_, n) =>
 )
 const RECORD = '_listing-claim.api.shop.example'
 
-describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
+describeBothStores('claiming a listing', ({ newPlace, plainTest: test }) => {
   let world: World
   let site: Site
   let dns: DnsServer
@@ -109,7 +117,7 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
   }
 
   describe('by a file', () => {
-    test('the default method: publish the token, check, own the listing', async () => {
+    testBoth('the default method: publish the token, check, own the listing', async () => {
       const { claim, token, instructions } = await start(ann, 'x402.local')
       expect(claim).toMatchObject({
         listing_id: 'x402.local',
@@ -138,7 +146,7 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
       expect(mail?.subject).toContain('x402.local')
     })
 
-    plainTest.each<[string, (token: string) => void, string, RegExp]>([
+    test.each<[string, (token: string) => void, string, RegExp]>([
       ['a 404', () => {}, 'http_status', /status 404/],
       [
         'a token with more text behind it',
@@ -204,7 +212,7 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
       },
     )
 
-    plainTest('a redirect loop within the origin ends', async () => {
+    test('a redirect loop within the origin ends', async () => {
       const { claim } = await start(ann, 'x402.local')
       let hits = 0
       site.answer = (req, res) => {
@@ -216,13 +224,13 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
       expect(hits).toBe(4)
     })
 
-    plainTest('a host whose name resolves is asked at that host', async () => {
+    test('a host whose name resolves is asked at that host', async () => {
       const { instructions, result } = await prove(ann, 'x402.named')
       expect(instructions.url).toContain('shop.test-site.example')
       expect(result.verified).toBe(true)
     })
 
-    plainTest('control characters of a hostile file are shown, not sent', async () => {
+    test('control characters of a hostile file are shown, not sent', async () => {
       const { claim } = await start(ann, 'x402.local')
       site.publish('\u001b[31mred\u0000\u202e')
       const { result } = await check(ann, claim.id)
@@ -231,7 +239,7 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
   })
 
   describe('by a DNS record', () => {
-    plainTest('the record with the token proves it, also split in two strings', async () => {
+    test('the record with the token proves it, also split in two strings', async () => {
       const { claim, token, instructions } = await start(ann, 'x402.shop', 'dns_txt')
       expect(instructions).toMatchObject({ record: RECORD, value: `listing-claim=${token}` })
       for (const server of [dns, second])
@@ -239,7 +247,7 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
       expect((await check(ann, claim.id)).result).toMatchObject({ verified: true, reason: null })
     })
 
-    plainTest.each<[string, (token: string) => void, string]>([
+    test.each<[string, (token: string) => void, string]>([
       ['no record', () => {}, 'record_missing'],
       [
         'a record at the domain itself',
@@ -280,7 +288,7 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
   })
 
   describe('by an address at the domain', () => {
-    plainTest("the seller's own proven address decides", async () => {
+    test("the seller's own proven address decides", async () => {
       const mine = await start(ann, 'x402.shop', 'contact_email')
       expect(mine.instructions.address).toBe('@shop.example')
       expect((await check(ann, mine.claim.id)).result.verified).toBe(true)
@@ -294,7 +302,7 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
     })
   })
 
-  plainTest.each([
+  test.each([
     ['mcp.repo', 'well_known', /platform/],
     ['mcp.repo', 'dns_txt', /platform/],
     ['mcp.suffix', 'well_known', /public suffix/],
@@ -315,12 +323,12 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
     expect(problem.detail).toMatch(why)
   })
 
-  plainTest('a tenant of a shared suffix claims at its own host: shop.vercel.app', async () => {
+  test('a tenant of a shared suffix claims at its own host: shop.vercel.app', async () => {
     const { instructions } = await start(ann, 'mcp.tenant')
     expect(instructions.url).toBe('https://shop.vercel.app/.well-known/listing-claim.txt')
   })
 
-  plainTest.each([
+  test.each([
     ['metod', 'dns_txt', 'did you mean method?'],
     ['host', 'evil.example', 'unknown field'],
     ['token', 'mine', 'unknown field'],
@@ -339,54 +347,50 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
     },
   )
 
-  plainTest('asking again gives the same open claim and the same token', async () => {
+  test('asking again gives the same open claim and the same token', async () => {
     const first = await start(ann, 'x402.shop')
     expect(await start(ann, 'x402.shop')).toEqual(first)
     const other = await start(bob, 'x402.shop')
     expect(other.token).not.toBe(first.token)
   })
 
-  test('another method continues the open claim, with the same token, and what proved it is kept', async () => {
-    const first = await start(ann, 'x402.shop')
-    await check(ann, first.claim.id)
-    const { claim, token } = await start(ann, 'x402.shop', 'dns_txt')
-    expect([claim.id, claim.method, token]).toEqual([first.claim.id, 'dns_txt', first.token])
-    expect(claim.last_check).toBeUndefined()
-    expect((await (await ann.get('/claim')).json()).claims).toHaveLength(1)
-    await start(ann, 'x402.shop', 'contact_email')
-    expect((await check(ann, claim.id)).claim).toMatchObject({
-      ...{ state: 'verified', method: 'contact_email' },
-    })
-    // What makes it theirs stays until something else does.
-    const again = await start(ann, 'x402.shop', 'dns_txt')
-    expect(again.claim).toMatchObject({ state: 'pending', method: 'dns_txt' })
-    const { claims } = await (await ann.get('/claim')).json()
-    expect(claims.map(({ state }: { state: string }) => state).sort()).toEqual([
-      'pending',
-      'verified',
-    ])
-  })
-
-  plainTest(
-    'a proof that was under way when another method was chosen is kept as what it was',
+  testBoth(
+    'another method continues the open claim, with the same token, and what proved it is kept',
     async () => {
-      const { claim, token } = await start(ann, 'x402.local')
-      site.answer = async (_req, res) => {
-        const { db } = world.parts.ledger.store
-        await db
-          .updateTable('claim')
-          .set({ method: 'dns_txt' })
-          .where('id', '=', claim.id)
-          .execute()
-        res.writeHead(200, { 'Content-Type': 'text/plain' }).end(token)
-      }
+      const first = await start(ann, 'x402.shop')
+      await check(ann, first.claim.id)
+      const { claim, token } = await start(ann, 'x402.shop', 'dns_txt')
+      expect([claim.id, claim.method, token]).toEqual([first.claim.id, 'dns_txt', first.token])
+      expect(claim.last_check).toBeUndefined()
+      expect((await (await ann.get('/claim')).json()).claims).toHaveLength(1)
+      await start(ann, 'x402.shop', 'contact_email')
       expect((await check(ann, claim.id)).claim).toMatchObject({
-        ...{ state: 'verified', method: 'well_known' },
+        ...{ state: 'verified', method: 'contact_email' },
       })
+      // What makes it theirs stays until something else does.
+      const again = await start(ann, 'x402.shop', 'dns_txt')
+      expect(again.claim).toMatchObject({ state: 'pending', method: 'dns_txt' })
+      const { claims } = await (await ann.get('/claim')).json()
+      expect(claims.map(({ state }: { state: string }) => state).sort()).toEqual([
+        'pending',
+        'verified',
+      ])
     },
   )
 
-  plainTest("another seller's claim is not a claim", async () => {
+  test('a proof that was under way when another method was chosen is kept as what it was', async () => {
+    const { claim, token } = await start(ann, 'x402.local')
+    site.answer = async (_req, res) => {
+      const { db } = world.parts.ledger.store
+      await db.updateTable('claim').set({ method: 'dns_txt' }).where('id', '=', claim.id).execute()
+      res.writeHead(200, { 'Content-Type': 'text/plain' }).end(token)
+    }
+    expect((await check(ann, claim.id)).claim).toMatchObject({
+      ...{ state: 'verified', method: 'well_known' },
+    })
+  })
+
+  test("another seller's claim is not a claim", async () => {
     const { claim } = await start(ann, 'x402.local')
     const answers = await Promise.all(
       [claim.id, crypto.randomUUID(), '__proto__', '..%2f..%2fx', 'x'.repeat(500)].map((id) =>
@@ -399,37 +403,37 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
     expect(bodies[0]).toContain('claim-not-found')
   })
 
-  plainTest(
-    'a claim nobody proves ends after 72 hours; its token is void from then on',
+  test('a claim nobody proves ends after 72 hours; its token is void from then on', async () => {
+    const { claim, token } = await start(ann, 'x402.local')
+    site.publish(token)
+    world.clock.move(72 * HOUR + 1)
+    const { claim: after, result } = await check(ann, claim.id)
+    expect(after.state).toBe('expired')
+    expect(result).toMatchObject({ verified: false, reason: 'claim_expired' })
+    world.clock.move(-DAY)
+    expect((await check(ann, claim.id)).result.reason).toBe('claim_expired')
+    world.clock.move(-48 * HOUR)
+    expect((await start(ann, 'x402.local')).token).not.toBe(token)
+  })
+
+  testBoth(
+    'a later proof by another seller supersedes the earlier, and both are told',
     async () => {
-      const { claim, token } = await start(ann, 'x402.local')
-      site.publish(token)
-      world.clock.move(72 * HOUR + 1)
-      const { claim: after, result } = await check(ann, claim.id)
-      expect(after.state).toBe('expired')
-      expect(result).toMatchObject({ verified: false, reason: 'claim_expired' })
-      world.clock.move(-DAY)
-      expect((await check(ann, claim.id)).result.reason).toBe('claim_expired')
-      world.clock.move(-48 * HOUR)
-      expect((await start(ann, 'x402.local')).token).not.toBe(token)
+      const mine = await prove(ann, 'x402.local')
+      const theirs = await prove(bob, 'x402.local')
+      expect(theirs.claim.state).toBe('verified')
+      const { claims } = await (await ann.get('/claim')).json()
+      expect(claims[0].state).toBe('superseded')
+      const [, reported] = await mailsTo('ann@shop.example', 2)
+      expect(reported?.subject).toContain('Somebody else')
+      await mailsTo('bob@rival.example', 1)
+      site.publish(mine.token)
+      expect((await check(ann, mine.claim.id)).result.reason).toBe('claim_superseded')
+      expect((await check(bob, theirs.claim.id)).result.verified).toBe(false)
     },
   )
 
-  test('a later proof by another seller supersedes the earlier, and both are told', async () => {
-    const mine = await prove(ann, 'x402.local')
-    const theirs = await prove(bob, 'x402.local')
-    expect(theirs.claim.state).toBe('verified')
-    const { claims } = await (await ann.get('/claim')).json()
-    expect(claims[0].state).toBe('superseded')
-    const [, reported] = await mailsTo('ann@shop.example', 2)
-    expect(reported?.subject).toContain('Somebody else')
-    await mailsTo('bob@rival.example', 1)
-    site.publish(mine.token)
-    expect((await check(ann, mine.claim.id)).result.reason).toBe('claim_superseded')
-    expect((await check(bob, theirs.claim.id)).result.verified).toBe(false)
-  })
-
-  test('two sellers with twenty-five parallel checks each: one owner at the end', async () => {
+  testBoth('two sellers with twenty-five parallel checks each: one owner at the end', async () => {
     const mine = await start(ann, 'x402.local')
     const theirs = await start(bob, 'x402.local')
     site.publish(`${mine.token}\n${theirs.token}\n`)
@@ -444,7 +448,7 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
     expect(rows.map(({ state }) => state).sort()).toEqual(['superseded', 'verified'])
   })
 
-  test('twenty open claims a seller, also when all are asked for at once', async () => {
+  testBoth('twenty open claims a seller, also when all are asked for at once', async () => {
     const answers = await Promise.all(MANY.map(({ id }) => ann.post('/claim', { listing_id: id })))
     const statuses = answers.map(({ status }) => status).sort()
     expect(statuses).toEqual([...Array(20).fill(200), ...Array(5).fill(429)])
@@ -457,63 +461,54 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
     expect(refused?.headers.get('ratelimit')).toBe(`"open_claims";r=0;t=${seconds}`)
   })
 
-  plainTest(
-    'the daily check finds a proof gone, warns once, and lets the claim lapse after seven days',
-    async () => {
-      const { claim, token } = await prove(ann, 'x402.local')
-      await mailsTo('ann@shop.example', 1)
+  test('the daily check finds a proof gone, warns once, and lets the claim lapse after seven days', async () => {
+    const { claim, token } = await prove(ann, 'x402.local')
+    await mailsTo('ann@shop.example', 1)
+    world.clock.move(DAY)
+    expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 0 })
+    site.publish('gone')
+    for (let day = 0; day < 7; day += 1) {
       world.clock.move(DAY)
-      expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 0 })
-      site.publish('gone')
-      for (let day = 0; day < 7; day += 1) {
-        world.clock.move(DAY)
-        expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 1, lapsed: 0 })
-      }
-      await mailsTo('ann@shop.example', 2)
-      world.clock.move(DAY)
-      expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 1 })
-      const [, , lapsed] = await mailsTo('ann@shop.example', 3)
-      expect(lapsed?.subject).toContain('lapsed')
-      site.publish(token)
-      expect((await check(ann, claim.id)).result.reason).toBe('claim_lapsed')
-      world.clock.move(-9 * DAY)
-    },
-  )
+      expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 1, lapsed: 0 })
+    }
+    await mailsTo('ann@shop.example', 2)
+    world.clock.move(DAY)
+    expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 1 })
+    const [, , lapsed] = await mailsTo('ann@shop.example', 3)
+    expect(lapsed?.subject).toContain('lapsed')
+    site.publish(token)
+    expect((await check(ann, claim.id)).result.reason).toBe('claim_lapsed')
+    world.clock.move(-9 * DAY)
+  })
 
-  plainTest(
-    'a listing that now points to another host was never proved there: the claim lapses at once',
-    async () => {
-      await prove(ann, 'x402.local')
-      world.clock.move(DAY)
-      const moved = liveListing('x402.local', `http://shop.test-site.example:${site.port}/`)
-      const release = { ...world.parts.release(), listings: new Map([[moved.id, moved]]) }
-      const tally = await reverifyClaims({ ...world.parts, release: () => release })
-      expect(tally).toEqual({ checked: 1, failing: 0, lapsed: 1 })
-      world.clock.move(-DAY)
-    },
-  )
+  test('a listing that now points to another host was never proved there: the claim lapses at once', async () => {
+    await prove(ann, 'x402.local')
+    world.clock.move(DAY)
+    const moved = liveListing('x402.local', `http://shop.test-site.example:${site.port}/`)
+    const release = { ...world.parts.release(), listings: new Map([[moved.id, moved]]) }
+    const tally = await reverifyClaims({ ...world.parts, release: () => release })
+    expect(tally).toEqual({ checked: 1, failing: 0, lapsed: 1 })
+    world.clock.move(-DAY)
+  })
 
-  plainTest(
-    'a listing that moved leaves its claim behind at once, and whoever proves the new host owns it',
-    async () => {
-      await prove(ann, 'x402.local')
-      const moved = liveListing('x402.local', `http://shop.test-site.example:${site.port}/`)
-      world.listings.set('x402.local', moved)
-      onTestFinished(() => void world.listings.set('x402.local', local()))
-      expect((await (await ann.get('/me/analytics')).json()).basic.listings).toEqual([])
-      expect((await (await ann.get('/me')).json()).stats.listings).toBe(0)
-      expect((await ann.post('/opt-out', { listing_id: 'x402.local' })).status).toBe(404)
-      const theirs = await prove(bob, 'x402.local')
-      expect(theirs.instructions.url).toContain('shop.test-site.example')
-      expect(theirs.result.verified).toBe(true)
-      expect((await bob.post('/opt-out', { listing_id: 'x402.local' })).status).toBe(200)
-      const { db } = world.parts.ledger.store
-      const out = await db.selectFrom('opt_out').select('host').execute()
-      expect(out).toEqual([{ host: 'shop.test-site.example' }])
-    },
-  )
+  test('a listing that moved leaves its claim behind at once, and whoever proves the new host owns it', async () => {
+    await prove(ann, 'x402.local')
+    const moved = liveListing('x402.local', `http://shop.test-site.example:${site.port}/`)
+    world.listings.set('x402.local', moved)
+    onTestFinished(() => void world.listings.set('x402.local', local()))
+    expect((await (await ann.get('/me/analytics')).json()).basic.listings).toEqual([])
+    expect((await (await ann.get('/me')).json()).stats.listings).toBe(0)
+    expect((await ann.post('/opt-out', { listing_id: 'x402.local' })).status).toBe(404)
+    const theirs = await prove(bob, 'x402.local')
+    expect(theirs.instructions.url).toContain('shop.test-site.example')
+    expect(theirs.result.verified).toBe(true)
+    expect((await bob.post('/opt-out', { listing_id: 'x402.local' })).status).toBe(200)
+    const { db } = world.parts.ledger.store
+    const out = await db.selectFrom('opt_out').select('host').execute()
+    expect(out).toEqual([{ host: 'shop.test-site.example' }])
+  })
 
-  plainTest('an owner says which other listing of theirs a listing is now', async () => {
+  test('an owner says which other listing of theirs a listing is now', async () => {
     const move = async (listing_id: string, moved_to: string, removed = true) => {
       const answer = await ann.post('/opt-out', { listing_id, moved_to, removed })
       return [answer.status, await answer.json()]
@@ -534,37 +529,31 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
     expect(Math.floor(minutesAgo)).toBe(0)
   })
 
-  plainTest(
-    'a listing taken out can be claimed and brought back by whoever proves its host',
-    async () => {
-      const listing = takeOut()
-      const { db } = world.parts.ledger.store
-      const row = { listing_id: listing.id, host: '127.0.0.1', created_at: 0 }
-      await db.insertInto('opt_out').values(row).execute()
-      expect((await prove(bob, 'x402.local')).result.verified).toBe(true)
-      const back = await bob.post('/opt-out', { listing_id: 'x402.local', removed: false })
-      expect(await back.json()).toMatchObject({ removed: false, effective: 'next_build' })
-      expect(await db.selectFrom('opt_out').selectAll().execute()).toEqual([])
-    },
-  )
+  test('a listing taken out can be claimed and brought back by whoever proves its host', async () => {
+    const listing = takeOut()
+    const { db } = world.parts.ledger.store
+    const row = { listing_id: listing.id, host: '127.0.0.1', created_at: 0 }
+    await db.insertInto('opt_out').values(row).execute()
+    expect((await prove(bob, 'x402.local')).result.verified).toBe(true)
+    const back = await bob.post('/opt-out', { listing_id: 'x402.local', removed: false })
+    expect(await back.json()).toMatchObject({ removed: false, effective: 'next_build' })
+    expect(await db.selectFrom('opt_out').selectAll().execute()).toEqual([])
+  })
 
-  plainTest(
-    'the daily check covers listings that were taken out, and lets claims on vanished ones lapse',
-    async () => {
-      await prove(ann, 'x402.local')
-      takeOut()
-      onTestFinished(() => world.clock.move(-9 * DAY))
-      world.clock.move(DAY)
-      expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 0 })
-      world.optedOut.delete('x402.local')
-      world.clock.move(DAY)
-      expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 1, lapsed: 0 })
-      world.clock.move(7 * DAY)
-      expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 1 })
-    },
-  )
+  test('the daily check covers listings that were taken out, and lets claims on vanished ones lapse', async () => {
+    await prove(ann, 'x402.local')
+    takeOut()
+    onTestFinished(() => world.clock.move(-9 * DAY))
+    world.clock.move(DAY)
+    expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 0 })
+    world.optedOut.delete('x402.local')
+    world.clock.move(DAY)
+    expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 1, lapsed: 0 })
+    world.clock.move(7 * DAY)
+    expect(await reverifyClaims(world.parts)).toEqual({ checked: 1, failing: 0, lapsed: 1 })
+  })
 
-  plainTest('a proof that comes back in time ends the warning', async () => {
+  test('a proof that comes back in time ends the warning', async () => {
     const { claim, token } = await prove(ann, 'x402.local')
     site.publish('gone')
     world.clock.move(DAY)
@@ -582,7 +571,7 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
     world.clock.move(-DAY)
   })
 
-  plainTest('analytics and opt-out are for the owner alone', async () => {
+  test('analytics and opt-out are for the owner alone', async () => {
     const { claim, token } = await start(ann, 'x402.local')
     expect((await ann.post('/opt-out', { listing_id: 'x402.local' })).status).toBe(404)
     site.publish(token)
@@ -623,21 +612,24 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest }) => {
     expect(await out.json()).toMatchObject({ removed: true, effective: 'next_build' })
   })
 
-  test('a removal that waits is in `me` until it is taken back, and says when it has happened', async () => {
-    const { claim, token } = await start(ann, 'x402.local')
-    const removal = async () => (await (await ann.get('/me')).json()).claims[0].removal
-    site.publish(token)
-    await check(ann, claim.id)
-    expect(await removal()).toBeNull()
-    const since = new Date(world.clock.now()).toISOString().slice(0, 16)
-    await ann.post('/opt-out', { listing_id: 'x402.local' })
-    expect(await removal()).toEqual({
-      since: expect.stringContaining(since),
-      effective: 'next_build',
-    })
-    takeOut()
-    expect(await removal()).toMatchObject({ effective: 'now' })
-    await ann.post('/opt-out', { listing_id: 'x402.local', removed: false })
-    expect(await removal()).toBeNull()
-  })
+  testBoth(
+    'a removal that waits is in `me` until it is taken back, and says when it has happened',
+    async () => {
+      const { claim, token } = await start(ann, 'x402.local')
+      const removal = async () => (await (await ann.get('/me')).json()).claims[0].removal
+      site.publish(token)
+      await check(ann, claim.id)
+      expect(await removal()).toBeNull()
+      const since = new Date(world.clock.now()).toISOString().slice(0, 16)
+      await ann.post('/opt-out', { listing_id: 'x402.local' })
+      expect(await removal()).toEqual({
+        since: expect.stringContaining(since),
+        effective: 'next_build',
+      })
+      takeOut()
+      expect(await removal()).toMatchObject({ effective: 'now' })
+      await ann.post('/opt-out', { listing_id: 'x402.local', removed: false })
+      expect(await removal()).toBeNull()
+    },
+  )
 })

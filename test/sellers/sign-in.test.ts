@@ -1,4 +1,4 @@
-import { afterAll, afterEach, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, test as testBoth } from 'vitest'
 import { describeBothStores } from '../support/stores.ts'
 import { createVisitor, tokenOf } from '../support/visitor.ts'
 import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
@@ -6,7 +6,7 @@ import { ALL_LIMITS_OFF, openWorld, type World } from '../support/world.ts'
 const MINUTE = 60_000
 const DAY = 86_400_000
 
-describeBothStores('signing in', ({ newPlace, plainTest }) => {
+describeBothStores('signing in', ({ newPlace, plainTest: test }) => {
   let world: World
   let shared: World | undefined
   afterEach(() => (world === shared ? undefined : world.close()))
@@ -23,7 +23,7 @@ describeBothStores('signing in', ({ newPlace, plainTest }) => {
     return createVisitor(shared)
   }
 
-  test('an address is sent a link whose token signs in once', async () => {
+  testBoth('an address is sent a link whose token signs in once', async () => {
     const visitor = await open()
     const sent = await visitor.post('/login', { email: 'Ann@Shop.example' })
     expect(sent.status).toBe(200)
@@ -40,22 +40,17 @@ describeBothStores('signing in', ({ newPlace, plainTest }) => {
     expect((await again.json()).code).toBe('token-invalid')
   })
 
-  plainTest(
-    'the cookie on http is HttpOnly and Lax, and on https also Secure and bound to the host',
-    async () => {
-      const visitor = await open()
-      const plain = await visitor.signIn('a@b.example')
-      expect(plain).toMatch(/^session=[\w-]{43}; HttpOnly; Max-Age=2592000; Path=\/; SameSite=Lax$/)
-      await world.close()
-      const secure = await (await open({ BASE_URL: 'https://waypost.example' })).signIn(
-        'a@b.example',
-      )
-      expect(secure).toMatch(/^__Host-session=[\w-]{43}; .*Secure/)
-      expect(world.mails[0]?.text).toContain('https://waypost.example/sellers/sign-in?token=')
-    },
-  )
+  test('the cookie on http is HttpOnly and Lax, and on https also Secure and bound to the host', async () => {
+    const visitor = await open()
+    const plain = await visitor.signIn('a@b.example')
+    expect(plain).toMatch(/^session=[\w-]{43}; HttpOnly; Max-Age=2592000; Path=\/; SameSite=Lax$/)
+    await world.close()
+    const secure = await (await open({ BASE_URL: 'https://waypost.example' })).signIn('a@b.example')
+    expect(secure).toMatch(/^__Host-session=[\w-]{43}; .*Secure/)
+    expect(world.mails[0]?.text).toContain('https://waypost.example/sellers/sign-in?token=')
+  })
 
-  plainTest('known and unknown addresses get the same answer', async () => {
+  test('known and unknown addresses get the same answer', async () => {
     const visitor = await open()
     await visitor.signIn('known@shop.example')
     const known = await visitor.post('/login', { email: 'known@shop.example' })
@@ -65,7 +60,7 @@ describeBothStores('signing in', ({ newPlace, plainTest }) => {
     expect(headers(known)).toEqual(headers(unknown))
   })
 
-  test('fifty parallel redemptions open one session', async () => {
+  testBoth('fifty parallel redemptions open one session', async () => {
     const visitor = await open()
     await visitor.post('/login', { email: 'a@b.example' })
     const token = await tokenOf(world, 'a@b.example')
@@ -78,7 +73,7 @@ describeBothStores('signing in', ({ newPlace, plainTest }) => {
     expect(sessions).toHaveLength(1)
   })
 
-  plainTest('a newer link replaces the older one', async () => {
+  test('a newer link replaces the older one', async () => {
     const visitor = await open()
     await visitor.post('/login', { email: 'a@b.example' })
     const older = await tokenOf(world, 'a@b.example')
@@ -88,20 +83,17 @@ describeBothStores('signing in', ({ newPlace, plainTest }) => {
     expect((await visitor.post('/session', { token: newer })).status).toBe(200)
   })
 
-  plainTest(
-    'a link is void after fifteen minutes, and stays void when the clock is set back',
-    async () => {
-      const visitor = await open()
-      await visitor.post('/login', { email: 'a@b.example' })
-      const token = await tokenOf(world, 'a@b.example')
-      world.clock.move(15 * MINUTE + 1)
-      expect((await visitor.post('/session', { token })).status).toBe(400)
-      world.clock.move(-DAY)
-      expect((await visitor.post('/session', { token })).status).toBe(400)
-    },
-  )
+  test('a link is void after fifteen minutes, and stays void when the clock is set back', async () => {
+    const visitor = await open()
+    await visitor.post('/login', { email: 'a@b.example' })
+    const token = await tokenOf(world, 'a@b.example')
+    world.clock.move(15 * MINUTE + 1)
+    expect((await visitor.post('/session', { token })).status).toBe(400)
+    world.clock.move(-DAY)
+    expect((await visitor.post('/session', { token })).status).toBe(400)
+  })
 
-  plainTest('a link from the future, when the clock is set back a day, is void', async () => {
+  test('a link from the future, when the clock is set back a day, is void', async () => {
     const visitor = await open()
     await visitor.post('/login', { email: 'a@b.example' })
     const token = await tokenOf(world, 'a@b.example')
@@ -109,7 +101,7 @@ describeBothStores('signing in', ({ newPlace, plainTest }) => {
     expect((await visitor.post('/session', { token })).status).toBe(400)
   })
 
-  plainTest.each(['', 'x', 'undefined', '%00', 'a'.repeat(43), 'ä'.repeat(43), 'a'.repeat(9000)])(
+  test.each(['', 'x', 'undefined', '%00', 'a'.repeat(43), 'ä'.repeat(43), 'a'.repeat(9000)])(
     'garbage token %j is refused',
     async (token) => {
       const visitor = await openShared()
@@ -119,7 +111,7 @@ describeBothStores('signing in', ({ newPlace, plainTest }) => {
     },
   )
 
-  plainTest('a session lives thirty days from its last use, and no longer', async () => {
+  test('a session lives thirty days from its last use, and no longer', async () => {
     const visitor = await open()
     await visitor.signIn('a@b.example')
     world.clock.move(20 * DAY)
@@ -132,7 +124,7 @@ describeBothStores('signing in', ({ newPlace, plainTest }) => {
     expect((await visitor.get('/me')).status).toBe(401)
   })
 
-  test('each sign-in gets a new id and ends the session the browser brought', async () => {
+  testBoth('each sign-in gets a new id and ends the session the browser brought', async () => {
     const visitor = await open()
     const first = await visitor.signIn('a@b.example')
     const second = await visitor.signIn('a@b.example')
@@ -141,7 +133,7 @@ describeBothStores('signing in', ({ newPlace, plainTest }) => {
     expect((await visitor.get('/me', { Cookie: cookiePair(second) })).status).toBe(200)
   })
 
-  plainTest('signing out ends the session for good', async () => {
+  test('signing out ends the session for good', async () => {
     const visitor = await open()
     const cookie = await visitor.signIn('a@b.example')
     const out = await visitor.send('DELETE', '/session')
@@ -151,7 +143,7 @@ describeBothStores('signing in', ({ newPlace, plainTest }) => {
     expect((await visitor.get('/me', { Cookie: cookiePair(cookie) })).status).toBe(401)
   })
 
-  plainTest('no table holds a token or a session id', async () => {
+  test('no table holds a token or a session id', async () => {
     const visitor = await open()
     const cookie = cookiePair(await visitor.signIn('a@b.example')).split('=')[1] ?? ''
     await visitor.post('/login', { email: 'a@b.example' })
@@ -171,7 +163,7 @@ describeBothStores('signing in', ({ newPlace, plainTest }) => {
     expect(world.logLines.join('')).not.toContain('a@b.example')
   })
 
-  plainTest.each([
+  test.each([
     '',
     'session=',
     'session=undefined',
@@ -184,22 +176,19 @@ describeBothStores('signing in', ({ newPlace, plainTest }) => {
     expect((await visitor.get('/me', { Cookie: cookie })).status).toBe(401)
   })
 
-  plainTest(
-    'a session is taken from the cookie alone, and a planted second cookie spoils it',
-    async () => {
-      const visitor = await open()
-      const pair = cookiePair(await visitor.signIn('a@b.example'))
-      const id = pair.split('=')[1]
-      expect((await visitor.get('/me', { Cookie: '', Authorization: `Bearer ${id}` })).status).toBe(
-        401,
-      )
-      expect((await visitor.get(`/me?session=${id}`, { Cookie: '' })).status).toBe(401)
-      expect((await visitor.get('/me', { Cookie: `${pair}; session=planted` })).status).toBe(401)
-      expect((await visitor.get('/me', { Cookie: `theme=%zz; ${pair}` })).status).toBe(200)
-    },
-  )
+  test('a session is taken from the cookie alone, and a planted second cookie spoils it', async () => {
+    const visitor = await open()
+    const pair = cookiePair(await visitor.signIn('a@b.example'))
+    const id = pair.split('=')[1]
+    expect((await visitor.get('/me', { Cookie: '', Authorization: `Bearer ${id}` })).status).toBe(
+      401,
+    )
+    expect((await visitor.get(`/me?session=${id}`, { Cookie: '' })).status).toBe(401)
+    expect((await visitor.get('/me', { Cookie: `${pair}; session=planted` })).status).toBe(401)
+    expect((await visitor.get('/me', { Cookie: `theme=%zz; ${pair}` })).status).toBe(200)
+  })
 
-  plainTest.each(['/%6de', '/%256de', '/me%2f', '/Me', '/..%2fme'])(
+  test.each(['/%6de', '/%256de', '/me%2f', '/Me', '/..%2fme'])(
     'the odd path %s never answers 200 without a session',
     async (path) => {
       const visitor = await openShared()
