@@ -49,9 +49,9 @@ export interface CompiledListing {
   score_parts: ScorePart[]
 }
 
-/** What the home page chooses listings by. */
+/** Facts by which the home page chooses listings. */
 export interface HomeFacts {
-  /** The rank of the first count that any source has, 0 without one, and the count. */
+  /** The best-ranked count that any source has, as its rank and its value; rank 0 means no count. */
   used: [rank: number, value: number]
   /** The day of its last good answer, to us or to another's test; null without one. */
   answered: string | null

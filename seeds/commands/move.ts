@@ -18,10 +18,10 @@ import {
 const USAGE =
   'npm run move -- <former id> <new id> [--by <who>] [--said-at <page on the former domain>]'
 
-/** Tables whose rows name listings; in other tables a host may look like an id. */
+/** Tables whose rows name listings by id; in other tables a host may look like an id. */
 const TABLES = ['tables/site.yaml', 'tables/policies.yaml']
 
-/** Files written by editors that name a listing by its former id, with the new id in its place. */
+/** Editors' files that name a listing by its former id, each as text with the new id. */
 async function findRenamed(contentDir: string, from: string, to: string) {
   const pages = await readdir(join(contentDir, 'compare')).catch(() => [])
   const files = pages.filter((name) => name.endsWith('.yaml')).map((name) => `compare/${name}`)

@@ -101,7 +101,7 @@ function toSteps(
       return []
     },
     measure: async () => {
-      // A directory may be set up without chains to read.
+      // A directory may be set up to read no chains.
       const reports = Object.keys(RPC_URLS).length === 0 ? [] : await readChains([])
       return reports.flatMap(({ network, stopped }) =>
         stopped === null ? [] : [`${network}: ${stopped}`],
@@ -213,7 +213,7 @@ function toSummary({ after, differences: all, faults, isMeasured }: Outcome): st
   ].join('\n\n')
 }
 
-/** The lines contain sellers' words, so each is one line of bounded length that Markdown reads as text. */
+/** The lines contain sellers' words, so each is cut to one short line that Markdown reads as text. */
 function toPart(title: string, lines: readonly string[]): string[] {
   if (lines.length === 0) return []
   const shown = lines.slice(0, MOST_LINES).map((line) => {

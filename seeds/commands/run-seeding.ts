@@ -39,7 +39,7 @@ const LEAST_SHARE = 0.5
 /** Reasons that don't suggest an error: a page may consist only of removed or old rows. */
 const HONEST: readonly RefusalReason[] = ['deleted', 'inactive', 'not_latest', 'opted_out']
 
-/** Options as in the help of `npm run seed`; null if left out. */
+/** The options that the help of `npm run seed` describes; null if left out. */
 export interface RunOptions {
   importer: string
   from: string | null
@@ -158,14 +158,14 @@ function judge(
     dropped: chosen.seeds.flatMap(({ dropped = [] }) => dropped),
     plan,
     known,
-    /** Why nothing was written although the source could be read. */
+    /** Why nothing was written, although the source could be read. */
     suspicion: options.force
       ? null
       : findSuspicion(read, refused, chosen.seeds.length, takenBefore),
   }
 }
 
-/** The rows of one importer by listing, with all importers' rows placed. */
+/** The listing of each of one importer's rows, after the rows of all importers were placed. */
 function placeAll(listed: Listed, importer: string, file: SourceFile): Map<string, TakenRow> {
   const { taken } = listed.place(new Map([...listed.sources, [importer, file]]))
   return new Map(
@@ -195,10 +195,10 @@ function findSuspicion(
 /** A row missing from two full runs this far apart is gone (milliseconds). */
 const MISSING_FOR = DAY_MS
 
-/** A row's placement, once all rows of all sources have found their listings. */
+/** Where a row belongs, once all rows of all sources have found their listings. */
 interface TakenRow {
   listing: string
-  /** What losing it means for the listing: its last fact, its last source, or one of several. */
+  /** How the listing goes on after a withdrawal: as a tombstone, with a notice, or by another source. */
   end: 'tombstone' | 'notice' | 'other_source'
 }
 
@@ -208,7 +208,7 @@ interface RowsInput {
   known: SourceFile
   listed: Listed
   options: RunOptions
-  /** False for a partial run, which can't know the missing rows. */
+  /** False for a partial run, which can't know which rows are missing. */
   isComplete: boolean
   /** True if a run only takes rows of existing listings. */
   isListedOnly: boolean
@@ -271,7 +271,7 @@ function planRows(input: RowsInput): RowsPlan {
 type Rows = Map<string, SourceRow>
 type Draft = Omit<RowsPlan, 'file' | 'waiting'>
 
-/** A row that people keep out or manage themselves. */
+/** Plans a row that people keep out or manage themselves. */
 function leaveAside(
   { key, rows: count }: Seed,
   { rule, reason }: HandsOff[number],
@@ -286,7 +286,7 @@ function leaveAside(
   if (there !== undefined) rows.set(key, { ...there, withdrawn: there.withdrawn ?? now })
 }
 
-/** Returns the same object for an unchanged row. */
+/** The row to keep; for an unchanged row, the same object. */
 function toRow(
   seed: Seed,
   before: SourceRow | undefined,
@@ -356,7 +356,7 @@ function findGone(input: RowsInput, rows: Rows): string[] {
   const { now, limit } = options
   const shown = new Set([...chosen.seeds, ...chosen.held].map(({ key }) => key))
   const refused = new Set(chosen.refused.map(({ name }) => name))
-  // A run that stops before the end of the source may see half of a change.
+  // A run with a limit stops early: it may see a deletion without what replaced the row.
   const isDeleted = ({ reason }: Refusal) => reason === 'deleted' && limit === null
   const deleted = new Set(chosen.refused.filter(isDeleted).map(({ name }) => name))
   return [...rows].flatMap(([key, row]) => {
@@ -382,7 +382,7 @@ function toOutcome(
   return before === now ? 'unchanged' : 'changed'
 }
 
-/** What losing this row would mean among the rows of its listing. */
+/** How a listing with these rows goes on after a withdrawal. */
 function toEnd(rows: readonly NamedRow[], isWords: boolean): TakenRow['end'] {
   if (rows.some(({ row }) => row.withdrawn === undefined)) return 'other_source'
   return isWords ? 'tombstone' : 'notice'

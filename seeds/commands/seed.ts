@@ -114,7 +114,7 @@ const OPTIONS = {
 } as const
 
 /**
- * One importer or all, and the options as in HELP; options that are left out are null. `now` and
+ * One importer or all, and the options of HELP; options that are left out are null. `now` and
  * `since` are ISO 8601.
  * @param args without the program's own name
  * @param now the machine's clock
@@ -176,7 +176,7 @@ function formatSeedReport(result: SeedingResult, options: { dryRun: boolean }): 
     line(rows.added, `${would}added, and wait for a person: npm run review -- --from ${importer}`),
     line(rows.changed, `${would}changed`),
     line(rows.unchanged, 'unchanged'),
-    ...some(rows.merged, `${would}merged into listings that are there or made from other rows`),
+    ...some(rows.merged, `${would}merged into listings, existing or made from other rows`),
     ...some(rows.kept, 'left as they are (hands-off.yaml)'),
     line(rows.refused, 'refused'),
     ...formatByReason(refused),
@@ -227,7 +227,7 @@ export function countSeeding(result: SeedingResult) {
   const count = (outcome: RowOutcome) => outcomes.filter((each) => each.outcome === outcome).length
   const all = (outcome: RowOutcome) =>
     outcomes.filter((each) => each.outcome === outcome).reduce((sum, { rows }) => sum + rows, 0)
-  // Of several rows for one service, the first created the listing and the others joined it.
+  // If several rows are for one service, the first created the listing and the others joined it.
   const joining = outcomes
     .filter(({ outcome }) => outcome !== 'merged' && outcome !== 'kept')
     .reduce((sum, { rows }) => sum + rows - 1, 0)

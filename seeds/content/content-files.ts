@@ -80,9 +80,9 @@ export async function readIfThere(file: string): Promise<string | null> {
 /** Locked while a run writes: concurrent runs would undo each other's changes. */
 const RUNNING = 'sources/.running'
 
-/** Writes into a content folder; nobody else does until it is released. */
+/** Writes into a content folder, where nobody else writes until `release`. */
 export interface ContentWriter {
-  /** Whole files only: a run that is killed leaves neither half a file nor a stray listing. */
+  /** Writes a whole file: a killed run leaves neither half a file nor a stray listing. */
   write(file: string, text: string): Promise<void>
   remove(file: string): Promise<void>
   release(): Promise<void>
@@ -131,7 +131,7 @@ export async function openContent(contentDir: string): Promise<ContentWriter> {
   }
 }
 
-/** A folder that is a link would carry the write out of the content. */
+/** If a folder were a link, a file would be written outside of the content. */
 async function refuseLink(folder: string): Promise<void> {
   const info = await lstat(folder).catch(() => null)
   if (info?.isSymbolicLink()) throw new Error(`${folder}: expected a folder, got a link`)
@@ -168,7 +168,7 @@ export function renderJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`
 }
 
-/** @returns the members of a machine's file; none of one that can't be read. */
+/** @returns the members of a machine's file; an empty object if it can't be read */
 export function membersOf(text: string | undefined): Record<string, unknown> {
   const value = text === undefined ? undefined : parseJson(text)
   return isJsonObject(value) ? { ...value } : {}
@@ -179,8 +179,8 @@ function beside(listing: string, folder: string): string {
 }
 
 /**
- * People's orders to the importers. `never_list` keeps a server out (its owner asked);
- * `leave_as_is` keeps an importer away from a listing that somebody else now maintains.
+ * People's orders to the importers. `never_list` keeps out a server, for example because its owner
+ * wishes it; `leave_as_is` keeps importers away from a listing that somebody else maintains.
  */
 const HANDS_OFF = 'sources/hands-off.yaml'
 const HandsOffSchema = v.nullable(

@@ -40,7 +40,7 @@ import type { IdPrefix } from '../../src/domain/wire/vocabulary.ts'
 import { type createTaskFinder, toPathName } from '../../src/search/words/operation-tasks.ts'
 import { findInstruction, toPlainText } from './seed-texts.ts'
 
-/** The result for a row: a listing, a refusal, or both if something is wrong with the listing. */
+/** The result for a row: a listing, a refusal, or both if a listing was made but is refused. */
 export type Mapped =
   | { seed: Seed; refusal?: undefined }
   | { seed?: Seed | undefined; refusal: Refusal }
@@ -69,14 +69,14 @@ export function refuse(name: string, { reason, ...about }: Omit<Refusal, 'name'>
   return { refusal: { reason, name, ...about } }
 }
 
-/** Facts of every API that a catalogue of paid ones lists. */
+/** Facts of every API in a catalogue of paid APIs. */
 export const PAID_API = { kind: 'http_api', cost: 'paid', auth: { type: 'payment' } } as const
 
 /** A source's facts of one service, member by member: the table that an importer fills in. */
 export interface Reported extends Partial<Omit<Seed, 'facts' | 'id'>> {
   key: string
   prefix: IdPrefix
-  /** The slug of its address by default. */
+  /** By default the slug of the service's address. */
   slug?: string
   /** The service's names, best first. */
   names: readonly Foreign[]
@@ -133,9 +133,9 @@ export function chooseRows<Schema extends v.GenericSchema>(
     )
 }
 
-/** How two seeds are recognised as the same service, unless the source brings its own rule. */
+/** How two seeds are recognised as the same service, unless the source has its own rule. */
 const BY_ANY_MARK = {
-  /** Of two equal seeds the first in this order stays, whatever the source's order. */
+  /** If two seeds are equal, the first in this order stays, whatever the source's order. */
   rankOf: ({ key }: Seed) => key,
   marksOf: ({ key, facts }: Seed): readonly string[] => [`key ${key}`, ...marksOf(facts)],
   /** True: one shared mark drops a seed. False: only a seed that shares all its marks is dropped. */
@@ -190,7 +190,7 @@ export interface Seed {
   evidence?: SeedEvidence
   /** For a kit: its contents and requirements. */
   skill?: SkillFacts
-  /** Fields used to judge it but never written to a file, because their text is somebody else's. */
+  /** Fields used to judge the seed but never written to a file, because their text is somebody else's. */
   withheld?: readonly SourceField[]
   /** The payees that the source names, each once; naming a payee makes no payment count. */
   payees?: readonly NamedPayee[]
@@ -237,7 +237,7 @@ export interface ChosenSeeds {
   held: Seed[]
 }
 
-/** A row of a source, each operation with its task where one is named. */
+/** A source's row; operations with words that name a task have it. */
 export function withTasks(seed: Seed, findTask: ReturnType<typeof createTaskFinder>): Seed {
   const { facts, id } = seed
   if (facts.http === undefined) return seed
@@ -261,8 +261,8 @@ export const REFUSAL_REASONS = {
   duplicate_name: 'another row of the same name is newer, or came first',
   not_latest: 'not the latest version',
   deleted: 'deleted at the source',
-  inactive: 'not offered any more, as its source says',
-  source_terms: 'published only under terms that do not let its text be carried over',
+  inactive: 'not offered any more, according to its source',
+  source_terms: 'published only under terms that do not allow copying its text',
   no_name: 'no readable name',
   no_description: 'no description',
   no_licence: 'no licence that says what others may do with it',
@@ -270,23 +270,23 @@ export const REFUSAL_REASONS = {
   instruction_like_text: 'text that gives orders to an agent',
   no_url: 'no web page, repository or package page to point at',
   no_invoke: 'no remote and no package',
-  template_url: 'an address with places to fill in',
+  template_url: 'an address with placeholders to fill in',
   private_url: 'an address only its owner can reach',
   invalid_url: 'not a public https address',
-  tunnel_host: 'a tunnel that lasts as long as somebody’s terminal',
-  placeholder_host: 'a placeholder of documentation',
-  unknown_transport: 'a transport that is not MCP’s',
-  unknown_registry: 'a package registry that is not MCP’s',
+  tunnel_host: 'a temporary tunnel to somebody’s machine',
+  placeholder_host: 'a placeholder host from documentation',
+  unknown_transport: 'a transport that MCP does not have',
+  unknown_registry: 'a package registry that the MCP registry does not know',
   invalid_identifier: 'not a name in its package registry',
-  unsupported_network: 'no network of the forms eip155:<id> or solana:<reference>',
+  unsupported_network: 'no network named as eip155:<id> or solana:<reference>',
   test_network: 'test networks only',
   ceiling_price: 'a ceiling or a deferred amount, not what one call costs',
   price_too_high: 'more than any call costs: a mistake in decimals, or a decoy',
   malformed_amount: 'not a whole number of atomic units',
   unknown_asset: 'a coin that is not known to be worth a dollar',
-  known_fake: 'made up, and known to be',
+  known_fake: 'known to be made up',
   unreadable_seller: 'a seller that could not be read',
-  nothing_found: 'nothing that a seller describes itself with',
+  nothing_found: 'no document in which the seller describes itself',
   not_listed: 'not listed here',
   same_endpoints: 'everything it offers is listed under another name',
   opted_out: 'its owner asked not to be listed',
@@ -327,7 +327,7 @@ export function findCallableUrlFault(text: string, { allowPlaceholders }: HostRu
   const host = url?.hostname.replace(/\.$/, '') ?? ''
   const shown = JSON.stringify(text.slice(0, 200))
   if (/[{}<>]|%7b|%7d|\$[A-Z_]+/i.test(text) || PATH_PARAMETER.test(url?.pathname ?? ''))
-    return faultOf('template_url', `expected a URL without places to fill in, got ${shown}`)
+    return faultOf('template_url', `expected a URL without placeholders to fill in, got ${shown}`)
   const fault = findUrlFault(text, { allowPrivate: false })
   if (fault !== null)
     return faultOf(isPrivate(host) ? 'private_url' : 'invalid_url', `${shown}: ${fault}`)
@@ -355,7 +355,7 @@ export function findOperationAddressFault(text: string, rules: HostRules) {
 }
 
 export function leftOut(name: string, left: number): Refusal[] {
-  const detail = `${left} operations beyond those listed`
+  const detail = `${left} operations more than a listing may have`
   return left === 0 ? [] : [{ reason: 'row_too_large', name, detail }]
 }
 
@@ -381,7 +381,7 @@ export const foreignNumbers = <const Names extends readonly string[]>(...names: 
   v.entriesFromList(names, v.nullish(v.number()))
 
 const HASH_LENGTH = 8
-/** Room for the longest prefix and its dot. */
+/** Leaves room for the longest prefix and its dot. */
 const MAX_SLUG_LENGTH = MAX_ID_LENGTH - 'x402.'.length
 
 /**
@@ -464,7 +464,7 @@ function firstReadable(texts: readonly Foreign[]): string | null {
   return plain.find((text) => /[\p{L}\p{N}]/u.test(text)) ?? null
 }
 
-/** The default if no word matches: a server for agents is first of all a developer's tool. */
+/** The category if no word matches: a server for agents is first of all a developer's tool. */
 const DEFAULT_CATEGORY = 'developer_tools'
 
 const KEYWORDS = v.parse(

@@ -16,7 +16,7 @@ const MAX_DESCRIPTION = 300
 /** How deep an operation is scanned; anything deeper is removed. */
 const MAX_DEPTH = 15
 
-/** Members that only people and agents read. */
+/** Members whose text is prose for people and agents. */
 const WORDS: ReadonlySet<string> = new Set(['description', 'title', '$comment'])
 /** Members below which every name is the seller's own. */
 const NAMES: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])

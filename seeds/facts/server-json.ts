@@ -63,7 +63,7 @@ const ServerSchema = v.object({
   packages: entries,
 })
 
-/** What the registry says of a row; anything else is the newest version of an active server. */
+/** The registry's statements about a row; without them, a row is the newest version of an active server. */
 const OfficialSchema = v.object({
   status: v.optional(foreignText, 'active'),
   statusMessage: v.nullish(foreignText, ''),
@@ -88,9 +88,9 @@ export interface RegistryRow {
   official: typeof NO_META
   /** Where a saved row was found, if it says so; a row of the live API is its own source. */
   foundAt: readonly string[]
-  /** The author of the words where it is not the registry. */
+  /** The source of the words, if it is not the registry. */
   reported?: SourceRef
-  /** What it has beyond the registry's members. */
+  /** Facts of the row that the registry has no members for. */
   more?: Pick<Reported, 'tags' | 'evidence' | 'rows'>
 }
 
@@ -139,7 +139,7 @@ function oneOf<const Words extends readonly string[]>(words: Words) {
   )
 }
 
-/** Fields with closed lists of values; any other error of an entry is its shape. */
+/** Refusal reasons for fields with closed lists of values; any other error concerns an entry's shape. */
 const REASONS: Readonly<Record<string, Fault['reason']>> = {
   type: 'unknown_transport',
   'transport.type': 'unknown_transport',
@@ -157,7 +157,7 @@ export function mapInvoke(server: RegistryServer, rules: HostRules) {
     ...(server.remotes ?? []).map((value) => mapRemote(value, rules)),
     ...(server.packages ?? []).map((value) => mapPackage(value, rules)),
   ]
-  // One endpoint is one entry: the first says what it needs.
+  // If several entries have one endpoint, the first stays, with its settings.
   const entries = eachOnce(
     mapped.filter((item) => 'kind' in item),
     keyOf,
@@ -183,7 +183,7 @@ function mapRemote(value: unknown, rules: HostRules): MappedEntry {
   )
 }
 
-/** An address with places is judged by one of its form; a place that nobody declares is refused. */
+/** Judges an address with placeholders by a sample of it; an undeclared placeholder is refused. */
 function findAddressFault(entry: Address, rules: HostRules): Fault | null {
   const allowPlaceholders = rules.allowPlaceholders || isCallersHost(entry)
   return findCallableUrlFault(sampleAddress(entry), { allowPlaceholders })
@@ -349,7 +349,7 @@ function toSettings(values: unknown, names: RegExp): Setting[] {
   return [...byName.values()].slice(0, MAX_SETTINGS)
 }
 
-/** A value meant for everybody; for a secret only its form, such as `Bearer <token>`. */
+/** A value that works for everybody; for a secret only its form, such as `Bearer <token>`. */
 function exampleOf({ value, default: fallback, placeholder }: Input, isSecret: boolean) {
   const given = value ?? fallback ?? placeholder
   if (typeof given !== 'string') return null
@@ -357,7 +357,7 @@ function exampleOf({ value, default: fallback, placeholder }: Input, isSecret: b
   return isSecret && shape === given ? null : toValue(shape)
 }
 
-/** A value is not prose: verbatim or not at all. */
+/** A value is not prose: it is taken verbatim or not at all. */
 function toValue(text: string): string | null {
   const isFine =
     text.trim() !== '' &&

@@ -8,9 +8,9 @@ import type { ProbeReply } from '../../src/domain/probe/finding.ts'
 import { parseJson } from '../../src/domain/wire/json.ts'
 import type { Refusal } from '../facts/map-rows.ts'
 
-/** Sellers read at once; each host one at a time. */
+/** How many hosts are read at once, each with one request at a time. */
 const AT_ONCE = 8
-/** UTF-16 units of all documents of a run together: a list may name as many as it likes. */
+/** Most UTF-16 units of all documents of a run together: a list may name any number of documents. */
 const MAX_LENGTH = 32 * 1024 * 1024
 
 /** Reads addresses from a source or a listing: guarded like the relay, limited, no redirects. */
@@ -80,7 +80,7 @@ export class ReadDocument {
 
 /**
  * Rows that are addresses are replaced by their documents; other rows stay as they are.
- * @param neighboursOf addresses of documents that may be next to one; missing ones do no harm
+ * @param neighboursOf addresses of other documents that may be beside a document; some may be missing
  */
 export async function followAddresses(
   values: readonly unknown[],

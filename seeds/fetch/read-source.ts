@@ -24,12 +24,12 @@ export interface SeedSource {
   sinceParameter?: string
   /** Members under which a page holds its rows, as a list or as an object keyed by name. */
   lists: readonly string[]
-  /** What a page or a line should be, for error messages. */
+  /** The expected content of a page or a line, for error messages. */
   expected: string
   /** Whether a whole text is one row. */
   isRow(value: Record<string, unknown>): boolean
   takesYaml?: true
-  /** The rows of a text of another form; null for any other text. @throws Error for a broken one */
+  /** The rows of a text in the source's own format; null for any other text. @throws Error if it is broken */
   readText?(text: string): unknown[] | null
   /** Member of a saved page with the day it was saved, copied into each row. */
   savedAt?: string
@@ -58,12 +58,12 @@ interface SourcePage extends ReadRows {
 }
 
 const MAX_PAGES = 5000
-/** Most successive pages without rows: a source that exceeds it only claims to have more rows. */
+/** Most successive pages without rows: a source with more such pages only claims to have more rows. */
 const MAX_EMPTY_PAGES = 20
 const MAX_ROWS = 300_000
 const MAX_FILE_BYTES = 64 * 1024 * 1024
 /**
- * All pages together, in UTF-16 units: a parsed source takes three to five times as much memory, and an
+ * Most UTF-16 units of all pages: a parsed source takes three to five times as much memory, and an
  * importer must stay within 512 MiB even if a source never ends.
  */
 const MAX_SOURCE_LENGTH = 64 * 1024 * 1024

@@ -38,7 +38,7 @@ interface ProposedFact {
 
 /**
  * Payees that sources name, or that a 402 on a known operator's own host named. If only this seller
- * is paid there and two sources name the payee, a person may accept it. It counts for nothing
+ * is paid there and two sources name the payee, a person may accept it. Payments to it do not count
  * before the seller's own page names it (`payout_source`), or the seller proves it.
  */
 export const PROPOSED_PAYOUTS: ProposedFact = {
@@ -62,9 +62,9 @@ export const PROPOSED_PAYOUTS: ProposedFact = {
           ? `${others} may be paid there too: only the address's owner can prove who owns it`
           : isOne
             ? `only ${by.join()} named it: a second source must name it too`
-            : page && `it would count at once: if ${page} names it, add it to the file by hand`
+            : page && `payments would count at once: if ${page} names it, add it by hand`
         const advice =
-          'accept it only if the seller names it too, and write that page as payout_source, without which it counts for nothing'
+          'accept it only if a page of the seller names it too, and write that page as payout_source: without it, payments do not count'
         const note = `${by.join(' and ')} named ${first.payee}; ${lacks ?? advice}`
         return [{ file, at: first.at, values: [first.payee], note, lacks }]
       }),
@@ -75,7 +75,7 @@ export const PROPOSED_PAYOUTS: ProposedFact = {
     const end = text.indexOf('\n---', 4)
     const there = /^payout: \[(.+)\]$/m.exec(text.slice(0, end))
     if (there !== null) return text.replace(there[0], `payout: [${there[1]}, ${list}]`)
-    const source = `# ${note.replace(/ named .*/, '')} named it; without payout_source it counts for nothing.`
+    const source = `# ${note.replace(/ named .*/, '')} named it; without payout_source, payments to it do not count.`
     return `${text.slice(0, end)}\n${source}\npayout: [${list}]${text.slice(end)}`
   },
 }
@@ -151,7 +151,7 @@ export function createFactQueue(
     }
     return questions
   }
-  /** The listing's file to write; undefined where the file stays. */
+  /** The listing's file to write; undefined where the file stays as it is. */
   const judge = async ({ id, listing, file }: Question, isAccepted: boolean) => {
     if (!before.has(id)) await list()
     const { written, lacks } = before.get(id) ?? {}
@@ -176,7 +176,7 @@ export function createFactQueue(
 }
 
 function toQuestion({ kind }: ProposedFact, { file, at, values, note, lacks }: Proposal): Question {
-  // Comes up again once nothing is lacking.
+  // The id changes with what is lacking, so the question comes up again once nothing is.
   const requested = [file.id, values, ...(lacks === undefined ? [] : ['lacking'])]
   const [id, why] = [`${kind}-${questionId(requested)}`, `proposed_${kind}`]
   return { id, at, why, from: kind, listing: file.id, note }

@@ -90,7 +90,7 @@ async function settle(
   return [...written, ...toOutcome(row, decision)]
 }
 
-/** Probes a stranger's address under the same rules as a check on the page. */
+/** The client that probes a stranger's address under the same rules as the page /sellers/check. */
 export function createReviewClient(config: Config) {
   const resolver = createResolver(config.DNS_SERVERS)
   return createHttpClient('stranger', { config, resolver, sign: signFromLedger(config) })
@@ -127,7 +127,7 @@ function toLines(row: ReportTable): string[] {
 function toOutcome({ kind, listing_id, receipt }: ReportTable, { decision }: Decision): string[] {
   if (decision === 'refused')
     return [
-      receipt === null ? 'nothing changes; its page says why' : 'the verdict counts as before',
+      receipt === null ? 'nothing changes; its own page says why' : 'the verdict counts as before',
     ]
   if (kind === 'wrong')
     return [`change ${contentFileOf(listing_id ?? '')} by hand: nothing was written`]

@@ -141,7 +141,7 @@ function toLeft(id: string, rows: readonly NamedRow[], { written }: Listed): Req
   return [{ question, rows }]
 }
 
-/** Records which listing rows belong to, where neither their names nor their facts show it. */
+/** Records to which listing rows belong, where neither their names nor their facts show it. */
 async function assign(
   writer: ContentWriter,
   rows: readonly NamedRow[],

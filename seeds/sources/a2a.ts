@@ -49,7 +49,7 @@ export function mapCard(card: AgentCard, rules: MapRules, isOwn: boolean): Mappe
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
 
-/** What an agent reads before it decides to send a message, as evidence, with skills as plain text. */
+/** The card as evidence, with skills as plain text: an agent reads it before it sends a message. */
 export function toInterface(card: AgentCard, now: string) {
   const reported = card.skills.filter(({ name, id, description }) => (name ?? id) && description)
   const { items, isCut } = readSkills(reported)

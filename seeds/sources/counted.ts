@@ -14,7 +14,7 @@ const number = v.optional(
     v.transform(Number),
   ),
 )
-/** Accounts separated by spaces; `/4` after an account that four hosts share. */
+/** Accounts separated by spaces; an account that four hosts share ends in `/4`. */
 const payees = v.optional(
   v.pipe(
     v.string(),
@@ -113,14 +113,14 @@ function parseTable(text: string): object[] {
 const COUNTED = [
   [
     'merona',
-    'settlements that merona counted',
+    'settlements counted by merona',
     'merona',
     'https://github.com/jywy78kgrf-create/merona',
   ],
   ['vet402', 'test purchases of vet402', 'vet402', 'https://github.com/kzmttkc/vet402-delivery'],
   [
     'x402-bazaar-doctor',
-    'transfers that payees received, by x402-bazaar-doctor',
+    'transfers to payees counted by x402-bazaar-doctor',
     'x402_bazaar_doctor',
     'https://github.com/nighshift-labs/x402-bazaar-doctor',
   ],

@@ -87,7 +87,7 @@ function chooseFound(values: readonly unknown[], rules: MapRules): ChosenSeeds {
   return { seeds, refused: [], held: [] }
 }
 
-/** A payee left from a template is a mistake of the seller's, and is reported. */
+/** A placeholder payee, left from a template, is the seller's mistake, and is reported. */
 function toPlaceholders({ target, found: { api, manifest } }: FoundTarget): Refusal[] {
   return [api, manifest].flatMap((document): Refusal[] => {
     const stated = document?.placeholder

@@ -68,7 +68,7 @@ function dayOf({ official: { publishedAt } }: RegistryRow): string | undefined {
   return publishedAt?.slice(0, 10)
 }
 
-/** The registry has one sentence for this, in which sellers name the successor. */
+/** The notice of a deprecated server, with the registry's one sentence, which often names a successor. */
 function toDeprecated({ official: { statusMessage, statusChangedAt } }: RegistryRow) {
   return present({
     at: statusChangedAt ?? undefined,
@@ -76,7 +76,7 @@ function toDeprecated({ official: { statusMessage, statusChangedAt } }: Registry
   })
 }
 
-/** An existing title is used, even if nothing in it is readable: the title is the seller's choice. */
+/** The title, if there is one, even if nothing in it is readable: the title is the seller's choice. */
 function nameOf({ title, name }: RegistryServer): string {
   return toPlainText(title ?? '') === '' ? (name.split('/')[1] ?? '') : (title ?? '')
 }
@@ -253,7 +253,7 @@ function isOwnDomain({ key, facts }: Seed): boolean {
 /**
  * The source of a row's facts. A registry row is its own source; a saved row says where it was
  * found, and the table of sources says whose source that is and whether its text may be copied.
- * @returns why it is not listed, where it is gone, or none of its sources allows copying its texts
+ * @returns why the row is not listed, if its server is gone or no source of it allows copying its texts
  */
 function findSource(
   { server, official: { status, statusMessage }, foundAt, reported }: RegistryRow,

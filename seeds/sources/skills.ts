@@ -147,7 +147,7 @@ export const skills: SeedSource = {
   liveUrl: '',
   lists: ['skills'],
   expected:
-    'rows of repo, path, commit, text and files, or addresses of skills: on GitHub, of a skill.md, of an index.json',
+    'rows of repo, path, commit, text and files, or addresses: of skills on GitHub, of a skill.md, of an index.json',
   isRow: ({ repo, path }) => typeof repo === 'string' && typeof path === 'string',
   readText: parseAddresses,
   fromContent: toListedAddresses,
@@ -157,7 +157,7 @@ export const skills: SeedSource = {
 
 const FRONT_MATTER = /^\ufeff?---[ \t]*\r?\n([\s\S]*?\n)---[ \t]*(?:\r?\n|$)/
 
-/** A plain page, as sellers publish for agents: its title, and its first paragraph. */
+/** The title and first paragraph of a plain page, such as sellers publish for agents. */
 const TITLED =
   /^\ufeff?\s*# +(\S[^\n]*?)\s*\n\s*\n(?:> *)?([^\s#>`|-][^\n]*(?:\n(?:> *)?[^\s#>][^\n]*)*)/
 
@@ -199,7 +199,7 @@ function readSkill(text: string): ReadSkill | Fault {
   }
 }
 
-/** Quotes values with a colon, which many write because their agents read front matter line by line. */
+/** Quotes values with a colon: many authors don't, because their agents read front matter line by line. */
 function quoteColons(yaml: string): string {
   return yaml.replace(
     /^([\w-]+): +([^\s'"[\]{}|>&*!%@#`].*: .*|[^\s'"[\]{}|>&*!%@#`].*:)$/gm,

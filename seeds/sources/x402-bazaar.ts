@@ -29,7 +29,7 @@ import type { SeedSource } from '../fetch/read-source.ts'
 const API = 'https://api.cdp.coinbase.com/platform/v2/x402/discovery'
 const SOURCE = 'cdp_bazaar'
 
-/** The catalogue counts thirty days. */
+/** The catalogue's counts cover thirty days. */
 const WINDOW_MS = 30 * 86_400_000
 
 const NAMED_ENDPOINTS = 4
@@ -45,7 +45,7 @@ const RowSchema = v.object({
   resource: v.pipe(v.string('expected the URL of an endpoint'), v.maxLength(2000)),
   ...foreignTexts('type', 'description', 'serviceName'),
   tags: optionalList,
-  /** How often the catalogue saw it used. */
+  /** How often the catalogue saw the endpoint used. */
   quality: v.optional(
     v.fallback(
       v.nullable(v.object({ l30DaysTotalCalls: counted, l30DaysUniquePayers: counted })),
@@ -93,7 +93,7 @@ function chooseOrigins(values: readonly unknown[], rules: MapRules): ChosenSeeds
   ])
 }
 
-/** An endpoint that can be listed, and why it has no price. */
+/** An endpoint that can be listed, and, if it has no price, the reason. */
 interface Endpoint {
   row: Row
   origin: string
@@ -145,7 +145,7 @@ function mapOrigin(origin: string, endpoints: readonly Endpoint[], rules: MapRul
   )
 }
 
-/** Lists the paid tools of one MCP server as that server, because clients connect to it. */
+/** Lists the paid tools of one MCP server as one listing, because clients connect to the server. */
 function mapServerTools(url: string, endpoints: readonly Endpoint[], rules: MapRules): Mapped {
   const host = URL.parse(url)?.host ?? url
   const rows = endpoints.length
@@ -203,5 +203,5 @@ function pathOf(url: string): string {
   return (URL.parse(url)?.pathname ?? '').replace(/%7B(\w+)%7D/g, '{$1}').replace(/^\/|\/$/g, '')
 }
 
-/** Wallets from sellers' tests, which a catalogue's rows may also name. */
+/** Wallets of one repeated digit, from sellers' tests; a catalogue's rows may name them too. */
 const ONE_DIGIT = /:0x([0-9a-f])\1{39}$/i

@@ -88,7 +88,7 @@ function networksOf({ networks_caip2, networks }: Service): string[] {
   return [...new Set(named.flatMap((network) => toCaip2(network) ?? []))]
 }
 
-/** The lowest and highest price, on every main network that the service names. */
+/** The lowest and highest price, the same on every main network that the service names. */
 function toPrices(service: Service, networks: string[]) {
   const { min_price_usd, assessment, slug: name } = service
   const minPrice = min_price_usd ?? assessment?.price_usd

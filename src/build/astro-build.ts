@@ -84,16 +84,16 @@ export function renderChanged(dir: string): AstroIntegration {
   }
 }
 
-/** A page's file, and the path where it is until it is taken. */
+/** A page's file in the release, and its path until the build moves it there. */
 export type WrittenPage = readonly [file: string, path: string]
 
 /** How many pages are reported at once. */
 const A_BATCH = 32
 
-/** Without a body Astro writes no page: it would only make a folder from which the page is moved. */
+/** What Astro gets for a page that is already written: without a body it writes no file. */
 const NOTHING_LEFT = new Response(null)
 
-/** Astro streams pages where others are rendered on demand, though strings are faster in a build. */
+/** Astro streams pages if any page is rendered on demand; in a build, strings are faster. */
 function renderToStrings(prerenderer: object): void {
   const app: unknown = Reflect.get(prerenderer, 'app')
   if (typeof app === 'object' && app !== null) Reflect.set(app, 'resolveStreaming', () => false)
@@ -121,7 +121,7 @@ export function collectGarbage(): void {
   if (typeof collect === 'function') collect({ flavor: 'last-resort' })
 }
 
-/** Keys of pages, by file; one of these two processes wrote them. */
+/** Keys of pages, by file, as the build or its Astro process wrote them. */
 export function readKeys(path: string): Record<string, string> {
   return v.parse(v.record(v.string(), v.string()), JSON.parse(readFileSync(path, 'utf8')))
 }

@@ -86,7 +86,7 @@ export async function build(settings: BuildSettings): Promise<string> {
   return publish(settings, folder.name)
 }
 
-/** Makes all that needs every listing in memory, and then frees them: rendering needs the memory. */
+/** Makes all that needs every listing in memory, then frees the listings: rendering needs the memory. */
 async function writeData(settings: BuildSettings, { digest, content, ledger, ends, stage }: Parts) {
   const { baseUrl, allowPrivate, issuer, asOf } = settings
   const context = { baseUrl, rules: { allowPrivate }, issuer, asOf, ledger }
@@ -149,7 +149,7 @@ function createContentReader({ contentDir, allowPrivate, asOf, log }: BuildSetti
   }
 }
 
-/** Where the served release may be a damaged one of the same inputs, the new one gets another name. */
+/** Gives the new release another name if the served one has the same inputs but may be damaged. */
 function beginFolder(
   settings: BuildSettings,
   { digest, catalogue }: { digest: string; catalogue: Catalogue },
@@ -162,7 +162,7 @@ function beginFolder(
   return openFolder({ outDir, name, inputs: digested, hasCopies: onData === undefined })
 }
 
-/** Writes pages, their cards, and their search in the browser and on a function host, all at once. */
+/** Writes pages, link cards, and the search for browsers and for a function host, all at the same time. */
 async function writePages(
   pages: Pages,
   { folder, site, pageSearch, release, indexes }: Awaited<ReturnType<typeof writeData>>,

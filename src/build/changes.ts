@@ -53,7 +53,7 @@ export function recordChanges(
   const dir = join(outDir, FOLDER)
   const head = readHead(dir)
   if (head?.release === name) return
-  // A release made by an earlier version has no such file.
+  // A release made by an earlier version has no `content-hashes.ndjson`.
   const data = join(outDir, 'releases', name, 'data')
   const text = readOr(join(data, 'content-hashes.ndjson'))
   if (text === null) return
@@ -131,7 +131,7 @@ function readHead(dir: string): LogHead | null {
   return parsed.success ? parsed.output : null
 }
 
-/** The rows that `others` lacks, as equal lines are equal rows. Null if a line is not a row. */
+/** The rows whose lines are not in `others`. Null if a line is not a row. */
 function parseRows(text: string, others: string | null): Map<string, ContentHash> | null {
   const same = new Set(others?.split('\n'))
   const changed = text.split('\n').filter((row) => row !== '' && !same.has(row))

@@ -72,7 +72,7 @@ function write(path: string, bytes: Uint8Array, to: string, from?: string): void
 
 interface Copied {
   to: string
-  /** Where the same file is, with its copies. */
+  /** Path of the previous release's equal file, beside which its compressed copies are. */
   known: string | null
   size: number
   read(): Uint8Array
@@ -121,13 +121,13 @@ function link(from: string, to: string): number | null {
 /** Brotli 5 would take twice as long as 4 to make a page 7 % smaller; pages have a gzip copy too. */
 const [BROTLI_QUALITY, GZIP_LEVEL] = [4, 5]
 
-/** Programs read the few files above this length whole: they get the best compression. */
+/** Longer files are few, and programs read them whole: they get the best compression. */
 const LONG_FILE_BYTES = 64 * 1024
 const LONG_FILE_LEVEL = 9
 
 /**
  * A window that just holds the whole file: with windows up to 2^16 bytes brotli uses another
- * search, which is faster for small files and finds as much. Few files are larger than 2^18.
+ * search, which is faster for small files and compresses as well. Few files are larger than 2^18.
  */
 const [WINDOW_BITS, LONG_WINDOW_BITS] = [16, 18]
 

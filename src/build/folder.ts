@@ -35,17 +35,17 @@ const KEPT_RELEASES = 3
 /** How much is sent to the thread at once, and how much may wait there (bytes). */
 const BATCH_BYTES = 1 << 18
 const MAX_WAITING_BYTES = 32 << 20
-/** What a file that the thread reads itself counts there. */
+/** The bytes to count for a waiting file that the thread reads itself. */
 const A_PAGE_BYTES = 16 << 10
 
-/** What a build remembers of the last one, besides the files themselves. */
+/** What a build knows of the previous one, besides the files themselves. */
 const MEMORY = 'data/pages.json'
 const MemorySchema = v.strictObject({
   /** Digest of code and settings: keys hold only while it is the same. */
   inputs: v.string(),
   /** What a file, or all files of a folder, were made from. */
   keys: v.record(v.string(), v.string()),
-  /** Files whose names change with their bytes, as far as this release made them: its pages need them. */
+  /** Files named by a hash of their bytes that this release made, and that its pages need. */
   hashed: v.array(v.string()),
 })
 type Memory = v.InferOutput<typeof MemorySchema>

@@ -10,7 +10,7 @@ import { PAGES_WITH_MARKDOWN, ROUTES } from '../domain/wire/routes.ts'
 
 /** Headers that a host adds itself, or sends only where an answer depends on the request. */
 const LEFT_TO_HOST = new Set(['content-type', 'vary'])
-/** Headers that differ per listing: a block for each would make a file of megabytes. */
+/** Part of a header that differs per listing: a block for each would make a file of megabytes. */
 const TWIN_LINK = 'rel="alternate"'
 
 /** A path within some folder, and its block of headers. */

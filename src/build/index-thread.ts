@@ -5,7 +5,7 @@ import { createIndexBuilder, toIndexTables } from '../search/index/build-index.t
 import type { BodyStore, IndexNoun } from '../search/index/index-file.ts'
 import type { OperationPart, SearchDocument } from '../search/index/search-document.ts'
 
-/** A listing's document, and only what differs in its operations' documents; they are merged here. */
+/** A listing's document, and what differs from it in the document of each of its operations. */
 export interface IndexedListing {
   document: SearchDocument
   operations: OperationPart[]
@@ -32,7 +32,7 @@ const indexes = {
 }
 let at = 0
 
-/** How much of the listings' file may be read now, in whole lines; null ends the messages. */
+/** Each message is the length of the listings' file so far, in whole lines; null is the last message. */
 parentPort?.on('message', (end: number | null) => {
   if (end === null) {
     for (const index of Object.values(indexes)) index.finish()
@@ -90,7 +90,7 @@ function beginFile(path: string) {
   }
 }
 
-/** Most rows are in the order of their ids, in which bodies came, so the next body is mostly in the last piece. */
+/** Bodies came in the order of ids, and most rows are in it too, so the next body is usually in the piece read last. */
 function createBodyReader(file: number): BodyStore {
   let piece = Buffer.allocUnsafe(A_PIECE)
   let [start, end] = [0, 0]

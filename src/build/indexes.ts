@@ -57,7 +57,7 @@ export function beginIndexes(
     return thread
   }
   return {
-    /** Passes on the next lines, already written. */
+    /** @param lines the next lines of the listings' file, already written */
     add(lines: Uint8Array): void {
       end += lines.length
       ends.push(end)
@@ -101,7 +101,7 @@ function startThread(root: string, tables: Tables) {
   return { post, ended, end: () => worker.terminate() }
 }
 
-/** What the index has of a listing, and of each of its operations. */
+/** The documents by which a listing and its operations are indexed. */
 export function toIndexedListing(
   listing: DerivedListing,
   entries: readonly OperationEntry[],
@@ -185,7 +185,7 @@ export function toSearchDocument(
   }
 }
 
-/** Payments and answers, as a search filters and sorts by them and as a row states them. */
+/** A listing's payments and answers, as a search filters and sorts by them and as its rows show them. */
 function toPaidFacts(listing: DerivedListing, sources: Catalogue['sources']) {
   const { evidence, trust } = listing
   const { answered, paid: lastPaid } = toKnownDays(listing, sources)

@@ -60,7 +60,7 @@ interface Made {
   entries: readonly OperationEntry[]
 }
 
-/** For the pages of tasks. */
+/** Offers of all listings, for the pages of tasks. */
 const OFFERS = 'data/task-offers.ndjson'
 
 /** A listing's rows in each file of `data` that covers all listings. */
@@ -96,8 +96,8 @@ interface ListingTargets {
 const A_BATCH = 64
 
 /**
- * Writes all that is made from each listing alone, except its page, one listing after the other.
- * What the previous release made from the same inputs is copied from there.
+ * Writes all files that are made from a single listing, except its page, one listing after the other.
+ * Files that the previous release made from the same inputs are copied from there.
  */
 export async function writeListingFiles(
   catalogue: Catalogue,
@@ -152,9 +152,9 @@ function readOffers({ root }: Folder): OfferOfTask[] {
 
 interface Planned {
   listing: DerivedListing
-  /** Its place among the rows of the previous release, if unchanged; else null. */
+  /** The listing's place among the rows of the previous release, if unchanged; else null. */
   place: number | null
-  /** What the next build recognises it by. */
+  /** The id and digests by which the next build recognises the listing. */
   names: RowMemory['listings'][number]
   make(): CompiledListing
 }
@@ -201,7 +201,7 @@ function toMade(listing: DerivedListing, catalogue: Catalogue, compiled: Compile
 const DUMP = { ndjson: ROUTES.listings_dump.path, gz: ROUTES.listings_dump_gz.path }
 const DUMP_FILE = `public${DUMP.ndjson}`
 
-/** True for every 64th id or so, by hash: a part of the dump stays the same whatever listings come before it. */
+/** True for one id in 64, by hash: then a part of the dump does not depend on the listings before it. */
 function endsPart(id: string): boolean {
   return hash('sha256', id) < '04'
 }
@@ -270,7 +270,7 @@ export function toCompiled(
   }
 }
 
-/** Chosen when a listing is compiled; otherwise the home page would have to read every listing in full. */
+/** Computed when a listing is compiled; otherwise the home page would have to read every listing in full. */
 export function toHomeFacts(
   { reported_use, known: { answers } }: ListingView,
   { drift }: CompiledListing['history'],
@@ -310,7 +310,6 @@ function toHistory(
   const { interface: seen, probes = [] } = evidence
   return {
     probes: probes.toSorted((a, b) => (a.at < b.at ? -1 : 1)),
-    // The source of the displayed figures.
     drift: evidence.drift ?? [],
     payments,
     days: trust.evidence === 'no_payment_data' ? [] : (trust.measured.days ?? []),

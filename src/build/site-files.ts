@@ -51,7 +51,7 @@ import { writeNow, writeTrustLedger } from './rows.ts'
 
 const OWN_MARK = new URL('../assets/favicon.svg', import.meta.url)
 
-/** `listing` is written with its group, the others row by row. */
+/** Routes whose files are written while listings are made: `listing` with its group, the others row by row. */
 type WrittenWithRows =
   | 'listing'
   | 'listings_dump'
@@ -131,7 +131,7 @@ export function writeSiteFiles(folder: Folder, site: CompiledSite, catalogue: Ca
   )
 }
 
-/** Tasks that at least one listing does, with all that people say for them. */
+/** Tasks that at least one listing does, each with all words that people use for it. */
 function toTaskWords({ task_pages }: CompiledSite, { tables: { taskWords } }: Catalogue) {
   return task_pages
     .filter(({ sellers }) => sellers > 0)

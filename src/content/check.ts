@@ -118,7 +118,7 @@ function findUnknownTasks({ tasks, taskWords = {}, taskQuestions = {} }: Partial
   )
 }
 
-/** A linked directory is one that nothing is copied from: the table of sources must agree. */
+/** We copy nothing from a directory that we link to: finds rows of the table of sources that differ. */
 function findTakenFrom({ alsoSearch = [], sources = [] }: PartialTables): string[] {
   return alsoSearch.flatMap(({ name, url }) => {
     const rows = sources.filter((row) => hostOf(row.url) === hostOf(url))
@@ -185,7 +185,7 @@ function checkKind({ id, facts }: PartialListing, report: Report): void {
   if (facts.first_party === true && kind !== 'kit')
     report(
       ['first_party'],
-      'expected first_party on kits only: other listings compete in the results',
+      'expected first_party on kits only: any other listing of ours would compete with sellers in the results',
     )
   if (kind !== 'http_api' && http.length > 0)
     report(['http'], 'expected http endpoints on http_api listings only')
@@ -282,7 +282,7 @@ export function findDuplicates(listings: readonly PartialListing[]): Fault[] {
   })
 }
 
-/** Fields that provide the marks other than the listing's own address. */
+/** The field of each mark, except for the listing's own address. */
 const FIELDS: Readonly<Record<string, string>> = {
   operation: 'http',
   remote: 'invoke',
@@ -317,11 +317,11 @@ function createWarner() {
   }
 }
 
-/** Warns of a payout published by listings of different owners: it counts for none until one proves it. */
+/** Warns of a payout that listings of different owners publish: it counts only after one proves it. */
 function checkPayouts(listings: readonly PartialListing[], shared: SharedHosts): Fault[] {
   const toWarning = createWarner()
   const published = listings.flatMap((listing) =>
-    // A payout that no page of the seller names counts for nobody.
+    // A payout that no page of the seller names never counts.
     isOnSiteOf(listing.facts.payout_source, hostOf(listing.facts.url ?? '') ?? '', shared)
       ? (listing.facts.payout ?? []).map((payout, index) => ({ listing, payout, index }))
       : [],
@@ -330,7 +330,7 @@ function checkPayouts(listings: readonly PartialListing[], shared: SharedHosts):
     .filter((rows) => new Set(rows.map(({ listing }) => ownerOf(listing, shared))).size > 1)
     .flatMap((rows) =>
       rows.map(({ listing, payout, index }): Fault => {
-        // A package has no host of its own: its file tells which listing it is.
+        // A package has no host of its own, so its listing is named by its file.
         const others = rows.filter(
           (row) => ownerOf(row.listing, shared) !== ownerOf(listing, shared),
         )

@@ -6,7 +6,7 @@ export interface SchemaFault {
   path: (string | number)[]
   field: string
   message: string
-  /** The key itself is unknown, so the line must be the key's, not the value's. */
+  /** Whether the key itself is unknown: then the line is the key's, not the value's. */
   isUnknownKey: boolean
 }
 

@@ -81,7 +81,7 @@ export function joinContent(parts: ContentParts) {
 function joinOne(joined: JoinedContent, file: WrittenFile, rows: readonly NamedRow[]): void {
   const { id } = file
   const live = rows.filter(({ row }) => row.withdrawn === undefined)
-  // A file with words but no facts needs a source: its listing goes with its last source.
+  // A file with words but no facts needs a source: its listing ends with its last source.
   const isWords = file.facts.url === undefined || file.facts.kind === undefined
   const notice = toWithdrawnNotice(rows)
   if (notice !== null && isWords) {
@@ -138,7 +138,7 @@ function withoutOldPrices(
   return split.map(({ named }) => named)
 }
 
-/** Facts required and known only from the last source stay: a withdrawal must not stop the build. */
+/** Keeps required facts that only the last source had: its withdrawal must not stop the build. */
 function joinLasting(file: WrittenFile, live: readonly NamedRow[], rows: readonly NamedRow[]) {
   const joined = joinListing(file, live)
   return joined.listing === null && live.length === 0 ? joinListing(file, rows) : joined
@@ -193,9 +193,9 @@ function says(value: unknown): boolean {
 }
 
 /**
- * Machine-read facts of a listing. Of two measures, of two sets of signals and of two readings of
- * the seller itself, the newer counts; if they are equally old, our own. The seller's documents
- * fill in operations that a reading did not see; the catalogues' facts about its tools are merged.
+ * Machine-read facts of a listing. If there are two measures, sets of signals or readings of the
+ * seller itself, the newer is used; if both are equally old, our own. The seller's documents fill
+ * in operations that a reading did not see; the catalogues' facts about its tools are merged.
  *
  * @param measured the listing's own evidence file
  * @param rows in order of precedence
@@ -224,7 +224,7 @@ function datedSignals({ signals, measured }: Evidence): Evidence['signals'] {
   return signals && { ...present({ as_of: measured?.as_of }), ...signals }
 }
 
-/** The newest fact; of several, the first. */
+/** The newest fact, or the first of several that are equally new. */
 function newestOf<Fact extends { as_of?: string | undefined }>(
   facts: readonly (Fact | undefined)[],
 ): Fact | undefined {
@@ -246,7 +246,7 @@ function withoutReported({
 }
 
 function uniteInterfaces(read: readonly Interface[]): Interface | undefined {
-  // In these two cases nobody saw the server itself answer.
+  // A catalogue or a server card does not show that the server itself answered.
   const own = read.filter(({ from }) => from !== 'catalog' && from !== 'server_card')
   const [newest, ...older] = own.toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
   if (newest !== undefined) return withDocuments(newest, older)
@@ -296,7 +296,7 @@ function richness(tool: Tool): string {
 }
 
 /**
- * The notice for a listing that its sources withdrew, so that only people describe it, or nobody;
+ * The notice for a listing that every source withdrew, so that at most people still describe it;
  * null where a source still lists it.
  */
 export function toWithdrawnNotice(rows: readonly NamedRow[]) {

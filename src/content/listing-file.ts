@@ -78,7 +78,7 @@ export function readWritten(contentDir: string, rules: UrlRules) {
     else if (parsed.partial !== null) broken.push(parsed.partial)
   }
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
-  // `broken` are the valid fields of files with errors.
+  // `broken` has the valid fields of files with errors.
   return { written: written.sort(byId), broken: broken.sort(byId), faults }
 }
 
@@ -217,7 +217,7 @@ function joinWith(written: WrittenFacts, rows: readonly NamedRow[]): WrittenFact
     written,
     rows.map(({ row }) => row.facts),
   )
-  // At the end, as in a file: a content hash must not depend on whether people or sources named them.
+  // Both go to the end, as in a file: the content hash must not depend on who named them.
   return { ...joined, sources, added: added ?? first }
 }
 

@@ -2,8 +2,8 @@ import { CORE_SCHEMA, floatCoreTag, intCoreTag, load, NOT_RESOLVED, YAMLExceptio
 import { type Document, isMap, isNode, LineCounter, parseDocument } from 'yaml'
 
 /**
- * The YAML that content may use: core schema, unique keys, no aliases, tags or merge keys. It is
- * foreign text, and each of those has been a way to run code, to exhaust memory or to be ambiguous.
+ * The YAML that content may use: core schema, unique keys, no aliases, tags or merge keys. Content
+ * is foreign text, and all that is excluded has been used to run code, exhaust memory or mislead.
  *
  * Known limitations: a text's size is limited where the text is read, not here.
  */
@@ -15,7 +15,7 @@ export interface YamlFault {
 
 type YamlResult = { ok: true; value: unknown } | { ok: false; fault: YamlFault }
 
-/** Numbers that a reader may take for different ones: YAML reads `012` as twelve, a C programmer as ten. */
+/** Numbers that readers understand differently: YAML reads `012` as twelve, a C programmer as ten. */
 const ODD_NUMBER = /^[-+]?0[xXoO\d]/
 
 const SCHEMA = CORE_SCHEMA.withTags(

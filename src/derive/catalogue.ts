@@ -149,7 +149,7 @@ function createEvidenceReader({ evidence, tables }: Content, { moved }: LedgerFa
   return (id: string) => keep({ ...evidence.get(former.get(id) ?? ''), ...evidence.get(id) })
 }
 
-/** Uses that nobody pays for. */
+/** Counts of use that do not show payments. */
 const UNPAID_USES: ReadonlySet<string> = new Set(['calls', 'downloads', 'stars'])
 
 /** In a directory without payments, nobody counts what was paid. */
@@ -184,7 +184,6 @@ function toDrifted(
 }
 
 interface Placed {
-  /** Names of listed servers. */
   files: readonly ListingFile[]
   optedOut: readonly ListingFile[]
   /** Moves announced by owners. */
@@ -225,7 +224,7 @@ function toGone({ tombstones }: Content, { files, optedOut, moved, baseUrl }: Pl
   return [...buried, ...out].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** Our own rows may name this directory's address. */
+/** Puts this directory's address into our own rows of the table of sources. */
 function placeTables(tables: Tables, baseUrl: string): Tables {
   const sources = tables.sources.map((row) => ({
     ...row,
@@ -261,8 +260,8 @@ function readGoneServers(
 const CASH_LIKE_CATEGORY = 'offramp_giftcards_payouts'
 
 /**
- * Payments that this service saw itself, by listing id. A seller of money equivalents vouches for
- * nobody, even if a person put it on the list: its buyers may have given nothing away.
+ * Scores from the payments that this service saw itself. A seller of money equivalents vouches for
+ * nobody, even if a person put it on the list: its buyers may not have spent anything.
  */
 function judgeSales(
   files: readonly ListingFile[],

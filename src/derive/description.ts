@@ -26,7 +26,7 @@ for (const rule of ['fence', 'code_block']) {
       render(tokens, at, options, env, self).replace('<pre>', '<pre tabindex="0">')
 }
 
-/** The page's own headings are h1 and h2; a description's start below them. */
+/** The page's own headings are h1 and h2; a description's headings start below them. */
 const FIRST_HEADING_LEVEL = 3
 
 /**

@@ -61,7 +61,7 @@ const readPayoutFacts: Read<PayoutFacts[]> = ({ listings, tables }, ledger, base
       const place = isClaimed(file, ledger, baseUrl) ? ledger.claimed.get(id) : undefined
       const host = hostAt(file, baseUrl) ?? ''
       const { sharedHosts } = tables
-      // The owner of a proved repository speaks for no other page of the code host.
+      // Whoever proved a repository owns only that page of the code host.
       const owner = place?.includes('/') === true ? place : ownerAt(host, sharedHosts)
       const isSeed = seeds.has(owner)
       const published = isOnSiteOf(facts.payout_source, host, sharedHosts) ? facts.payout : []
@@ -140,7 +140,7 @@ function toTies({ id, owner, published, proven, isSeed = false }: PayoutFacts) {
  */
 function findOwners(tied: readonly Tie[]): Set<string> {
   const ownersOf = (ties: readonly Tie[]) => new Set(ties.map(({ owner }) => owner))
-  // Two owners that both signed with the wallet both hold it.
+  // If two owners signed with the wallet, both hold it.
   const provers = ownersOf(tied.filter(({ isProven }) => isProven))
   const seeds = ownersOf(tied.filter(({ isSeed }) => isSeed))
   const publishers = ownersOf(tied)
@@ -163,7 +163,7 @@ export function listPayees(
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([payee, ties]) => ({
       payee,
-      // Two owners that both signed with the wallet count as one: its holder.
+      // If two owners signed with the wallet, both count as one: the wallet's holder.
       owner: ties.map(({ owner }) => owner).sort()[0] ?? '',
       proof: ties.some(({ isProven }) => isProven) ? 'signature' : 'published',
       listings: ties.map(({ id }) => id).sort(),

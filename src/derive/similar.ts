@@ -32,8 +32,8 @@ export function createSimilarFinder(
     const keys = (listing: DerivedListing) => [...new Set(keysOf(listing))]
     return { weight, keys, groups: groupBy(organic, keys) }
   })
-  // Positions instead of listings, and one array of scores for all calls: with 15,000 listings, a
-  // map for each call and a sort of all related listings took a third of the build's own time.
+  // Kept as positions, with one array of scores for all calls: with 15,000 listings, a map for each
+  // call and a sort of all related listings took a third of the build's own time.
   const scores = new Float64Array(organic.length)
   const best = createBest(organic)
   return (listing) => {

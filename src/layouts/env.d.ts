@@ -13,13 +13,13 @@ declare namespace App {
     texts: import('../domain/derived/tables.ts').SiteTexts
     /** `BASE_URL`, as in `texts`: the code of the pages is the same for every address. */
     base_url: string
-    /** Listings the query names, side by side; absent where no function serves the page. */
+    /** The listings to compare that the query names; absent where no function serves the page. */
     chosen?: import('../components/compare/versus.ts').ChosenListings | undefined
     /** The outcome of a report, or the empty form; absent where no function serves the page. */
     reported?: import('../domain/sellers/report.ts').ReportPage | undefined
     /** The linter's report on the address in the query; absent without functions. */
     checked?: import('../domain/sellers/lint.ts').CheckAnswer | undefined
-    /** What a seller sees of their listings, or that nobody is signed in; absent where no function serves the page. */
+    /** A seller's own listings, or the fact that nobody is signed in; absent where no function serves the page. */
     dashboard?: import('../domain/views/seller-views.ts').DashboardPage | undefined
     /** The sign-in form of sellers, or its outcome; absent without functions. */
     signIn?: import('../domain/views/seller-views.ts').SignInPage | undefined

@@ -1,6 +1,6 @@
 import { keep, readKept } from '../components/frame/kept.ts'
 
-/** On every page: copy buttons, and a key to the search box for people without a mouse. */
+/** On every page: copy buttons, and a key that opens the search box, for people without a mouse. */
 document.addEventListener('click', (event) => {
   const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null
   if (button instanceof HTMLButtonElement) void copyFrom(button)

@@ -55,7 +55,7 @@ describe('payouts that the 402 of a known operator named', () => {
     if (item !== undefined) await settleOne(queue, item, { decision: 'accepted', reason: '' })
     const text = readFileSync(join(folder.dir, 'listings/x402/known.md'), 'utf8')
     expect(text).toContain(
-      `\n# its 402 named it; without payout_source it counts for nothing.\npayout: ["${payout}"]\n---`,
+      `\n# its 402 named it; without payout_source, payments to it do not count.\npayout: ["${payout}"]\n---`,
     )
     expect(await queue.list()).toEqual([])
   })

@@ -29,7 +29,7 @@ const MAX_EXAMPLE = 240
 
 type Kit = Pick<KitView, 'kind' | 'url' | 'auth' | 'operations' | 'tools' | 'skills'>
 
-/** Known limit: of a nested schema only the outer fields are listed; kit.json has the whole schema. */
+/** Known limit: only the outer fields of a nested schema are listed; kit.json has the whole schema. */
 export function toCallRows(kit: Kit): CallRows | null {
   if (kit.tools.length > 0) return firstOf('Tools', kit.tools.map(toToolRow))
   if (kit.skills.length > 0) return firstOf('Skills', kit.skills.map(toSkillRow))
@@ -102,10 +102,10 @@ function toToolRow(tool: Kit['tools'][number]): CallRow {
   }
 }
 
-/** Page words for fields that may be a guess, where the field's name is no such word. */
+/** Words for fields that may be a guess; a field that is not here is shown by its name. */
 const WORDS: Partial<Record<string, string>> = { params: 'inputs', url: 'address', safe: 'effect' }
 
-/** Access types for which a listed price with no note on access needs no key. */
+/** If a listing has a price and no note on access, these access types need no key. */
 const NO_KEY = new Set<Kit['auth']['type']>(['payment', 'none', 'unknown'])
 
 function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit) {
@@ -119,7 +119,7 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
     price: price === undefined ? null : toUnitPriceText(price),
     /** What a call changes, and the result of our probe's own call. */
     tags: [...toEffectTags(operation), ...(seenTag === null ? [] : [seenTag])],
-    /** Only in the first rows, and only the first ones; kit.json has them all. */
+    /** The first parameters, and only in the first rows; kit.json has all. */
     params: [
       ...params.map((param) => ({
         name: param.name,

@@ -57,7 +57,7 @@ function toRow({ label, cells, isMixed = false }: ReturnType<ToRows>[number]) {
 /** The value of one listing in one row. */
 interface VersusCell {
   text: string
-  /** No value: not counted as a fact, and not a fault. */
+  /** Whether the listing has no value here, which is not a fault. */
   isMissing: boolean
   /** Set where the text is a price; the lowest of a row is marked. */
   usd?: number

@@ -14,7 +14,7 @@ interface Words {
 const WORDS: Readonly<Record<(typeof PROTOCOL_ENDPOINTS)[ProtocolEndpointId]['protocol'], Words>> =
   {
     MCP: {
-      note: 'Streamable HTTP without sessions, in the current revision and the former ones. Eight tools, a prompt, and each listing as a resource directory://listing/<id>; call_listing takes x402 and MPP payments in _meta, and gives the receipt of the directory back there.',
+      note: 'Streamable HTTP without sessions, in the current revision and the former ones. Eight tools, a prompt, and each listing as a resource directory://listing/<id>; call_listing takes x402 and MPP payments in _meta, and returns the directory’s receipt there.',
       bare: 'Streamable HTTP without sessions, in the current revision and the former ones. Eight tools, a prompt, and each listing as a resource directory://listing/<id>.',
       example: rpc('{base}/mcp', 'tools/call', {
         name: 'search_listings',
@@ -22,7 +22,7 @@ const WORDS: Readonly<Record<(typeof PROTOCOL_ENDPOINTS)[ProtocolEndpointId]['pr
       }),
     },
     A2A: {
-      note: 'JSON-RPC of 1.0, and of 0.3 where no A2A-Version is sent. A message is a search, a data part adds its filters, the answer is one message; streaming and tasks are not offered.',
+      note: 'JSON-RPC of A2A 1.0, or of 0.3 if no A2A-Version is sent. A message is a search; a data part adds filters, and the answer is one message. Streaming and tasks are not offered.',
       example: rpc('{base}/a2a', 'message/send', {
         message: {
           kind: 'message',
@@ -33,16 +33,16 @@ const WORDS: Readonly<Record<(typeof PROTOCOL_ENDPOINTS)[ProtocolEndpointId]['pr
       }),
     },
     'MCP registry API': {
-      note: 'The read API of the MCP registry over our MCP listings, for clients that look there. Trust is under our own _meta key. With updated_since, servers that left are listed as deleted.',
-      bare: 'The read API of the MCP registry over our MCP listings, for clients that look there. With updated_since, servers that left are listed as deleted.',
+      note: 'Our MCP listings through the read API of the MCP registry, for clients of registries. Trust is under our own _meta key. With updated_since, removed servers are listed as deleted.',
+      bare: 'Our MCP listings through the read API of the MCP registry, for clients of registries. With updated_since, removed servers are listed as deleted.',
       example: "curl -s '{base}/v0.1/servers?search=postgres&limit=5'",
     },
     'x402 discovery': {
-      note: 'Our paid operations in the format of x402 discovery. accepts has the offers that the seller’s own 402 made to our probe; until then it is empty, and extensions has what was published. Where a path takes values, resource has :name.',
+      note: 'Paid operations of our listings in the format of x402 discovery. accepts has the offers that the seller’s own 402 made to our probe; before a probe it is empty, and extensions has what was published. Where a path takes values, resource has :name.',
       example: "curl -s '{base}/discovery/search?query=web+search&limit=5'",
     },
     ARD: {
-      note: 'ARD 0.91. The manifest names this directory; a search finds listings, by text and by terms of any namespace that @context binds. We ask and name no other registry, whatever federation says, and have no explore.',
+      note: 'ARD 0.91. The manifest names this directory; a search finds listings, by text and by terms of any namespace that @context binds. We neither search nor name other registries, whatever federation says, and do not offer explore.',
       example: `curl -s '{base}/ard/search' -H 'content-type: application/json' -d '{"query":{"text":"web search"}}'`,
     },
     'AI Catalog': {
@@ -50,19 +50,19 @@ const WORDS: Readonly<Record<(typeof PROTOCOL_ENDPOINTS)[ProtocolEndpointId]['pr
       example: "curl -s '{base}/.well-known/ai-catalog.json'",
     },
     'RFC 9727': {
-      note: 'Where our APIs are described, as a linkset.',
+      note: 'Links to the descriptions of our APIs, as a linkset.',
       example: "curl -s '{base}/.well-known/api-catalog'",
     },
     'llms.txt': {
-      note: 'For models that read text: the endpoints and categories, and every listing in a line.',
+      note: 'For models that read text: the endpoints, the categories, and every listing on one line.',
       example: "curl -s '{base}/llms.txt'",
     },
     Feeds: {
-      note: 'What changed of a listing, or of the first fifty results of a search, as Atom or JSON Feed.',
+      note: 'Changes of a listing, or of the first fifty results of a search, as Atom or JSON Feed.',
       example: "curl -s '{base}/search.json?q=web+search'",
     },
     Markdown: {
-      note: 'Every listing, category and comparison as Markdown, by its suffix or by Accept: text/markdown.',
+      note: 'Every listing, category and comparison as Markdown: add .md to its address, or send Accept: text/markdown.',
       example: "curl -s '{base}/category/web_search.md'",
     },
   }

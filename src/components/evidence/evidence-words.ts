@@ -132,7 +132,7 @@ export function toSettlementBars(days: readonly Day[]) {
   }
 }
 
-/** That many days up to a day, oldest first. @param last milliseconds since the epoch */
+/** The days up to `last` and including it, oldest first. @param last milliseconds since the epoch */
 export function toDates(last: number, length: number): string[] {
   return Array.from({ length }, (_, index) =>
     new Date(last - (length - 1 - index) * DAY_MS).toISOString().slice(0, 10),
@@ -151,12 +151,12 @@ const MICRO = 1_000_000
 const VERDICT_WORDS: Record<Verdict, string> = {
   counted: 'Counts',
   self_payment: 'Left out: paid itself',
-  funded_by_payout: 'Left out: had money of the seller',
-  round_trip: 'Left out: most went back',
+  funded_by_payout: 'Left out: paid with the seller’s money',
+  round_trip: 'Left out: most of it went back',
   burst_cohort: 'Left out: one hand, many wallets',
   nothing_paid: 'Left out: moved nothing',
-  payee_not_owned: 'Left out: nobody’s payee here',
-  payer_untraced: 'Waits: payer not traced yet',
+  payee_not_owned: 'Left out: payee of no listing',
+  payer_untraced: 'Not counted yet: payer not traced',
 }
 
 type History = Pick<ListingHistory, 'probes' | 'drift' | 'payments'>
@@ -255,7 +255,7 @@ export function toSignalWords(signals: ListingView['signals']): [label: string, 
   const day = Object.entries(signals).find(
     ([key]) => key.endsWith('_as_of') && `${key.slice(0, -'as_of'.length)}status` in signals,
   )?.[1]
-  // A number without its day says nothing.
+  // A number means nothing without its day.
   return own.length === 0 || day === undefined
     ? own
     : [['Seen on', String(day).slice(0, 10)], ...own]

@@ -16,7 +16,7 @@ export function toHomeLists(listings: readonly Listed[], length: number) {
   return {
     /** Listings with a payment-verified score, highest first. */
     trusted: ranked.filter(({ trust }) => trust.score !== null).slice(0, length),
-    /** The first listings in the usual order, for a directory in which nobody counts anything. */
+    /** The first listings in the usual order, for a directory without any counts. */
     first: ranked.slice(0, length),
     /** Listings with the most payments counted by others, then by downloads and stars. */
     known: outside
@@ -50,8 +50,8 @@ function toChanged(outside: readonly Listed[]) {
 }
 
 /**
- * Tasks that at least two listings do at a known price: those that somebody sells first, the most
- * offered before others.
+ * Tasks that at least two listings do at a known price. Tasks that somebody sells come first; within
+ * both groups, those with the most sellers.
  */
 export function toTaskChoices(
   tasks: readonly TaskPage[],
@@ -78,7 +78,7 @@ export function toTaskChoices(
     )
 }
 
-/** The first offer, as on the task's page, the first paid offer, and lines with a measurement. */
+/** The lines of a task's card: its first offer, the first paid one, the fastest, and the most paid. */
 function toChoices(
   first: TaskOffer,
   usd: number,
@@ -109,7 +109,7 @@ function findBest(
 
 const MOST = 4
 
-/** Tasks that at least one listing does, far apart in their table; empty where the table has none. */
+/** A few tasks that listings do, far apart in the table of tasks; empty if nobody does any. */
 export function toTaskLinks(tasks: readonly TaskPage[]): TaskPage[] {
   const done = tasks.filter(({ sellers }) => sellers > 0)
   const step = Math.ceil(done.length / MOST)

@@ -34,7 +34,7 @@ export function toListingPage(
     get sources() {
       return toSourceLines(listing.view, site.sources.sources)
     },
-    /** Key of the rest, except tables; listings are represented by their keys. */
+    /** What the page is made from, except tables; listings are represented by their keys. */
     madeFrom: [listing.key, similar.map(({ key }) => key)],
   }
 }
@@ -63,7 +63,7 @@ export function toSourceLines(
       name: row?.name ?? id,
       text,
       href: first.get(id)?.ref ?? '',
-      /** Empty where the text already names it. */
+      /** The source's licence; empty where the text already names it. */
       license: short !== '' && text.includes(short) ? '' : license,
       /** The facts that the listing has from this source; empty where people wrote all of them. */
       says: toSaysText(first.get(id) ?? {}),

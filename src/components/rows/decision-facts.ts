@@ -83,14 +83,14 @@ function toRails({ pricing, auth }: ListingView): DecisionFact[] {
   const shown = names.slice(0, MOST_NETWORKS).join(', ')
   const more = names.length > MOST_NETWORKS ? ` and ${names.length - MOST_NETWORKS} more` : ''
   const chains = shown === '' ? 'no chain named' : shown + more
-  // Such a caller needs nothing but payment, so access has no cell of its own.
+  // With this access a caller needs nothing but payment, so access has no cell of its own.
   const note = auth.type === 'payment' ? `${chains}; ${ACCESS_TEXTS.payment[1]}` : chains
   return [factOf('Pays with', pricing.rails.join(', '), note)]
 }
 
 const MOST_NETWORKS = 5
 
-/** Where it runs, in words. */
+/** Where a listing runs, in words. */
 export function runsText(view: Pick<ListingView, 'kind' | 'invoke'>): string {
   const remote = hasRemoteEndpoint(view)
   if (view.invoke.some((one) => one.kind === 'mcp_package'))
@@ -164,8 +164,8 @@ export const OUTCOME_WORDS = {
   gated: ['Asked for a key', 'It works with one'],
   wrong_protocol: ['Answered, not as listed', 'Clients may fail here too'],
   dead: ['No good answer', 'It may be down'],
-  unprobeable: ['Could not be called', 'That says nothing of the service'],
-  unknown: ['No result', 'That says nothing of the service'],
+  unprobeable: ['Could not be called', 'That says nothing about the service'],
+  unknown: ['No result', 'That says nothing about the service'],
 } as const
 
 function toProbe(

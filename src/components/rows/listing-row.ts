@@ -13,7 +13,7 @@ import type { TrustSummary } from '../../domain/views/trust-view.ts'
 import { present } from '../../domain/wire/json.ts'
 import { hasRemoteEndpoint } from '../../domain/wire/vocabulary.ts'
 
-/** A row of an answer or of a list. */
+/** A row of a search's answer or of a list. */
 export interface ListingRow extends Omit<PageResponse['results'][number], 'call' | 'explain'> {
   /** What its callers are charged, in words, where no price is known. */
   cost?: string | undefined
@@ -21,7 +21,7 @@ export interface ListingRow extends Omit<PageResponse['results'][number], 'call'
   trust_note?: string
   /** Replaces the kind in a list whose rows all have the same kind. */
   place?: string
-  /** Where it runs, in a word. */
+  /** Where the listing runs, as one word. */
   runs?: string
   is_ours?: boolean
 }
@@ -45,20 +45,20 @@ export function toListingRow(view: Brief, { payments, trust }: RowSwitches): Lis
 
 type RowSwitches = Pick<Switches, 'payments' | 'trust'>
 
-/** Where it runs, in a word. */
+/** Where a listing runs, in a word or two. */
 export function toPlace(view: Brief): string {
   if (view.kind === 'kit') return 'a guide'
   return hasRemoteEndpoint(view) ? 'hosted' : 'locally'
 }
 
 function toCost(view: Brief): string | undefined {
-  // The account that it needs is named as its access.
+  // The account that the caller needs is shown as the listing's access.
   if (chargeOf(view) === 'own_account') return 'free to run'
   const text = toCostText(view)
   return text === UNPUBLISHED ? undefined : text
 }
 
-/** Stands beside a score whose buyers no independent seller vouches for. */
+/** The note beside a score if no independent seller vouches for its buyers. */
 export const UNVOUCHED = 'nobody vouches for its buyers'
 
 /** @example toTrustNote(trust) → 'low sample, nobody vouches for its buyers' */

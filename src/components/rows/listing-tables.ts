@@ -8,7 +8,7 @@ const ROWS_PER_PAGE = 25
 /** Data of one static page of a kind or of a category. */
 export interface ListingTable {
   page: Page<KeyedRow>
-  /** Which values the whole table has, for describing its order. */
+  /** Which values occur in any row, for the sentence that describes the table's order. */
   has: { trust: boolean; prices: boolean; places: boolean }
   orders: ReturnType<typeof toOrders>
 }
@@ -46,7 +46,7 @@ export function toTablePages<Props extends Record<string, unknown>>(
   )
 }
 
-/** Other orders of the same listings, as far as some listing has a value for them. */
+/** Other orders of the same listings, each only if a listing has a value for it. */
 export function toOrders(rows: readonly Pick<KeyedRow, 'brief'>[], payments: boolean) {
   const orders = [
     ['price', 'Price', payments && rows.some(({ brief }) => listedPriceOf(brief) !== null)],

@@ -1,7 +1,7 @@
 import type { Kind } from '../../domain/wire/vocabulary.ts'
 
 /**
- * Up to two letters that stand for a listing where others would show a logo: the first letters of
+ * Up to two letters that a listing without a logo shows instead: the first letters of
  * its first two words, or the first two letters of a single word. Other scripts give one character.
  * @example toMonogram('Fair Weather') → 'FW'; toMonogram('GitHub') → 'Gi'; toMonogram('天気') → '天'
  */

@@ -11,7 +11,7 @@ let chosen = readChosen()
 
 const tray = document.querySelector<HTMLFormElement>('[data-tray]')
 const add = document.querySelector<HTMLElement>('[data-add-compared]')
-// Adding to a shown comparison chooses its listings; opening it only reads.
+// A click on "add" chooses the shown comparison's listings; opening a comparison does not.
 add?.addEventListener('click', () => choose(add.dataset.addCompared?.split(',') ?? []))
 if (tray) start(tray)
 

@@ -30,7 +30,7 @@ function start(box: HTMLInputElement, suggest: HTMLElement): void {
   document.addEventListener('pointerdown', leave)
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || suggest.hidden) return
-    // The browser would also empty the box.
+    // Otherwise the browser would empty the box too.
     event.preventDefault()
     suggest.hidden = true
     box.focus()

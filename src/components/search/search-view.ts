@@ -67,7 +67,7 @@ const OPEN_ROWS = 3
 
 type Hit = { row: ListingRow } | { domain: string | undefined; rows: ListingRow[] }
 
-/** Folds rows after the third of one domain, at the place of the first; not where all rows share one domain. */
+/** Folds each domain's rows after its third into the fourth's place; none if all rows share one domain. */
 function foldDomains(rows: readonly ListingRow[]): Hit[] {
   const byDomain = Map.groupBy(rows, ({ domain }) => domain)
   if (byDomain.size < 2) return rows.map((row) => ({ row }))
@@ -85,7 +85,7 @@ function toFeedPath(path: string): string | null {
   return query === undefined ? null : `/search.atom?${query}`
 }
 
-/** A note in pieces: words, and links that replace parameters and pages. */
+/** A piece of a note: words, or a link in place of a parameter or an API address. */
 type NotePiece = string | { text: string; path: string }
 
 /** Where notes link to when something is missing. */
@@ -118,7 +118,7 @@ function toNoteViews(form: SearchForm, answer: Found, names: Names): NotePiece[]
 
 /** Says what the order counts, because a row's own line may state other payments. */
 const PAID_ORDER =
-  'By the settlements that anybody counted in 180 days, an equal part where services share an address; then by calls.'
+  'Ordered by the settlements that anybody counted in 180 days, then by calls. Services that share an address get equal parts.'
 
 /** Links each of the words to a search. */
 function toWordLinks(note: string): NotePiece[] {
@@ -157,7 +157,7 @@ function toSuggestedLinks(form: SearchForm, { suggested = [] }: Found, names: Na
   })
 }
 
-/** Passes the searched address along. */
+/** The address of the report form, with the searched address filled in. */
 function toFormPath({ q = '' }: SearchForm): string {
   return q.includes('.') ? reportPath('new', q) : FORM
 }
@@ -225,7 +225,7 @@ function toChips(form: SearchForm, names: Names) {
   })
 }
 
-/** Nobody reads a facet's list with more values. */
+/** How many values of a facet are shown at once: nobody reads a longer list. */
 const MOST_OPEN = 8
 
 /** Lists of choices, with the number of results of each. */
@@ -248,7 +248,7 @@ function toFacetViews(
       return {
         label,
         options: options.filter(isOpen),
-        /** Rarely used values, one step further. */
+        /** Rarely used values, shown after a click. */
         more: options.filter((option, place) => !isOpen(option, place)),
       }
     })

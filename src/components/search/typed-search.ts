@@ -32,7 +32,7 @@ export async function fetchSearch(path: string, signal: AbortSignal): Promise<Do
   return signal.aborted || found.querySelector('[data-notes]') === null ? null : found
 }
 
-/** Replaces the former answer; an opened list stays open. A refusal leaves the rows. */
+/** Replaces the former answer; an opened list stays open. If the search was refused, the rows stay. */
 export function showParts(place: HTMLElement, found: Document, most = Number.POSITIVE_INFINITY) {
   const isRefused = found.querySelector('[data-refused]') !== null
   const open = [...place.querySelectorAll('details[open]')].map(facetOf)

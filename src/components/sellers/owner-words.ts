@@ -76,7 +76,7 @@ type Published = Pick<ListingView, 'status' | 'tiers'>
 export function toNextSteps({ status, tiers }: Published) {
   const isShown = status === 'claimed'
   const missing = tiers.not_yet
-    // Its reason is a missing claim, which the next build resolves.
+    // Until the next build, Verified is missing only because the published listing has no claim yet.
     .filter(({ id }) => id !== 'verified' || isShown)
     .map(({ id, reason }) => ({
       isKnown: false,
@@ -213,7 +213,7 @@ export function toPayoutState({ published, counts, proven_at }: KnownPayout) {
 }
 
 const CONTESTED =
-  'Listings on other domains name it too. Payments to it count for no listing until its holder proves it.'
+  'Listings on other domains name it too. Payments to it do not count for any listing until its holder proves it.'
 const UNCONTESTED =
   'Payments to it count as long as nobody else names it. Once you prove it, it is only yours, and payments made without our relay can count too.'
 const UNPUBLISHED =

@@ -28,7 +28,7 @@ export function toOfferFacts(
   ]
 }
 
-/** When the seller last answered us and was last paid; else what others saw, once. */
+/** When the seller last answered us and was last paid; if we saw neither, one fact that others saw. */
 function toSeen(
   { answered, paid }: TaskOffer,
   listed: Parameters<typeof toOfferFacts>[1],

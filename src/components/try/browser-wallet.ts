@@ -8,8 +8,8 @@ import { isJsonObject } from '../../domain/wire/json.ts'
  * Security model: the wallet is the person's own browser extension (EIP-1193). Only it has keys; it
  * shows what it is to sign and may refuse. This page requests an address, a chain and one
  * signature of an EIP-3009 transfer of exactly the amount the seller asked, to the payee the page
- * shows, and only below the ceiling the person set. Which coin is signed for is ours to say, from the
- * table of coins. An offer that is incomplete, or not understood, never reaches the wallet.
+ * shows, and only below the ceiling the person set. The coin is always one of our own table of coins,
+ * never the offer's word. An offer that is incomplete, or not understood, never reaches the wallet.
  *
  * Known limitations: EVM chains and the scheme `exact` with EIP-3009; a contract wallet may sign what a
  * seller cannot check.
@@ -51,14 +51,14 @@ export function findPayFault({ offer, chain, usd }: RequestedOffer, maxUsd: numb
   if (typeof offer.payTo !== 'string' || !/^0x[0-9a-f]{40}$/i.test(offer.payTo))
     return 'The seller names a payee that is not an address, so nothing can be signed.'
   if (usd === null || amountOf(offer) === null)
-    return 'We do not know what this amount of this coin is worth, so we ask no wallet for it.'
+    return 'We do not know what this amount of this coin is worth, so we do not request a signature.'
   if (coinOn(chain) === null) return 'The coin of this network takes no signature of this kind.'
   return usd <= maxUsd
     ? null
     : `The seller asks ${toUsd(usd)}, more than your ceiling of ${toUsd(maxUsd)}.`
 }
 
-/** The amount in smallest units; null where the seller names none, or two. */
+/** The amount in smallest units; null where the seller names no amount, or two different ones. */
 function amountOf({ amount, maxAmountRequired }: Record<string, unknown>): string | null {
   const requested = [amount, maxAmountRequired].filter((each) => each !== undefined)
   const [first] = requested
@@ -66,7 +66,7 @@ function amountOf({ amount, maxAmountRequired }: Record<string, unknown>): strin
   return isOne && typeof first === 'string' && /^[1-9]\d{0,29}$/.test(first) ? first : null
 }
 
-/** The domain that is signed for a network's dollar coin, from our own table. */
+/** The EIP-712 domain of a network's dollar coin, from our own table. */
 function coinOn(chain: string) {
   const coin = usdAssetOf(chain, { allowTestCoins: true })
   return coin?.domain == null ? null : { ...coin.domain, verifyingContract: coin.address }
@@ -74,7 +74,7 @@ function coinOn(chain: string) {
 
 /**
  * Has the wallet sign once.
- * @param offer one in which `findPayFault` finds no fault
+ * @param offer an offer in which `findPayFault` finds no fault
  * @returns the header that pays the offer
  * @throws the wallet's error, for instance when the person refuses
  */

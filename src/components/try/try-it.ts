@@ -21,8 +21,8 @@ type Operation = KitView['operations'][number]
 const MAX_READ = 2_000_000
 
 /**
- * Puts the form of an operation in place of its button; for a page's main button, where the page has
- * room. The price of a paid operation is requested at once; the form is filled with the example.
+ * Puts the form of an operation in place of its button; the form of a page's main button goes where
+ * there is room. The price of a paid operation is requested at once; the example fills the form.
  */
 export async function openTry(button: HTMLElement): Promise<void> {
   const { try: key = '' } = button.dataset
@@ -95,7 +95,7 @@ async function ask(form: HTMLFormElement, tried: Tried): Promise<HTMLElement> {
   )
 }
 
-/** The seller's terms as our prober reads them from its 402, where this page cannot pay. */
+/** Where this page cannot pay: the seller's terms, as our prober reads them from the seller's 402. */
 async function askProber(kit: KitView, operation: Operation | undefined): Promise<HTMLElement> {
   const url = operation?.example.url ?? kit.url
   const response = await fetch(`${ROUTES.lint.path}?${new URLSearchParams({ url })}`)
@@ -135,7 +135,7 @@ interface Payable extends Tried {
   terms: RequestedTerms
 }
 
-/** The form listens for clicks because its buttons are drawn later. The last 402 is the one that is paid. */
+/** The form listens for clicks because its buttons are drawn later. Only the last 402 can be paid. */
 function listenForPay(form: HTMLFormElement, payable: Payable): void {
   form.onclick = ({ target }) => {
     const at = target instanceof HTMLElement ? target.dataset.pay : undefined
