@@ -94,7 +94,7 @@ export interface CompiledSite {
   not_listed: NotListed[]
   also_search: Tables['alsoSearch']
   texts: SiteTexts
-  /** Separate registries, by policy. */
+  /** The separate registry of MCP servers of each policy. */
   policies: PolicyView[]
   /** The directory's own drawing, as SVG; null where it has none. */
   mark: string | null

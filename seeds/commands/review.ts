@@ -61,7 +61,7 @@ const OPTIONS = {
 
 /**
  * `npm run review`: shows what waits for a decision, and settles it.
- * @param args without the program's own name
+ * @param args the arguments after the program's own name
  * @throws UsageError that says what would be right
  */
 export async function review(args: readonly string[]): Promise<void> {
@@ -196,7 +196,7 @@ async function act(queue: Queue, options: Options, place: ReviewPlace): Promise<
   await settle([waiting], { decision, reason }, place)
 }
 
-/** @throws OperatorError when no question, or more than one, has an id that starts so */
+/** @throws OperatorError if no question, or more than one, has an id that starts with `id` */
 function findWaiting({ waiting }: Queue, id: string): Waiting {
   const exact = waiting.find(({ question }) => question.id === id)
   if (exact !== undefined) return exact
@@ -282,7 +282,7 @@ function printSettled({ question, done = [], fault }: Settled, { decision }: Dec
   else for (const line of [`${id}: ${decision}`, ...done]) console.log(toPrintable(line, LONG))
 }
 
-/** Characters of one line: everything in a question may be foreign text. */
+/** Most characters of one line: everything in a question may be foreign text. */
 const LONG = 4000
 
 /** @param more other facts that the reviewer should know */
@@ -298,7 +298,7 @@ export function toShowLines(question: Question, more: readonly string[]): string
   ].map((line) => toPrintable(line, LONG))
 }
 
-/** Characters of one printed error, which may list many. */
+/** Most characters of one printed error, which may list many faults. */
 const MAX_FAULT = 20_000
 
 function printFault(error: unknown): void {

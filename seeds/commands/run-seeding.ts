@@ -165,7 +165,7 @@ function judge(
   }
 }
 
-/** The listing of each of one importer's rows, after the rows of all importers were placed. */
+/** Which listing takes each row of one importer, once the rows of all importers are placed. */
 function placeAll(listed: Listed, importer: string, file: SourceFile): Map<string, TakenRow> {
   const { taken } = listed.place(new Map([...listed.sources, [importer, file]]))
   return new Map(
@@ -192,7 +192,7 @@ function findSuspicion(
   return null
 }
 
-/** A row missing from two full runs this far apart is gone (milliseconds). */
+/** A row is gone if two full runs lack it that are at least this far apart (milliseconds). */
 const MISSING_FOR = DAY_MS
 
 /** Where a row belongs, once all rows of all sources have found their listings. */

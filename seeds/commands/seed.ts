@@ -116,7 +116,7 @@ const OPTIONS = {
 /**
  * One importer or all, and the options of HELP; options that are left out are null. `now` and
  * `since` are ISO 8601.
- * @param args without the program's own name
+ * @param args the arguments after the program's own name
  * @param now the machine's clock
  * @throws UsageError that says what would be right
  */

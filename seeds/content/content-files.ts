@@ -37,7 +37,7 @@ export function readListed(contentDir: string, rules: UrlRules) {
   return {
     written: new Map(written.map((file) => [file.id, file])),
     sources,
-    /** @param opens rows without a listing create one */
+    /** @param opens whether rows without a listing create one */
     place: (changed: ReadonlyMap<string, SourceFile> = sources, opens = false) =>
       place(changed, opens),
     /** Valid listings, and the valid parts of others. */

@@ -60,7 +60,7 @@ export function parseRow<Schema extends v.GenericSchema>(
   })
 }
 
-/** @param whole stands for the member's name if no single member is wrong */
+/** @param whole the name to use if no single member is wrong */
 export function describeIssue(issue: v.BaseIssue<unknown>, whole: string): string {
   return `${v.getDotPath(issue) ?? whole}: ${issue.message}`
 }
@@ -76,7 +76,7 @@ export const PAID_API = { kind: 'http_api', cost: 'paid', auth: { type: 'payment
 export interface Reported extends Partial<Omit<Seed, 'facts' | 'id'>> {
   key: string
   prefix: IdPrefix
-  /** By default the slug of the service's address. */
+  /** The listing's slug; by default that of the service's address. */
   slug?: string
   /** The service's names, best first. */
   names: readonly Foreign[]
@@ -237,7 +237,7 @@ export interface ChosenSeeds {
   held: Seed[]
 }
 
-/** A source's row; operations with words that name a task have it. */
+/** A source's row, where each operation gets the task that its words name, if any. */
 export function withTasks(seed: Seed, findTask: ReturnType<typeof createTaskFinder>): Seed {
   const { facts, id } = seed
   if (facts.http === undefined) return seed

@@ -31,7 +31,7 @@ export function withPlainWords(operations: readonly Operation[]): Operation[] {
   return operations.map((operation) => toPlain(operation, 0) as Operation)
 }
 
-/** @param place the member that holds it */
+/** @param place the name of the member that has the value */
 function toPlain(value: unknown, depth: number, place = ''): unknown {
   if (depth > MAX_DEPTH) return {}
   if (Array.isArray(value)) return value.map((each) => toPlain(each, depth + 1))

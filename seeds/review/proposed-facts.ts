@@ -130,7 +130,7 @@ export function createFactQueue(
   now: () => string,
 ): ReviewSource {
   const { contentDir, allowPrivate } = place
-  /** Each listing's file at the time of the list, by the id of its question. */
+  /** Each listing's file as it was when its question was listed, by the question's id. */
   const before = new Map<string, { written: string; lacks: string | undefined }>()
   const checkFile = createFileCheck(place)
   const read = (path: string) => readFile(join(contentDir, path), 'utf8')

@@ -37,7 +37,7 @@ export interface Question {
   id: string
   at: string
   why: string
-  /** Its origin: an importer, `texts`, `reports`. */
+  /** The question's origin: an importer, `texts`, `reports`. */
   from: string
   listing: string
   note: string
@@ -157,7 +157,7 @@ const SettledSchema = v.record(
   }),
 )
 
-/** By id of the question. @throws Error that names the file and what would be right */
+/** Past decisions by the question's id. @throws Error that names the file and what would be right */
 export async function readSettled(
   contentDir: string,
 ): Promise<v.InferOutput<typeof SettledSchema>> {

@@ -354,7 +354,7 @@ type Reader = Pick<SellerReader, 'read' | 'each'>
 
 const EXPECTED = 'expected the address of a skill on GitHub, of a skill.md or of an index.json'
 
-/** Reads the first of a place's paths that exists, as a row. */
+/** Reads the first existing path of a place, as a row. */
 function createReading(
   reader: Reader,
   refuse: (name: string, reason: Refusal['reason'], detail: string) => never[],

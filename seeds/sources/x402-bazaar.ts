@@ -170,7 +170,7 @@ function mapServerTools(url: string, endpoints: readonly Endpoint[], rules: MapR
   )
 }
 
-/** Calls of all endpoints, but only the payers of the endpoint with the most, because a payer may pay several. */
+/** The calls of all endpoints, but the payers of only the endpoint with the most: one may pay several endpoints. */
 function toUse(endpoints: readonly Endpoint[], { now }: MapRules): Pick<Seed, 'evidence'> {
   const calls = endpoints.flatMap(({ row }) => row.quality?.l30DaysTotalCalls ?? [])
   const payers = endpoints.flatMap(({ row }) => row.quality?.l30DaysUniquePayers ?? [])

@@ -12,7 +12,7 @@ import { freezeCompiled, RELEASE_DIR_VARIABLE } from '../compiled.ts'
  * for the catalogue before it renders, skips pages that the previous release made from the same
  * key, and writes keyed pages itself, so that the build can compress them meanwhile.
  *
- * @param dir of the build: `kept.json` holds the keys of the previous release's pages; `keys.json`
+ * @param dir the build's folder: `kept.json` holds the keys of the previous release's pages; `keys.json`
  *   gets the keys of this release's pages, by file
  */
 export function renderChanged(dir: string): AstroIntegration {

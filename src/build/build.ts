@@ -31,7 +31,7 @@ interface BuildSettings extends Settings {
   outDir: string
   /**
    * What the ledger holds for a build.
-   * @param payeesOf gives the owner of each payee in the content; called only where there are payments
+   * @param payeesOf a function that finds the owner of each payee; called only if there are payments
    */
   readLedger(payeesOf: (facts: OwnerFacts) => readonly LedgerPayee[]): Promise<LedgerFacts>
   /**

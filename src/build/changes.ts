@@ -41,7 +41,7 @@ const NOTHING: ReadonlyMap<string, ContentHash> = new Map()
  * build catches up after a killed build, and going back to an earlier release is a change like any
  * other. The caller holds the lock on `OUT_DIR`.
  *
- * @param name of the release that `current` links to
+ * @param name the name of the release that `current` links to
  * @param rows the log's own bounds, smaller in tests
  */
 export function recordChanges(

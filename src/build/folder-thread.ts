@@ -72,7 +72,7 @@ function write(path: string, bytes: Uint8Array, to: string, from?: string): void
 
 interface Copied {
   to: string
-  /** Path of the previous release's equal file, beside which its compressed copies are. */
+  /** Path of an equal file of the previous release, with its compressed copies beside it; null without one. */
   known: string | null
   size: number
   read(): Uint8Array

@@ -224,7 +224,7 @@ function addHeaders(values: Record<string, string>): string {
     .join(' ')
 }
 
-/** Addresses that are answered by a file without a query and by a function with one. */
+/** Addresses that a file answers if there is no query, and a function if there is one. */
 const FUNCTION_WITH_QUERY: readonly string[] = [ROUTES.compare_list.path, '/compare']
 
 /** The address of a listing that works this way. */

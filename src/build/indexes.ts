@@ -217,7 +217,7 @@ export async function writeSearchFunction(
   folder.write('functions/search/package.json', PACKAGE)
 }
 
-/** The parts of the release file that answers repeat. */
+/** Parts of the release file that are also parts of answers. */
 type Repeated = Pick<ReleaseFile, 'base_url' | 'texts' | 'also_search' | 'tasks'>
 
 /**

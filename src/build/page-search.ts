@@ -63,7 +63,7 @@ const AT_ONCE = 200
 /**
  * The files of one index for the search in the browser, with their paths in its folder. Pagefind
  * does the work in another process.
- * @param rows of JSON, a `SearchPage` each
+ * @param rows JSON of one `SearchPage` each
  * @param hasProgram whether to include the program that reads an index, with all it needs
  */
 export async function indexPages(rows: readonly Uint8Array[], hasProgram: boolean) {

@@ -17,7 +17,7 @@ export type Pages = ReturnType<typeof startPages>
 
 /**
  * Starts `astro build` in its own process, which bundles while the content is read.
- * @param dir for temporary files
+ * @param dir the folder for temporary files
  */
 export function startPages(dir: string) {
   mkdirSync(dir, { recursive: true })

@@ -83,7 +83,7 @@ export function beginRows(
       else waiting.push(rows)
       grow(Buffer.byteLength(rows))
     },
-    /** @param place of the listing in the previous release */
+    /** @param place the listing's place in the previous release */
     keep(place: number): void {
       const [start = 0, end = 0] = [starts[place], starts[place + 1]]
       const last = waiting.at(-1)
@@ -115,7 +115,7 @@ function createReader(path: string) {
 /**
  * A file of rows and its compressed copy. The copy is also sent to clients that request the plain
  * file and accept gzip.
- * @param urls where both files are served
+ * @param urls the addresses of both files
  */
 export function beginLines(
   folder: Pick<Folder, 'begin' | 'former'>,

@@ -282,7 +282,7 @@ export function findDuplicates(listings: readonly PartialListing[]): Fault[] {
   })
 }
 
-/** The field of each mark, except for the listing's own address. */
+/** The field from which each kind of mark comes; all other marks come from the listing's own address. */
 const FIELDS: Readonly<Record<string, string>> = {
   operation: 'http',
   remote: 'invoke',

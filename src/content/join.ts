@@ -36,7 +36,7 @@ import {
 const PEOPLE = 'people'
 
 interface ContentParts extends Pick<WrittenFiles, 'written' | 'broken'> {
-  /** By importer. */
+  /** Files of sources, by importer. */
   sources: ReadonlyMap<string, SourceFile>
   /** Ids of `tables/sources.yaml`, in its order. */
   order: readonly string[]
@@ -169,7 +169,7 @@ type Origins = Partial<Record<SourceField, readonly string[]>>
 /** Facts that add up, so that each source may contribute some of them. */
 const UNITED: ReadonlySet<SourceField> = new Set(['http', 'invoke', 'discovery', 'sources'])
 
-/** @param stated in order of precedence */
+/** @param stated facts in order of precedence */
 function toOrigins(
   written: WrittenFacts,
   stated: readonly { importer: string; facts: SourceFacts }[],
@@ -198,7 +198,7 @@ function says(value: unknown): boolean {
  * in operations that a reading did not see; the catalogues' facts about its tools are merged.
  *
  * @param measured the listing's own evidence file
- * @param rows in order of precedence
+ * @param rows the sources' rows, in order of precedence
  */
 export function joinEvidence(measured: Evidence, rows: readonly NamedRow[]): Evidence {
   const reported = rows.flatMap(({ row }) => (row.evidence === undefined ? [] : [row.evidence]))
@@ -289,7 +289,7 @@ function uniteCatalogs(first: Interface, read: readonly Interface[]): Interface 
   return { ...first, at, tools }
 }
 
-/** By length, then by text, so that the same text wins in any order of input. */
+/** Orders tools by length, then by text, so that the same tool wins in any order of input. */
 function richness(tool: Tool): string {
   const schema = JSON.stringify(tool.input_schema)
   return `${String(schema.length).padStart(8, '0')} ${JSON.stringify(tool)}`

@@ -157,7 +157,7 @@ interface Place {
   file: string
 }
 
-/** @param judge finds errors in a file of valid shape */
+/** @param judge a function that finds errors in a file of valid shape */
 function readFolder<Schema extends v.GenericSchema>(
   contentDir: string,
   folder: string,

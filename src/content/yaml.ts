@@ -94,7 +94,7 @@ export function createLineFinder(text: string): LineFinder {
 }
 
 /**
- * @param path keys and list positions, as a schema issue names them; the deepest part that exists counts
+ * @param path keys and list positions of a schema issue; the line is that of the deepest part that exists
  * @param isKey whether the fault is the key itself, whose value may be on the next line
  * @returns a 1-based line
  */

@@ -128,7 +128,7 @@ function renderArm(arm: LinkCard['arm'], sign: string): string {
   ].join('')
 }
 
-/** A name on one line where it fits, else on two, and two lines of words under it. */
+/** Draws a name on one line where it fits, else on two, with two lines of words under it. */
 function renderWords(name: string, words: string): string[] {
   const size = NAME.sizes.find((each) => widthOf(name, NAME.weight, each) <= NAME.width)
   const names = size === undefined ? wrapToWidth(name, NAME) : [name]

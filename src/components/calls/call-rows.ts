@@ -170,7 +170,7 @@ function toReturns(operation: Kit['operations'][number]) {
   }
 }
 
-/** Only the path on the listing's own host; on another host, the address without its scheme. */
+/** The path of an address on the listing's own host; of another host, the address without its scheme. */
 function toShortUrl(text: string, listing: string): string {
   const origin = new URL(listing).origin
   return text.startsWith(`${origin}/`) ? text.slice(origin.length) : text.replace('https://', '')
@@ -203,7 +203,7 @@ function withExample(text: string, example: unknown): string {
   return `${text === '' ? '' : `${text.replace(/\.$/, '')}. `}Example: ${String(example)}`
 }
 
-/** Length of a stranger's name (characters), and how many names fit. */
+/** Most characters of a stranger's name, and how many names fit. */
 const MAX_NAME = 40
 const MAX_NAMES = 3
 

@@ -91,7 +91,7 @@ const missing = (text: string): VersusCell => ({ text, isMissing: true })
 type Stated = VersusCell | string | number | null | undefined
 const toCell = (text: Exclude<Stated, VersusCell>, lacking: string) =>
   text === null || text === undefined || text === '' ? missing(lacking) : stated(String(text))
-/** @param read gives a listing's value; null, undefined and '' mean none */
+/** @param read finds a listing's value; null, undefined and '' mean that it has none */
 const row =
   (
     label: string,

@@ -183,7 +183,7 @@ function toEndpoint(
   }
 }
 
-/** Whether opening it in a browser only reads: a click is counted, and a stub has no answer to show. */
+/** Whether opening the address in a browser only reads: a click is counted, and a stub shows no answer. */
 function isRead(methods: string[], { operationId, security, responses }: Operation): boolean {
   const isOpen = security.length === 0 && operationId !== 'go'
   return isOpen && methods.includes('GET') && responses['501'] === undefined

@@ -132,7 +132,7 @@ export function toSettlementBars(days: readonly Day[]) {
   }
 }
 
-/** The days up to `last` and including it, oldest first. @param last milliseconds since the epoch */
+/** The last `length` days up to `last`, oldest first. @param last milliseconds since the epoch */
 export function toDates(last: number, length: number): string[] {
   return Array.from({ length }, (_, index) =>
     new Date(last - (length - 1 - index) * DAY_MS).toISOString().slice(0, 10),

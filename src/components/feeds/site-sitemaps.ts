@@ -15,7 +15,7 @@ type Catalogue = Pick<Compiled, 'site' | 'listings'>
 
 interface SitePage {
   path: string
-  /** When its content changed; absent where that is not recorded. */
+  /** The day when the page's content changed; absent where that is not recorded. */
   changed?: string
 }
 

@@ -7,7 +7,7 @@ export function readKept(key: string, storage: 'local' | 'session' = 'local'): s
   }
 }
 
-/** @param value null removes the key */
+/** @param value the text to keep; null removes the key */
 export function keep(key: string, value: string | null, storage: 'local' | 'session' = 'local') {
   try {
     if (value === null) window[`${storage}Storage`].removeItem(key)

@@ -15,7 +15,7 @@ import { hasRemoteEndpoint } from '../../domain/wire/vocabulary.ts'
 
 /** A row of a search's answer or of a list. */
 export interface ListingRow extends Omit<PageResponse['results'][number], 'call' | 'explain'> {
-  /** What its callers are charged, in words, where no price is known. */
+  /** What the listing's callers are charged, in words, where no price is known. */
   cost?: string | undefined
   /** A note beside a score. */
   trust_note?: string
@@ -28,7 +28,7 @@ export interface ListingRow extends Omit<PageResponse['results'][number], 'call'
 
 export type Brief = Omit<ListingBrief, 'tags' | 'badges'>
 
-/** A listing in a list of a directory, which may show no prices or scores. */
+/** A listing as a row of a list, without prices or scores if the directory shows none. */
 export function toListingRow(view: Brief, { payments, trust }: RowSwitches): ListingRow {
   const { id, name, kind, summary, mark, paid, pricing, auth, warning } = view
   return {

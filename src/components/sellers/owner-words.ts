@@ -72,7 +72,7 @@ const NO_SALES = 'no sales yet to buyers whom an independent seller vouches for'
 
 type Published = Pick<ListingView, 'status' | 'tiers'>
 
-/** What a verified claim has brought and still lacks. A new proof shows after the next build. */
+/** What a verified claim has brought, and the tiers still missing. A new proof shows after the next build. */
 export function toNextSteps({ status, tiers }: Published) {
   const isShown = status === 'claimed'
   const missing = tiers.not_yet

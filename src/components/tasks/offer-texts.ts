@@ -13,7 +13,7 @@ export function toFromText({ min_usd }: Pick<TaskView, 'min_usd'>): string {
 
 /**
  * Facts that decide between sellers, each a short text.
- * @param listed what others saw of the listing, for facts that we did not see ourselves
+ * @param listed what others saw of the listing, used for facts that we did not see ourselves
  */
 export function toOfferFacts(
   offer: TaskOffer,
