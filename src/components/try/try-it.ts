@@ -386,7 +386,7 @@ interface TryRequest {
 /**
  * The request of the filled form. An empty input is not sent.
  * @param values text by the key of its field
- * @returns a sentence that names the input that does not match its type
+ * @returns the request, or a sentence about the first input that does not match its type
  */
 function toTryRequest(
   operation: Operation,
