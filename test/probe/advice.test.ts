@@ -67,7 +67,7 @@ const atCard = (value: unknown): Reply => {
 }
 
 const NO_TERMS =
-  'the 402 states no terms: a caller who wants to pay learns neither price nor payee → Answer an unpaid call with 402'
+  'the 402 states no terms: a caller who wants to pay finds neither a price nor a payee → Answer an unpaid call with 402'
 
 /** What is answered, and how the advice on it begins: right things, then what → change. */
 const CASES: [string, Reply, ...string[]][] = [
@@ -81,7 +81,7 @@ const CASES: [string, Reply, ...string[]][] = [
       body: { x402Version: 1, accepts: [FORMER] },
     },
     'It speaks x402: 402 with 1 offer: $0.01 on eip155:8453.',
-    'the PAYMENT-REQUIRED header is not base64 of JSON; clients of version 1 can pay by the body → Fix this header: it should be base64 of {"x402Version":2,"accepts":[…]}. Clients of version 2 read nothing else.',
+    'the PAYMENT-REQUIRED header is not base64 of JSON; clients of version 1 can pay with the terms in the body → Fix this header: it should be base64 of {"x402Version":2,"accepts":[…]}. Clients of version 2 read nothing else.',
   ],
   [
     'networks of other name spaces',

@@ -60,7 +60,7 @@ const BY_NAME: readonly (readonly [RegExp, ArgumentKind])[] = [
   [/^(?:text|input|content|title|word|message|task|description|name)$/i, 'text'],
 ]
 
-/** Settings: their values do not depend on the query. */
+/** Names of settings: no query says what their values should be. */
 const SETTING =
   /^(?:format|output|outputtype|units|unit|limit|count|n|num|numresults|max_.*|min_.*|per[-_]?page|page_?size|pagesize|size|rows|page|offset|model|engine|type|types|mode|sort|order|order_by|version|jsonrpc|depth|search_depth|profile|overview|interval|granularity|fields|include.*|return.*|encoding.*|stream|temperature|voice|quality|aspect_?ratio|network|chain|chains|chainid|module|action|tag|current|hourly|daily|lang|hl|gl|method|params|from_index|accept|content-type|user-agent|role|response_format|processor|datatype|formats|width|height|timeout|outputsize)$/i
 
@@ -70,7 +70,7 @@ export function slotOf(root: string, named: Named): ArgumentSlot | null {
   return kind === null ? null : { at: [root, named.name], kind, required: named.required }
 }
 
-/** The same for the members of a JSON value, by its schema where there is one. */
+/** The slots among the members of a JSON value, by the value's schema if there is one. */
 export function slotsIn(
   at: readonly (string | number)[],
   value: unknown,
@@ -104,7 +104,7 @@ export function slotsIn(
       description: textOf(inner),
     })
     if (kind === null) return []
-    // A sender's address may be an object.
+    // A sender's address may lie inside an object: every step of its path is tested.
     const isSender = at.some((step) => SENDER.test(String(step)))
     if (kind === 'email' && isSender)
       return [{ at: place, kind: 'requested', required: isRequired }]
@@ -146,11 +146,11 @@ const FORMATS: Readonly<Record<string, ArgumentKind>> = {
 
 function kindOfExample(name: string, shown: string): ArgumentKind | undefined {
   const kind = BY_EXAMPLE.find(([pattern]) => pattern.test(shown))?.[1]
-  // A query names the recipient: the sender is the caller.
+  // An address in a query is the recipient's: the sender is the caller.
   return kind === 'email' && SENDER.test(name) ? 'requested' : kind
 }
 
-/** Kinds by description, for names that say nothing. */
+/** Kinds by a parameter's description, for parameters whose name does not show the kind. */
 const BY_DESCRIPTION: readonly (readonly [RegExp, ArgumentKind])[] = [
   [/\b(?:ISO 4217|currency code)\b/i, 'currency'],
   [/\bticker\b/i, 'ticker'],
@@ -231,7 +231,7 @@ function placeholderOf({ at }: ArgumentSlot): string {
   return toPlaceholder(names.at(-1) ?? 'value')
 }
 
-/** The author's own name for a value that only the caller knows. */
+/** A placeholder that the listing's author wrote for a value only the caller knows. */
 const PLACEHOLDER = /^<[A-Z0-9_]+>$/
 
 type ReadValue = (facts: QuestionFacts, place: number, shown: string) => string | number | undefined
@@ -298,7 +298,7 @@ const VALUES = {
   requested: () => undefined,
 } satisfies Record<string, ReadValue>
 
-/** What a query is about; its other words name the task, and would find nothing. */
+/** What a query is about. Its other words name the task: as a search text they would find nothing. */
 function aboutOf({ quoted, subject }: QuestionFacts): string | undefined {
   return quoted ?? subject ?? undefined
 }
@@ -379,7 +379,7 @@ function isInner(slot: ArgumentSlot): boolean {
   return ['body', 'arguments'].includes(String(slot.at[0])) && memberPathOf(slot).length > 2
 }
 
-/** The path of the member; for a list, that of the list. */
+/** The path of the slot's member; for an element of a list, the path of the list. */
 function memberPathOf({ at }: ArgumentSlot): readonly (string | number)[] {
   return typeof at.at(-1) === 'number' ? at.slice(0, -1) : at
 }
@@ -404,8 +404,8 @@ export function countStated(
 }
 
 /**
- * Keeps the example's way of naming a place if the query names none. Where either a name or coordinates
- * will do, authors make both optional, but a request without a place asks for something else.
+ * Keeps the example's way of naming a place if the query names none. If a service takes either a
+ * name or coordinates, its author makes both optional; but a call with neither makes no sense.
  */
 function keepPlace(values: readonly Filled[]): readonly Filled[] {
   const places = values.filter(({ slot }) => PLACE_KINDS.has(slot.kind))

@@ -42,7 +42,7 @@ export function readQuestionFacts(question: string, now: number) {
     coins: known(words, COIN_BY_WORD, isCode),
     /** Tickers of shares: capitals that are neither a currency nor a coin. */
     tickers: words.filter((word) => isTicker(word)),
-    // Codes of two letters don't count: they are as often ordinary words.
+    // Two-letter codes are not read: they are as often ordinary words.
     countries: known(words, COUNTRY_BY_WORD, () => false),
     years: (dated.rest.match(/\b(?:19|20)\d\d\b/g) ?? []).map(Number),
     numbers: (dated.rest.match(/(?<![\w.])\d+(?:\.\d+)?(?![\w.])/g) ?? []).map(Number),
@@ -166,7 +166,7 @@ const OBJECT =
 function readSubject(question: string): string | null {
   const plain = question.trim().replace(/[?!.]+$/, '')
   const withoutCommand = plain.replace(COMMAND, '')
-  // `posts on reddit about rust` are about rust.
+  // The subject of `posts on reddit about rust` is rust.
   const about = withoutCommand.replace(OBJECT, '').replace(/^\S+ about (?=\S)/i, '')
   const subject = about.replace(/^(?:for|about|of|on|by)\s+/i, '')
   return about === withoutCommand || subject === '' ? null : subject
@@ -224,7 +224,7 @@ function monthOf(text: string): number {
   )
 }
 
-/** Codes by the words people say for them: ISO 4217, ISO 639-1, coin symbols, and ISO 3166-1 alpha-2. */
+/** Codes by the words that people use for them: ISO 4217, ISO 639-1, coin symbols, and ISO 3166-1 alpha-2. */
 const CURRENCY_BY_WORD = byWord(CURRENCIES)
 const LANGUAGE_BY_WORD = byWord(LANGUAGES)
 const COIN_BY_WORD = byWord(COINS)
@@ -240,7 +240,7 @@ export interface Place {
   longitude: number
 }
 
-/** As in `Ho Chi Minh` or `Rio de Janeiro`. */
+/** `Ho Chi Minh` and `Rio de Janeiro` have three words. */
 export const MAX_WORDS_OF_A_PLACE = 3
 
 /**

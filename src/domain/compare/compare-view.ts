@@ -47,7 +47,7 @@ export const CompareFactsSchema = v.strictObject({
 
 export type CompareFacts = v.InferOutput<typeof CompareFactsSchema>
 
-/** Longest summary in a row; the listing page has all of it. */
+/** Longest summary in a row; the listing's page has the whole summary. */
 const MAX_ROW_SUMMARY = 120
 
 /** spec: Comparison page row. Unknown numbers are null, not zero. */
@@ -85,7 +85,7 @@ export function toCompareRow(
     min_usd: lowestPriceOf(facts.pricing),
     rails: [...railsOf(facts.pricing)],
     trust: trustScoreOf(trust),
-    // Buyers count fractionally; rows show whole numbers.
+    // A buyer may count in part; rows show whole numbers.
     buyers: measured && Math.round(measured.verified_buyers_30d),
     settlements: measured && Math.round(measured.settlements_30d),
     uptime: signals.uptime_30d ?? null,
@@ -139,7 +139,7 @@ export const CompareSchema = v.object({
 })
 export type CompareView = v.InferOutput<typeof CompareSchema>
 
-/** `GET /api/v1/compare?ids=`: the same record about chosen listings. */
+/** `GET /api/v1/compare?ids=`: a comparison of listings that the caller chooses. */
 export const ChosenComparisonSchema = v.object({
   ...CompareSchema.entries,
   slug: v.null(),

@@ -41,7 +41,7 @@ const EARNED = ['live_tested', 'verified', 'trusted'] as const
 
 type EarnedId = (typeof EARNED)[number]
 
-/** Fewer probes than this say nothing about uptime or the slowest answers. */
+/** The fewest probes from which uptime and the slowest answers are computed. */
 const LEAST_PROBES = 3
 
 /** A listing with everything that follows from its facts and evidence; views only print it. */
@@ -60,11 +60,11 @@ interface DeriveInput {
   /** The meter's results, if it reads all payouts of the listing, so that it misses no payment. */
   own: Pick<ListingScore, 'measured' | 'sharers'> | undefined
   isClaimed: boolean
-  /** When its owner proved the host, in milliseconds. */
+  /** When the listing's owner proved its host, in milliseconds. */
   provedAt?: number | undefined
   /** Deliveries for payments, where known. */
   delivered?: Delivered | undefined
-  /** Notices from the ledger, in addition to those of its evidence. */
+  /** Notices from the ledger, in addition to the notices in the evidence. */
   notices?: readonly Notice[]
   payouts: PayoutState
 }
@@ -90,7 +90,7 @@ export function deriveListing(
   const { probes = [], interface: read } = evidence
   const liveTested = isLiveTested(probes)
   const status: Status = isClaimed ? 'claimed' : 'unclaimed'
-  /** Its operations, tools and skills, as written by people and read by machines. */
+  /** The listing's operations, tools and skills, as written by people and read by machines. */
   const surface = toSurface(complete, read, rules, tasks)
   const facts = withToolPrices(complete, surface)
   const isRotating = input.notices.some((notice) => notice.id === 'payout_rotating')
@@ -115,7 +115,7 @@ export function deriveListing(
   }
 }
 
-/** @param isRotating whether the seller names another address each time, so that its payee is not a fact */
+/** @param isRotating whether the seller names a different address each time, so that no payee is certain */
 export function payeesOf(
   { payout = [] }: Pick<ListingFacts, 'payout'>,
   { operations }: { operations: readonly Pick<SurfaceOperation, 'seen'>[] },
@@ -127,7 +127,7 @@ export function payeesOf(
     .sort()
     .reverse()
   const requested = operations.flatMap(({ seen }) => seen?.pay_to ?? [])
-  // Where no operation names a payee, as with an MCP server, the last probe does.
+  // If no operation names a payee, as with an MCP server, the payees seen last count.
   const last = (read?.payouts ?? []).filter(({ seen_at }) => seen_at === newest)
   const named = requested.length > 0 ? requested : last.map(({ payout }) => payout)
   return [...new Set([...payout, ...(isRotating ? [] : named)].map(normalizePayout))].sort()
@@ -141,7 +141,7 @@ function cleaned(given: DeriveInput) {
 
 type Surface = ReturnType<typeof toSurface>
 
-/** Newest first: notices from its evidence and the ledger, and about its suspicious texts. */
+/** Newest first: notices in the listing's evidence, from the ledger, and about its suspicious texts. */
 function toNotices(given: DeriveInput, { tools, skills }: Surface): Notice[] {
   const { facts, evidence, notices = [] } = given
   const firstSeen = (name: string) =>
@@ -187,14 +187,14 @@ function chooseSignals({ signals, measured, probes = [] }: Evidence): {
   }
 }
 
-/** Where our meter reads, only its results count: the provider sees the same chain. */
+/** If our meter reads the listing's payouts, only its results count: the provider sees the same chain. */
 function chooseTrust({ evidence, own, payouts }: DeriveInput, asOf: string): TrustVerdict {
   return own === undefined
     ? judgeTrust(evidence.measured, payouts.sharers, asOf)
     : judgeTrust(own.measured, own.sharers, own.measured.as_of)
 }
 
-/** Fills in our own address, and the sign-in that machines read. */
+/** Fills in our own address, and the sign-in facts that a machine read. */
 function completeFacts(
   { facts, evidence }: Pick<DeriveInput, 'facts' | 'evidence'>,
   baseUrl: string,
@@ -205,8 +205,8 @@ function completeFacts(
 }
 
 /**
- * People's facts on the sign-in win, member by member. A server with such metadata requires OAuth,
- * whether or not anybody recorded that; any other kind of access that people named stays.
+ * Sign-in facts that people wrote win, member by member. A server with sign-in metadata requires
+ * OAuth, even if nobody recorded that; any other kind of access that people recorded stays.
  */
 export function withSeenSignIn(
   auth: Auth,
@@ -220,7 +220,7 @@ export function withSeenSignIn(
   return joined.success ? { ...auth, type: 'oauth', sign_in: joined.output } : auth
 }
 
-/** A server's price is that of its paid tools, where nothing else is known. */
+/** If nothing else is known, a server's price is the price of its paid tools. */
 function withToolPrices(facts: ListingFacts, { tools }: Surface): ListingFacts {
   const paid = offersOf(tools).filter(({ max_usd }) => max_usd > 0)
   return facts.pricing.model !== 'unknown' || facts.cost === 'free' || paid.length === 0
@@ -228,7 +228,7 @@ function withToolPrices(facts: ListingFacts, { tools }: Surface): ListingFacts {
     : { ...facts, pricing: pricingOf(paid) }
 }
 
-/** Foreign text keeps its `{base_url}`, which is somebody's API template, not our address. */
+/** In foreign text `{base_url}` stays: it is part of somebody's API template, not our address. */
 function placeAt(baseUrl: string, facts: ListingFacts): ListingFacts {
   if (!facts.first_party) return facts
   const place = (url: string) => url.replace(BASE_URL_PLACEHOLDER, () => baseUrl)
@@ -243,7 +243,7 @@ function describeAt(baseUrl: string, { facts, description }: DeriveInput): strin
     : description
 }
 
-/** Whether the relay can call it; `reason` is why not. */
+/** Whether the relay can call a listing; if not, `reason` says why. */
 export function judgeBuy(facts: ListingFacts, rules: UrlRules) {
   const reason = findRelayFault(facts, rules)
   const buy: Buy = reason === null ? 'relay_x402' : 'link_out'
@@ -281,7 +281,7 @@ export function toProbeSignals(probes: readonly Probe[]): Signals {
     status: isUp(last) ? 'online' : 'offline',
     ...toUptime('uptime_24h', within(24)),
     ...toUptime('uptime_30d', month),
-    // The nearest rank.
+    // The 95th percentile, by the nearest rank.
     ...(times.length >= LEAST_PROBES && { p95_ms: times[Math.ceil(0.95 * times.length) - 1] }),
     as_of: last.at,
   }
@@ -295,7 +295,7 @@ function toUptime(name: 'uptime_24h' | 'uptime_30d', probes: readonly Probe[]): 
 
 const { buyers: MIN_BUYERS, settlements: MIN_SETTLEMENTS } = TRUST.sampleGate
 
-/** The specification's reasons, spelled once. */
+/** The specification's reasons why a listing lacks a tier. */
 export const TIER_REASONS = {
   unclaimed: 'the listing is not claimed with domain proof',
   notLiveTested: 'needs the earned Live-Tested badge',
@@ -382,22 +382,22 @@ export const BADGE_TEXTS: Record<BadgeId, { label: string; earned: string }> = {
   paid_usage_verified: {
     label: 'Paid usage verified',
     earned:
-      'Buyers who also paid sellers we know to be independent paid this seller on-chain in the last 30 days. Payments that look like wash trades are not counted. Where we measure too few of those sellers to tell, or only have another provider’s word, nobody earns it.',
+      'Buyers who also paid sellers we know to be independent paid this seller on-chain in the last 30 days. Payments that look like wash trades are not counted. If we measure too few of those sellers, or only another provider counted the payments, nobody earns this badge.',
   },
   live_tested: {
     label: 'Live-Tested',
     earned:
-      'The last three probes, over at least 24 hours, all spoke the protocol the listing advertises. With several operations, the one that buyers most likely want counts; the others show their own results.',
+      'The last three probes, over at least 24 hours, all spoke the protocol the listing advertises. If a listing has several operations, we probe the one that buyers most likely want for this badge; the others show their own results.',
   },
   delivers: {
     label: 'Delivers',
-    earned: `At least ${DELIVERS.calls} paid calls of ${DELIVERS.buyers} vouched buyers went through the relay in 30 days, and ${DELIVERS.share * 100} of 100 were answered as declared.`,
+    earned: `In 30 days, at least ${DELIVERS.calls} paid calls by ${DELIVERS.buyers} vouched buyers went through the relay, and at least ${DELIVERS.share * 100} of 100 got the answer that the seller declares.`,
   },
 }
 
 export const LIVE_TESTED = { probes: 3, spanHours: 24 } as const
 
-/** Whether the last three probes, over 24 hours, all succeeded. `unknown` was our failure and is ignored. */
+/** Whether the last three probes, over 24 hours, all succeeded; `unknown` was our failure and is ignored. */
 export function isLiveTested(probes: readonly Probe[]): boolean {
   const last = probes
     .filter(({ outcome }) => outcome !== 'unknown')

@@ -19,19 +19,19 @@ type SeenCall = Omit<SeenAnswer, 'saw' | 'verdict' | 'at'> & { at: string }
 
 export type SurfaceOperation = Operation & {
   seen?: SeenCall
-  /** Where each member of its task's output is in the answer; absent where it is not mapped. */
+  /** The place in the answer of each member of its task's output; absent if the operation is not mapped. */
   result?: Record<string, string>
 }
 
 /** The input schema of a tool with unknown inputs. */
 const ANY = { type: 'object' }
 
-/** More operations than this don't help on a page; rows written by people come first. */
+/** The most operations that a page shows; rows written by people come first. */
 const MAX_OPERATIONS = 200
 
 /**
- * Merges people's facts with those that a machine read on the same origin; people's win, field by
- * field. A tool whose description only repeats its name is shown by its name.
+ * Merges facts that people wrote with facts that a machine read on the same origin; people's facts
+ * win, field by field. A tool whose description only repeats its name is shown by its name.
  */
 export function toSurface(
   facts: Pick<ListingFacts, 'http' | 'kind' | 'url' | 'tools' | 'skills'>,
@@ -73,7 +73,7 @@ function mergeSkills(written: readonly Skill[], read: readonly Skill[]): Skill[]
   return mergeRows(written, read, ({ id }) => id).slice(0, MAX_SKILLS)
 }
 
-/** Written rows first, completed by what else was read about them; then rows that were only read. */
+/** Rows that people wrote, completed with what a machine read; then rows that only a machine read. */
 function mergeRows<Row extends object>(
   written: readonly Row[],
   read: readonly Row[],
@@ -125,7 +125,7 @@ function withResult(operation: SurfaceOperation, tasks: readonly TaskRow[]): Sur
   return { ...operation, ...(found.length > 0 && { result: Object.fromEntries(found) }) }
 }
 
-/** The effect by the seller's hints: a destructive tool may delete, so it is only known to write. */
+/** The effect by the seller's hints. A tool marked destructive may delete: only that it writes is certain. */
 function hintedEffect({ read_only, destructive }: Tool): Effect | undefined {
   if (read_only === true) return 'read'
   return read_only === false || destructive === true ? 'write' : undefined

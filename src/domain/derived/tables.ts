@@ -18,7 +18,7 @@ export const SourceRowSchema = v.strictObject({
   name: line,
   url: webUrl,
   license: line,
-  /** Shown wherever the data is; empty where none is required. */
+  /** Shown wherever the source's data is; empty if the source requires no attribution. */
   attribution: v.optional(line, ''),
   decision: v.picklist(SOURCE_DECISIONS, `expected one of ${SOURCE_DECISIONS.join(', ')}`),
   reason: line,
@@ -27,7 +27,7 @@ export type SourceRow = v.InferOutput<typeof SourceRowSchema>
 
 const OWN_ATTRIBUTION = 'Settlements this directory verified on-chain'
 
-/** Attribution text of a source's evidence; its name where the table has no text. */
+/** Attribution text of a source's evidence; the source's name if the table has no text. */
 export function attributionOf(sources: ReadonlyMap<string, SourceRow>, id: string): string {
   if (id === OWN_EVIDENCE) return OWN_ATTRIBUTION
   const row = sources.get(id)
@@ -81,7 +81,7 @@ const PolicySchema = v.strictObject({
   verified: v.optional(v.boolean(), false),
   /** Only servers without an open notice on their page. */
   no_notices: v.optional(v.boolean(), false),
-  /** Ids of the only listings that may be in; if absent, every server may be. */
+  /** Ids of the only listings that the editor may offer; if absent, it may offer any. */
   allow: v.optional(v.array(v.string())),
 })
 export type Policy = v.InferOutput<typeof PolicySchema>
@@ -161,7 +161,7 @@ const FilterWordsSchema = v.strictObject({
   use: textLike(/^[a-z_]+=[a-z0-9_.]+$/, 'expected parameter=value, such as runs=local'),
 })
 
-/** Words of queries, mapped to words of listings that offer it: `fly plane: flight airline`. */
+/** A query's words, mapped to words of listings that offer what it means: `fly plane: flight airline`. */
 const RelatedSchema = v.pipe(
   v.record(v.string(), v.pipe(wordList, v.minLength(1), v.maxLength(MAX_RELATED))),
   v.rawTransform(({ dataset, addIssue }) =>
@@ -185,18 +185,18 @@ const RelatedSchema = v.pipe(
 )
 
 const SearchWordsSchema = v.strictObject({
-  /** Words without meaning; listings' names keep them, so that a search for such a name finds them. */
+  /** Words without meaning; listings' names keep them, so that a search for such a name finds its listing. */
   stop: wordList,
-  /** Words that nearly every listing of such a directory could have. */
+  /** Words that nearly every listing of this directory could have. */
   generic: wordList,
   /** Words that people put around a task. */
   filler: wordList,
   /** Words of time, degree and manner, each also part of somebody's name. */
   aside: wordList,
-  /** Words and names that are not typos, though no listing may have them. */
+  /** Real words and names: they are no typos, even if no listing has them. */
   everyday: wordList,
   filters: v.array(FilterWordsSchema),
-  /** Phrases before the name of an unwanted seller: `sure` always, `maybe` only before a name. */
+  /** Phrases before an unwanted seller's name: `sure` ones always exclude, `maybe` ones only before a name. */
   excluding: v.strictObject({ sure: phraseList, maybe: phraseList }),
   /** Verbs by the effect of an operation; a `weak` verb yields to another verb after it. */
   effects: v.strictObject({ ...v.entriesFromList(EFFECTS, wordList), weak: wordList }),
@@ -205,9 +205,9 @@ const SearchWordsSchema = v.strictObject({
 
 export type SearchWords = v.InferOutput<typeof SearchWordsSchema> & {
   foreign: ForeignWords
-  /** What people say for each task of `tasks.yaml`, and who is known for it. */
+  /** The words that people use for each task of `tasks.yaml`, and the services known for it. */
   tasks: readonly Pick<TaskRow, 'id' | 'name' | 'words' | 'like'>[]
-  /** Which tasks each word belongs to, see `weighTaskWords`. */
+  /** The tasks that each word belongs to, see `weighTaskWords`. */
   taskWeights: Readonly<Record<string, string>>
 }
 
@@ -340,7 +340,7 @@ export const CategoryRowSchema = v.strictObject({ id: identifier, name: prose, d
 
 export const AlsoSearchSchema = v.strictObject({ name: prose, url: link, note: prose })
 
-/** Only texts: the status is derived from the route table. `endpoint` is null for a planned feature. */
+/** A roadmap row's texts; its status comes from the route table. `endpoint` is null for a planned feature. */
 const RoadmapRowSchema = v.strictObject({
   id: identifier,
   name: prose,
@@ -398,7 +398,7 @@ export const SiteTextsSchema = v.strictObject({
       'expected an https URL that holds {file}, such as https://code.example/directory/edit/main/{file}',
     ),
   ),
-  /** Shown at the top of every page: that this copy is a demonstration, or down for a while. */
+  /** A sentence at the top of every page, such as that this copy is a demonstration. */
   banner: v.optional(prose),
   disclosure: prose,
   comparison_ranking: prose,
@@ -417,7 +417,7 @@ export const SiteTextsSchema = v.strictObject({
   }),
 })
 
-/** The texts, and the pages that would be empty, which menus leave out. */
+/** The texts, and the pages that menus leave out because they would be empty. */
 const ShownTextsSchema = v.strictObject({
   ...SiteTextsSchema.entries,
   empty: v.optional(v.array(v.string())),
@@ -476,7 +476,7 @@ export type SearchChoices = v.InferOutput<typeof SearchChoicesSchema>
 
 const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
-/** `release.json`: describes a release, written last. */
+/** `release.json`: describes a release, and is written last. */
 export const ReleaseFileSchema = v.strictObject({
   /** Digest of everything the release is made from: the same inputs make the same release. */
   digest: v.string(),

@@ -9,14 +9,14 @@ import { parseJson } from '../wire/json.ts'
 import type { KitInvoke } from './kit-entries.ts'
 
 /**
- * Ready configuration, in each client's format. The best entry is used for all clients: a remote over HTTP,
- * then over SSE, then a package over stdio. Claude Desktop only starts programs and Codex has no
- * SSE: those reach a remote through `mcp-remote`. Optional settings are listed in `invoke`.
+ * Ready configuration, in each client's format. The best entry is used for all clients: a remote over HTTP, then
+ * over SSE, then a package over stdio. Claude Desktop, which only starts programs, and Codex, which has no SSE,
+ * reach a remote through `mcp-remote`. Optional settings are listed in `invoke`.
  */
 export function toMcpSnippets(id: string, invoke: readonly KitInvoke[]): Record<string, string> {
   const way = findWay(invoke)
   if (way === null) return toDownload(invoke)
-  // Bare TOML key and JSON key alike.
+  // A name that is valid as a bare TOML key and as a JSON key.
   const name = toSlug(id).replaceAll('.', '-').slice(0, 60)
   if (!('url' in way)) {
     const typed = { type: 'stdio', ...way }
@@ -38,7 +38,7 @@ export function toMcpSnippets(id: string, invoke: readonly KitInvoke[]): Record<
     vscode: typed,
     // Windsurf's successor; it takes a remote for HTTP by default.
     devin_desktop: { url, ...(isSse && { transport }), ...headers },
-    // Distinguishes the transports by the key.
+    // Gemini CLI reads the transport from the key.
     gemini_cli: { [isSse ? 'url' : 'httpUrl']: url, ...headers },
   }
   return {
@@ -69,7 +69,7 @@ function toAddCommand(name: string, way: Way): string {
   return `claude mcp add ${toShellWords(words)}\n`
 }
 
-/** For Claude Code: a directory's own MCP server, through which its agents find and call services. */
+/** The command for Claude Code that adds a directory's MCP server, through which agents find and call services. */
 export function toOwnAddCommand(directory: string, baseUrl: string): string {
   const way = { transport: 'streamable-http', url: `${baseUrl}/mcp`, headers: {} } as const
   return toAddCommand(directory.toLowerCase().replace(/[^a-z0-9]+/g, '-'), way).trimEnd()
@@ -121,9 +121,9 @@ export function nameSnippet(id: string): { label: string; file: string | null } 
 }
 
 /**
- * The lines that install a kit whose folder is known to hold skills, of a public repository on
- * GitHub: https://github.com/vercel-labs/skills puts them where each agent looks for them.
- * Nothing is known of any other kit.
+ * The commands that install a kit, if it is a folder of a public GitHub repository that is known to
+ * hold skills: https://github.com/vercel-labs/skills puts them where each agent looks for skills.
+ * Other kits get no commands.
  */
 export function toSkillSnippets({ url, sources }: Pick<ListingFacts, 'url' | 'sources'>): Named {
   const isSkill = sources.some(({ source }) => source === SKILL_SOURCE)
@@ -131,7 +131,7 @@ export function toSkillSnippets({ url, sources }: Pick<ListingFacts, 'url' | 'so
     /^https:\/\/github\.com\/([\w-]+\/[\w.-]+)(?:\/tree\/([\w.-]+)((?:\/[\w@.-]+)*))?$/.exec(url) ??
     []
   if (!isSkill || repository === undefined) return {}
-  // `HEAD` names no branch that git could fetch; without one the repository's own is taken.
+  // git cannot fetch a branch called `HEAD`; without a branch, the repository's default is taken.
   const address = branch === 'HEAD' ? `${repository}${folder}` : url
   return Object.fromEntries(
     Object.entries(SKILL_AGENTS).map(([id, { agent }]) => [
@@ -150,7 +150,7 @@ interface Remote {
 interface Started {
   command: string
   args: string[]
-  /** Absent where nothing is needed. */
+  /** Environment variables; absent if none is needed. */
   env?: Named
 }
 type Way = Remote | Started
@@ -203,7 +203,7 @@ function toCommand(entry: Packaged): Started | null {
   }
 }
 
-/** Header values go in the environment: some clients break arguments, and other users see them. */
+/** Header values go in the environment: some clients break arguments apart, and other users can see them. */
 function toBridge({ url, headers }: Remote): Started {
   const passed = Object.entries(headers).map(([name, value]) => {
     const variable = `${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}_HEADER`
@@ -226,7 +226,7 @@ function toDownload(invoke: readonly KitInvoke[]): Record<string, string> {
   return { curl: `# Then open the bundle with your MCP client.\ncurl -fLO ${url}\n` }
 }
 
-/** JSON strings are TOML basic strings. */
+/** A JSON string is also a TOML basic string. */
 function toCodexToml(name: string, way: Way): string {
   const text = (value: unknown) => JSON.stringify(value)
   const table = (named: Named) =>
@@ -282,7 +282,7 @@ function toLink(
   return { label, url: toUrl(entry[0], entry[1]), isUnfinished: /<[A-Z_]+>/.test(snippet) }
 }
 
-/** Plain ASCII before it is encoded: not every reader of it knows UTF-8. */
+/** Escaped to plain ASCII before encoding: not every client decodes UTF-8. */
 function toBase64(config: object): string {
   const toEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
   return btoa(JSON.stringify(config).replace(/[\u0080-\uffff]/g, toEscape))
@@ -307,7 +307,7 @@ const REGISTRATION_WORDS: Readonly<Record<Registration, string>> = {
 
 const OR_LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' })
 
-/** Where a person signs in: the server's page for it, or the server where that is unknown. */
+/** Where a person signs in: the server's sign-in page, or the server itself if the page is unknown. */
 function signInUrlOf({ authorization_endpoint, authorization_server }: SignIn): string {
   return authorization_endpoint ?? authorization_server
 }

@@ -10,7 +10,7 @@ interface RequestedCall {
   method?: HttpMethod | undefined
   /** A path with its query, or a URL on the seller's host. */
   endpoint?: string | undefined
-  /** Query parameters, in place of the endpoint's own of the same name. */
+  /** Query parameters; each replaces the endpoint's parameter of the same name. */
   query?: string | Readonly<Record<string, string | number | boolean>> | undefined
   headers?: Readonly<Record<string, string>> | undefined
   body?: unknown
@@ -59,10 +59,10 @@ export function fillCall(
   ]
   return left.length === 0
     ? filled
-    : `${method} ${called.url} takes what only its caller knows: ${left.join(', ')}. Send endpoint and body with them filled in; its kit describes each.`
+    : `${method} ${called.url} needs values that only its caller knows: ${left.join(', ')}. Send endpoint and body with these values filled in; the listing's kit describes each.`
 }
 
-/** The rest of the address stays, byte for byte. */
+/** Changes only the query: the rest of the address stays, byte for byte. */
 function withQuery(address: string, query: NonNullable<RequestedCall['query']>): string {
   const [place = '', own = ''] = address.split(/\?(.*)/s)
   const given =
@@ -108,13 +108,13 @@ function toBody({ headers, body }: CalledOperation['example']): string | undefin
   return body === undefined ? undefined : encodeBody(headers['Content-Type'] ?? '', body)
 }
 
-/** The steps from a question to a call that documents show, all for one listing. */
+/** The documents' worked example, from a question to a call, all with one listing. */
 export type FirstCall = NonNullable<ReturnType<typeof toFirstCall>>
 
 /**
- * A listing that the relay calls by GET with an address that needs nothing filled in, else one that
- * it calls, else any; those with an operation that is mapped to its task before others. A search
- * puts a listing first by its whole name where no other has that, and always by its id.
+ * The listing is one that the relay calls by GET at an address with nothing to fill in, else one
+ * that the relay calls, else any; an operation mapped to its task puts a listing before others. A
+ * search for a name lists it first if no other has that name, a search for an id always.
  */
 export function toFirstCall(all: readonly DerivedListing[], baseUrl: string) {
   const listings = all.filter(({ facts }) => !facts.first_party)
@@ -130,7 +130,7 @@ export function toFirstCall(all: readonly DerivedListing[], baseUrl: string) {
   const relay = buy.reason === null ? `${baseUrl}${callPath(id)}` : null
   return {
     id,
-    /** What a search with the rail of relayed listings, or without any where none is, has first. */
+    /** The words of a search that lists this listing first. */
     words: named.length === 1 ? facts.name : id,
     /** The relay's address of one operation; null where no listing is relayed. */
     call: findPlainCall(chosen, baseUrl) ?? relay,
@@ -144,7 +144,7 @@ function findPlainCall(listing: DerivedListing, baseUrl: string): string | null 
   return method === 'GET' && relay_url !== undefined && !/[<{']/.test(relay_url) ? relay_url : null
 }
 
-/** The search that lists it first. */
+/** The address of the search that lists the example's listing first. */
 export function toFirstSearch(
   { words, call }: FirstCall,
   more: Readonly<Record<string, string>>,
@@ -155,4 +155,4 @@ export function toFirstSearch(
 
 /** Stated in advance, because the relay answers 422 to a wallet whose rail the seller does not take. */
 export const RAILS_DECIDE =
-  'The rails of a listing say how it is paid, not the prefix of its id: every paid HTTP service begins with x402., and one whose rails are mpp alone takes no x402 wallet.'
+  'The rails of a listing, not the prefix of its id, say how to pay it: the id of every paid HTTP service begins with x402., but a service whose only rail is mpp takes no x402 wallet.'

@@ -30,9 +30,9 @@ import {
 } from './kit-entries.ts'
 import type { KitView } from './kit-view.ts'
 
-/** Three results stay within a kilobyte and a half: descriptions are cut to what distinguishes. */
+/** Descriptions are cut, so that three results stay within a kilobyte and a half. */
 const MAX_DESCRIPTION = 80
-/** Offers of an operation that an answer shows. */
+/** The most offers of one operation that an answer shows. */
 export const MAX_OFFERS = 2
 const MAX_INPUTS = 6
 const MAX_OUTPUTS = 6
@@ -56,13 +56,13 @@ export const FoundOperationSchema = v.object({
     name: v.optional(v.string()),
     method: v.optional(v.picklist(HTTP_METHODS)),
     /**
-     * Address of the call: for a tool its server's, for a skill the address for messages.
-     * Omitted from a full answer, after its first row, where the example's address begins with it.
+     * Address of the call: a tool's is its server's address, a skill's the address for messages. A
+     * full answer omits it after the first row if the example's address begins with it.
      */
     url: v.optional(v.string()),
     /** The protocol, if neither HTTP nor MCP over streamable HTTP: `JSONRPC 0.3.0`. */
     protocol: v.optional(v.string()),
-    /** The card of an agent whose address for messages was not read from it. */
+    /** The address of an agent's card, if the address for messages was not read from that card. */
     agent_card: v.optional(v.string()),
     /** The command that starts a local server. */
     command: v.optional(v.string()),
@@ -72,11 +72,11 @@ export const FoundOperationSchema = v.object({
     /** What a call changes; absent where unknown, and for a whole server or agent. */
     effect: v.optional(v.picklist(EFFECTS)),
     price: v.optional(OperationPriceSchema),
-    /** Without prices where `price` says them. */
+    /** The offers; without prices if `price` already gives them. */
     offers: v.optional(v.array(v.partial(OfferSchema, ['min_usd', 'max_usd']))),
     /** Required inputs, with their types. */
     input: v.optional(v.record(v.string(), v.string())),
-    /** The output: the outer fields of JSON, in a kit with their types, else the media type. */
+    /** The outer fields of a JSON answer, in a kit with their types; for another answer, its media type. */
     output: v.optional(v.union([v.string(), v.record(v.string(), v.string())])),
     /** A request, or arguments of a tool, ready to send once its `<PLACEHOLDER>`s are filled in. */
     example: v.optional(
@@ -118,7 +118,7 @@ export function toFoundHttp(operation: KitOperation): FoundOperation['operation'
   }
 }
 
-/** Without prices where `price` says them. */
+/** The offers; without prices if `price` already gives them. */
 export function toOffers(
   offers: NonNullable<KitOperation['offers']>,
   price: Partial<Record<'min_usd' | 'max_usd', number | null>> | undefined,
@@ -144,7 +144,7 @@ function toFoundTool(tool: ShownTool, reached: Reached): FoundOperation['operati
   const { properties, required } = tool.input_schema
   const names = Array.isArray(required) ? required.map(String) : []
   const types: object = typeof properties === 'object' && properties !== null ? properties : {}
-  // A list of names does not show what its tools take.
+  // Some services list only the names of their tools: then the arguments are unknown.
   const filled =
     properties === undefined ? undefined : withoutEmpty(exampleOf(tool.input_schema, 'arguments'))
   return {
@@ -170,7 +170,7 @@ function toFoundSkill(
   }
 }
 
-/** Where messages to an agent go, and one of them. */
+/** Where messages to an agent go, and an example message. */
 function toRequested({ agent, discovery }: Reached, examples: readonly string[]) {
   if (agent === undefined)
     return discovery.agent_card === undefined ? {} : { agent_card: discovery.agent_card }
@@ -204,8 +204,8 @@ function toPlace({ invoke }: Reached) {
 }
 
 /**
- * An empty object says nothing: it is left out where it is all that is sent, and inside other values it is a
- * placeholder.
+ * An empty object tells a caller nothing: as the whole input it is left out, and inside other
+ * values it becomes a placeholder.
  */
 function withoutEmpty(value: unknown): unknown {
   return isEmpty(value) ? undefined : fillEmpty(value, 'value')
@@ -244,7 +244,7 @@ export function toOutput(operation: Answering): Pick<Found, 'output'> {
   return { output: Object.fromEntries(pairs) }
 }
 
-/** Rows of an answer only have room for names. */
+/** Like `toOutput`, with names only: the rows of an answer have no room for types. */
 function toOutputNames(operation: Answering): Pick<Found, 'output'> {
   const { output } = toOutput(operation)
   if (output === undefined || typeof output === 'string') return present({ output })
@@ -259,7 +259,7 @@ function typeOf(schema: unknown): string {
   return typeof type === 'string' ? type : 'any'
 }
 
-/** The searched facts of an operation, in addition to its listing's own words. */
+/** The facts of an operation that a search reads, in addition to its listing's words. */
 export type OperationEntry = ReturnType<typeof toOperationEntries>[number]
 
 /**
@@ -286,15 +286,15 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string) {
     slots: ArgumentSlot[] = [],
   ) => ({
     found: { listing: shown, operation },
-    /** Its name and task. */
+    /** The operation's name and task. */
     names,
-    /** Id of its task. */
+    /** Id of the operation's task. */
     task: sold.task,
     isMapped: sold.result !== undefined,
     description,
-    /** Slots of its example that a query can fill. */
+    /** Slots of the operation's example that a query can fill. */
     slots,
-    /** What a call of it changes; null where unknown. */
+    /** What a call changes; null where unknown. */
     effect: operation.effect ?? null,
     ...toTerms(sold),
   })
@@ -334,8 +334,8 @@ function toHttpSlots({ params = [], body, example }: KitOperation): ArgumentSlot
 }
 
 /**
- * Ways to pay for an operation, and its lowest price in US dollars, null where none is known: by its
- * own terms or, where no operation has any, the listing's.
+ * Ways to pay for an operation, and its lowest price in US dollars (null if none is known): from
+ * the operation's own terms or, if no operation has terms, from the listing's.
  */
 function readTerms(pricing: Pricing, operations: readonly OperationOffers[]) {
   const sellsOnRail = RAILS.map(
@@ -367,7 +367,7 @@ export const CompactKitSchema = v.object({
   rails: v.array(v.picklist(RAILS)),
   operation: v.object({
     ...v.omit(FoundOperationSchema.entries.operation, ['bring']).entries,
-    /** Digest of what its caller relies on, as in a lock; where it was requested by name. */
+    /** Digest of what a caller relies on, as in a lock; present if the operation was requested by name. */
     digest: v.optional(v.string()),
   }),
   /** Values only the caller has: `header X-API-Key`, `env DATABASE_URL`, a `<PLACEHOLDER>`. */
@@ -459,8 +459,8 @@ function findWanted(
 }
 
 /**
- * What an address does, by its end. @example lastPartOf('https://x.example/v1/users/{id}/delete') →
- * 'users delete'
+ * The words at an address's end, which show what it does. @example
+ * lastPartOf('https://x.example/v1/users/{id}/delete') → 'users delete'
  */
 function lastPartOf(url: string): string {
   return new URL(url).pathname

@@ -40,7 +40,7 @@ export const KitOperationSchema = v.object({
   body: v.optional(PayloadSchema),
   /** The output, and the document that describes it. */
   response: v.optional(v.object({ ...PayloadSchema.entries, ref: v.optional(v.string()) })),
-  /** Where each member of its task's output is in the answer; absent where it is not mapped. */
+  /** The place in the answer of each member of its task's output; absent if the operation is not mapped. */
   result: v.optional(v.record(v.string(), v.string())),
   safe: v.optional(v.boolean()),
   /** `<PLACEHOLDER>`s are for values only the caller can know. */
@@ -77,7 +77,7 @@ const OWN_PARAMETERS = /(?:^|&)(?:endpoint|relay_info)(?=[=&]|$)/
 
 /**
  * The relay takes endpoints on the listing's own origin. The query stays outside `endpoint`,
- * unchanged, and so do placeholders: the user must find them.
+ * unchanged; placeholders stay as they are, so that the user finds them.
  */
 function toRelayUrl(
   relayUrl: string | null,
@@ -103,7 +103,7 @@ function join(relayUrl: string, ...parts: string[]) {
   return { relay_url: query === '' ? relayUrl : `${relayUrl}?${query}` }
 }
 
-/** Names that the relay would cut out are safe inside `endpoint`. */
+/** Parameter names that the relay would cut out are safe inside `endpoint`. */
 function whole(relayUrl: string, path: string, query: string) {
   return join(relayUrl, `endpoint=${encodeVisibly(`${path || '/'}?${query}`)}`)
 }
@@ -136,9 +136,9 @@ export function sellsOn(
 }
 
 /**
- * The one that a buyer most likely wants, of those sold on the rail where any are: one of the task
- * that most of them do, where half of them or the first of all are among these. One mapped to its
- * task comes before all others, then one with a price.
+ * The operation that a buyer most likely wants, among those sold on the rail if there are any. The
+ * choice is limited to the most frequent task, if half of them do it or if it is the first one's;
+ * an operation mapped to its task comes first, then one with a price.
  */
 export function chooseOperation<Each extends OfferedCall>(
   operations: readonly Each[],
@@ -214,7 +214,7 @@ export function toKitInvoke(invoke: readonly InvokeEntry[], auth: Auth): KitInvo
   })
 }
 
-/** Declared headers, else the one the listing's own `auth` names. OAuth is the client's business. */
+/** Declared headers, else the header that the listing's own `auth` names. A client handles OAuth itself. */
 function headersOf({ headers }: { headers?: Setting[] | undefined }, auth: Auth): Setting[] {
   if (headers !== undefined) return headers
   const secret = { required: true, secret: true }
@@ -224,7 +224,7 @@ function headersOf({ headers }: { headers?: Setting[] | undefined }, auth: Auth)
     : []
 }
 
-/** A key in the address has its place there, for every client. */
+/** The address with a placeholder for a key that goes in the query, the same for every client. */
 function withQueryKey(url: string, auth: Auth): string {
   if (auth.type !== 'api_key' || auth.in !== 'query' || auth.name === undefined) return url
   const { name } = auth
@@ -271,14 +271,14 @@ export const KitAgentSchema = v.object({
 })
 export type KitAgent = v.InferOutput<typeof KitAgentSchema>
 
-/** Where messages to an agent go, as far as its last read card says. */
+/** Where messages to an agent go, if the card read last says so. */
 export function toKitAgent({ facts, evidence }: DerivedListing): KitAgent | undefined {
   const { url, binding, protocol } = evidence.interface?.server ?? {}
   if (facts.kind !== 'a2a_agent' || url === undefined || binding === undefined) return undefined
   return { url, binding, ...present({ protocol }) }
 }
 
-/** @param protocol version its card declares; before 1.0 messages had another form */
+/** @param protocol version that the agent's card declares; before 1.0 messages had another form */
 export function toAgentRequest(
   protocol: string,
   { message, text }: Record<'message' | 'text', string>,
@@ -295,6 +295,6 @@ export function toAgentRequest(
   }
 }
 
-/** For pages and kits, since the relay and `call_listing` only pass HTTP calls. */
+/** A note for pages and kits: the relay and `call_listing` pass HTTP calls only. */
 export const PAID_TOOLS =
   'A paid tool answers an unpaid call with its terms, as JSON-RPC error -32042 or as a result with isError. Your own MCP client pays them and repeats the call with the payment in _meta. The relay and call_listing call no tools.'

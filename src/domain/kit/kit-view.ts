@@ -38,7 +38,7 @@ export const KitPaymentSchema = v.object({
   request_headers: v.array(v.string()),
   /** Headers of the terms and of the receipt. */
   response_headers: v.array(v.string()),
-  /** Paid tools of MCP servers: members of `_meta`, and how a call is paid for. */
+  /** For paid tools of MCP servers: the members of `_meta` that carry a payment, and how to pay. */
   over_mcp: v.optional(
     v.object({
       request_meta: v.array(v.string()),
@@ -104,7 +104,7 @@ export type KitView = v.InferOutput<typeof KitViewSchema>
 
 interface KitContext {
   baseUrl: string
-  /** As in the full listing. */
+  /** The trust view of the full listing. */
   trust: TrustView
 }
 
@@ -434,7 +434,7 @@ const AUTHORITY =
   "The seller's runtime 402 is authoritative for price, network and payee. These are the values the seller published."
 
 /** Paid HTTP services have the same prefix on either rail. */
-const MPP_ALONE = `${AUTHORITY} Its rails decide how it is paid, not the prefix of its id: it takes MPP and no x402 wallet.`
+const MPP_ALONE = `${AUTHORITY} This listing takes MPP and no x402 wallet: its rails, not the prefix of its id, decide how to pay it.`
 
 /** A v2 seller reads only `PAYMENT-SIGNATURE`, a v1 seller only `X-PAYMENT`: the 402 says which. */
 const HEADERS: Record<Rail, { request: string[]; response: string[] }> = {

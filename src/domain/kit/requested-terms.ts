@@ -9,7 +9,7 @@ import type { KitView } from './kit-view.ts'
 
 /** One of the ways to pay in a seller's 402, with what the directory expected. */
 export interface RequestedOffer {
-  /** As the seller wrote it: it is returned unchanged in the payment. */
+  /** The offer as the seller wrote it; a payment returns it unchanged. */
   offer: Record<string, unknown>
   /** CAIP-2; null where the name is unknown. */
   chain: string | null
@@ -22,7 +22,7 @@ export interface RequestedOffer {
 export interface TermRow {
   label: string
   requested: string
-  /** Empty where the directory knows nothing. */
+  /** The directory's own value; empty where it knows none. */
   expected: string
   differs: boolean
 }
@@ -40,7 +40,7 @@ type Listed = Pick<KitView['operations'][number], 'price' | 'offers'>
  * Reads the seller's own 402 of x402.
  * @param headers by lower-case name
  * @param payees CAIP-10, as the directory knows them; empty where it knows none
- * @returns null where it has no readable terms
+ * @returns null if the 402 has no readable terms
  */
 export function readRequestedTerms(
   { headers, body }: { headers: Record<string, string>; body: string },

@@ -80,7 +80,7 @@ export function createSignInSchema(rules: UrlRules) {
     grant_types_supported: v.optional(listOf(NamedSchema, MAX_NAMED)),
     code_challenge_methods_supported: v.optional(listOf(NamedSchema, MAX_NAMED)),
     scopes_supported: v.optional(listOf(NamedSchema, MAX_NAMED)),
-    /** The document that a person read it from. */
+    /** The document from which a person took these facts. */
     ref: v.optional(url),
   })
 }
@@ -297,7 +297,7 @@ export function findInvokeGaps({ kind, auth, invoke = [] }: Reported) {
         ...examples,
         {
           path: ['invoke', bare],
-          message: `auth is ${auth?.type}: expected what to bring under env, args or headers, a name in auth, or a sentence in auth.note`,
+          message: `auth is ${auth?.type}: expected what a caller must bring (in env, args or headers), a name in auth, or a sentence in auth.note`,
         },
       ]
 }

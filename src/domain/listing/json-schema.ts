@@ -201,7 +201,7 @@ export function findValueFault(schema: unknown, value: unknown): string | null {
     return `expected no text over ${MAX_TEXT_LENGTH} characters`
   const size = countNodes(schema, 0) * countNodes(value, 0)
   if (size > MAX_COST || size * countReferences(schema, value) > MAX_COST)
-    return 'expected a smaller example, or a schema with fewer references to follow for it'
+    return 'expected a smaller example, or a schema with fewer references to follow'
   return judge(schema, value)
 }
 
@@ -220,7 +220,7 @@ function judge(schema: unknown, value: unknown): string | null {
   }
 }
 
-/** An upper bound: chains of references double at each step, cycles at each level of the value. */
+/** An upper bound of the references followed: chains double at each step, cycles at each level of the value. */
 function countReferences(schema: unknown, value: unknown): number {
   const known = new Map<unknown, number>()
   let isCyclic = false

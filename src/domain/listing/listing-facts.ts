@@ -34,7 +34,7 @@ const PARAM_PLACES = ['query', 'path', 'header'] as const
 
 const NameSchema = v.pipe(
   lineOfText(MAX_NAME_LENGTH),
-  // A name in them looks like another listing's, and a search for that name does not find it.
+  // A name in full-width letters looks like another listing's, but a search for that one does not find it.
   v.check(
     (name) => !FULL_WIDTH.test(name),
     'expected ordinary Latin letters and digits, got full-width ones',
@@ -89,7 +89,7 @@ export function createListingFactsSchema(rules: UrlRules) {
     closed: flag,
     pricing: v.optional(PricingSchema, { model: 'unknown' }),
     payout: v.optional(uniqueList(PayoutSchema, MAX_PAYOUTS, normalizePayout), []),
-    /** The page on the seller's own site that names these payouts, which count for nothing without it. */
+    /** The page on the seller's own site that names these payouts; without it they do not count. */
     payout_source: v.optional(ownUrlSchema(rules)),
     cost: v.optional(v.picklist(COSTS, `expected one of ${COSTS.join(', ')}`)),
     auth: v.optional(createAuthSchema(rules), { type: 'unknown' }),
@@ -110,7 +110,7 @@ export function createListingFactsSchema(rules: UrlRules) {
   })
 }
 
-/** A URL, or `{base_url}/docs`. One check, because a union of two strings would lose the message. */
+/** A URL, or `{base_url}/docs`. One check, because a union of two schemas would lose the error message. */
 function ownUrlSchema(rules: UrlRules) {
   return checkedText('expected a URL', (text) => {
     if (!text.startsWith(BASE_URL_PLACEHOLDER)) return findUrlFault(text, rules)
@@ -199,7 +199,7 @@ export const PayloadSchema = v.strictObject({
   example: v.optional(v.unknown()),
 })
 
-/** Written by people; left out, the method or the seller's hint decides, if either does. */
+/** A call's effect, written by people; if absent, the method or the seller's hint decides, if it can. */
 const EffectSchema = v.picklist(EFFECTS, `expected one of ${EFFECTS.join(', ')}`)
 
 export function createOperationSchema(rules: UrlRules) {
@@ -217,7 +217,7 @@ export function createOperationSchema(rules: UrlRules) {
     ),
     effect: v.optional(EffectSchema),
     task: v.optional(TaskIdSchema),
-    /** For the task: where the members of its input go, and where those of its output are found. */
+    /** Where the members of the task's input go, and where the members of its output are found. */
     map: v.optional(v.record(v.string(), v.pipe(v.string(), v.maxLength(MAX_MAP_PATH)))),
     /** Fixed parts of the task's requests; `{member}` in a text stands for that member of the input. */
     send: v.optional(v.record(v.string(), v.unknown())),

@@ -73,7 +73,7 @@ export type Tombstone = v.InferOutput<typeof TombstoneSchema>
 
 export const GoneSchema = v.strictObject({
   id: v.string(),
-  /** Null where only the ledger knows of it. */
+  /** Null if only the ledger knows of the removal. */
   at: v.nullable(v.string()),
   reason: v.picklist(GONE_REASONS),
   /** The name it was listed under, if kept. */

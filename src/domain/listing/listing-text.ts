@@ -77,7 +77,7 @@ export function findTextFault(text: string): string | null {
 const SUBDIVISION_FLAGS =
   /\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/gu
 
-/** A joiner inside an emoji, and the two presentation selectors after a character that may be one. */
+/** A joiner inside an emoji, and the two presentation selectors after a character that may be an emoji. */
 const EMOJI_INVISIBLES =
   /(?<=\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f)?)\u200d(?=\p{Extended_Pictographic})|(?<=\p{Emoji})[\ufe0e\ufe0f]/gu
 
@@ -221,7 +221,7 @@ const MOST_SLIPS = 2
 
 const PREFIX = new RegExp(`^(?:${ID_PREFIXES.join('|')})\\.`)
 
-/** By name; ids of one name in the order of prefixes. */
+/** Orders ids by name, and ids of the same name by prefix. */
 function bySlug(a: { id: string; slug: string }, b: { id: string; slug: string }): number {
   if (a.slug !== b.slug) return a.slug < b.slug ? -1 : 1
   const rank = ({ id }: { id: string }) =>

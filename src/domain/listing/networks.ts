@@ -87,7 +87,7 @@ export function toNetworkId(text: string): string | null {
   return Object.hasOwn(NAMES, text) ? text : (IDS_BY_NAME.get(text.toLowerCase()) ?? null)
 }
 
-/** By the tables; networks that importers find elsewhere are judged by name. */
+/** Whether a network is a test network; names decide for networks that importers find and no table has. */
 export function isTestNetwork(network: string): boolean {
   const id = toNetworkId(network)
   return id === null ? TEST_WORDS.test(network) : Object.hasOwn(TEST_NETWORKS, id)

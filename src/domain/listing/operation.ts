@@ -83,7 +83,7 @@ export function findOperationFaults({
   pricing,
   http = [],
 }: {
-  /** Each is absent where it has errors of its own. */
+  /** Each of these is absent if it has errors of its own. */
   pricing?: Pricing | undefined
   http?: ListingFacts['http'] | undefined
 }): OperationFault[] {
@@ -313,7 +313,7 @@ export function encodeValue(value: string): string {
 }
 
 /**
- * Separate from the snippets, whose texts would otherwise be bundled wherever a word is quoted.
+ * In a file without the snippets, whose texts would otherwise be bundled wherever a word is quoted.
  * Single quotes protect everything except a single quote.
  */
 export function quoteForShell(text: string): string {

@@ -83,14 +83,14 @@ export function networksOf(pricing: Pricing): readonly string[] {
   return pricing.model === 'per_call' ? pricing.networks : []
 }
 
-/** The declared cost, or paid if there is a price on a rail. */
+/** The declared cost; without one, `paid` if there is a price on a rail. */
 export function costOf({ cost, pricing }: Priced): Cost {
   return cost ?? (isPaid(pricing) ? 'paid' : 'unknown')
 }
 
 type Cost = (typeof COSTS)[number]
 
-/** For a price that the seller doesn't publish. */
+/** The text for a price that the seller doesn't publish. */
 export const UNPUBLISHED = 'not published'
 
 /** @example toPriceText({ model: 'per_call', min_usd: 0.01, max_usd: 0.05, … }) → '$0.01–$0.05 per call' */
@@ -108,7 +108,7 @@ function toRangeText({ min_usd, max_usd }: { min_usd: number; max_usd: number })
 /**
  * Whether a seller wants more for a call than is listed.
  *
- * @param usd what its 402 asked for
+ * @param usd the amount in the seller's 402
  */
 export function isAbove({
   usd,
@@ -153,7 +153,7 @@ export function isFree(listing: Charging): boolean {
   return ['free', 'free_without_key', 'free_to_run'].includes(chargeOf(listing))
 }
 
-/** The lowest price as lists filter and order by it: a free listing's is 0. */
+/** The lowest price, by which lists filter and order; 0 for a free listing. */
 export function listedPriceOf(listing: Charging): number | null {
   return lowestPriceOf(listing.pricing) ?? (isFree(listing) ? 0 : null)
 }

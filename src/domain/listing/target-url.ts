@@ -32,7 +32,7 @@ export function isPrivateTarget(targets: PrivateTargets, hostname: string): bool
   })
 }
 
-/** Stands for this directory's own address in the URLs of first-party listings. */
+/** Placeholder for this directory's own address in the URLs of first-party listings. */
 export const BASE_URL_PLACEHOLDER = '{base_url}'
 
 /** Longest URL in content; the relay limits paths to the same length. */
@@ -79,8 +79,8 @@ export function withAsciiHosts<Value>(value: Value): Value {
 }
 
 /**
- * The same for an address as a person types it, with or without a scheme. A text that isn't an
- * address stays as it is.
+ * Like `withAsciiHosts`, for an address as a person types it, with or without a scheme. A text that
+ * isn't an address stays as it is.
  * @example toAsciiAddress('Größe.example/a') → 'xn--gre-6ka8i.example/a'
  */
 export function toAsciiAddress(text: string): string {
@@ -88,7 +88,7 @@ export function toAsciiAddress(text: string): string {
   return text.includes('.') ? withAsciiHosts(`https://${text}`).slice('https://'.length) : text
 }
 
-/** Hardly any listing has such a host, and copying every listing would take longer than all else here. */
+/** Hardly any listing has such a host, and copying all of them would take longer than all other steps here. */
 function hasForeignHost(value: unknown): boolean {
   if (typeof value === 'string') return /^https?:\/\/[^/?#]*[^!-~/?#]/i.test(value)
   return typeof value === 'object' && value !== null && Object.values(value).some(hasForeignHost)
@@ -126,13 +126,13 @@ function findShapeFault(text: string): string | null {
   if (/[\u0000-\u0020\u007f-\u00a0]|[\p{Default_Ignorable_Code_Point}\p{Z}]/u.test(text))
     return 'expected no spaces, control or invisible characters; percent-encode them'
   if (isTemplate(text))
-    return 'expected a URL that can be called as it is, got a template; fill it in or leave it out'
+    return 'expected a URL that can be called as it is, got a template; fill in its placeholders or leave the URL out'
   if (/[\\|^`"]/.test(text)) return 'expected no \\ | ^ ` or " in a URL; percent-encode them'
   if (!/^https?:\/\/[^/]/i.test(text)) return 'expected an absolute URL that starts with https://'
   return null
 }
 
-/** `{id}`, `<id>`, either of them percent-encoded, a path's `:id`, or "your API key goes here". */
+/** A template has `{id}`, `<id>` (plain or percent-encoded), a path's `:id`, or "your API key goes here". */
 function isTemplate(text: string): boolean {
   return (
     /[{}<>]|%7b[\w.-]*%7d|%3c[\w.-]*%3e/i.test(text) ||
@@ -159,7 +159,7 @@ function findHostFault(url: URL, allowPrivate: PrivateTargets): string | null {
 /** Finds what parsing would repair: a host in foreign letters or escapes, a default port, or dot segments. */
 function findRepair(text: string, url: URL): string | null {
   const [, written = '', path = ''] = /^https?:\/\/([^/?#]*)([^?#]*)/i.exec(text) ?? []
-  // Letters such as the Kelvin sign fold into ASCII, so only names in ASCII are compared.
+  // Letters such as the Kelvin sign fold into ASCII, so only names written in ASCII are compared.
   if (!/^[\x21-\x7e]*$/.test(written) || written.toLowerCase() !== url.host)
     return `expected the host as clients read it, ${url.host}, got ${written}`
   return path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))
@@ -193,7 +193,7 @@ export function findHostForgery(host: string): string | null {
 function toUnicodeHost(host: string): string {
   try {
     const shown = punycode.toUnicode(host)
-    // A form that a client would not read back as the same host is not used.
+    // Punycode stays if a client would not read the Unicode form back as the same host.
     return URL.parse(`https://${shown}`)?.host === host ? shown : host
   } catch {
     return host
@@ -201,9 +201,9 @@ function toUnicodeHost(host: string): string {
 }
 
 /**
- * Addresses as numbers. Written here rather than taken from a package: the packages we looked at
- * call `::7f00:1` or `100:0:0:1::1` ordinary unicast, and a block list shared by both families lets
- * `::ffff:0:0/96` cover every IPv4 address.
+ * Addresses as numbers. No package is used: those we looked at call `::7f00:1` or `100:0:0:1::1`
+ * ordinary unicast, and if both families share a block list, `::ffff:0:0/96` covers every IPv4
+ * address.
  */
 interface IpAddress {
   family: 4 | 6

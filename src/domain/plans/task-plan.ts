@@ -29,15 +29,15 @@ export const PLAN_ROWS = 3
 /** Sellers of one task for one input, in the order to call them. */
 export const TaskPlanSchema = v.object({
   task: v.string(),
-  /** The number of sellers that fit; the rows are the first of them. */
+  /** The number of sellers that fit; `rows` has the first of them. */
   total: v.number(),
   rows: v.array(
     v.object({
       seller: v.object({
         id: v.string(),
-        /** Omitted from an answer that is full. */
+        /** Left out of a full answer. */
         name: v.optional(v.string()),
-        /** The registrable domain of the address, where it differs from the host. */
+        /** The registrable domain of the address, if it differs from the host. */
         operator: v.optional(v.string()),
         trust: v.optional(v.number()),
       }),
@@ -50,15 +50,15 @@ export const TaskPlanSchema = v.object({
       }),
       /** The request goes to this address instead, through the relay. */
       relay_url: v.optional(v.string()),
-      /** Lowest price of a call in US dollars; 0 is free, null: only the seller's 402 knows. */
+      /** Lowest price of a call in US dollars; 0 if free, null if only the seller's 402 shows the price. */
       usd: v.nullable(v.number()),
-      /** The unit of the price, where the unit is not one call. */
+      /** The unit of the price, if it is not one call. */
       per: v.optional(v.string()),
-      /** Omitted from an answer that is full. */
+      /** Left out of a full answer. */
       offers: v.optional(v.array(v.partial(OfferSchema, ['min_usd', 'max_usd']))),
-      /** Where each member of the task's output is in the answer. */
+      /** The place in the answer of each member of the task's output. */
       output: v.record(v.string(), v.string()),
-      /** Members of the input that this seller has no place for. */
+      /** Members of the input that this seller's request has no place for. */
       ignores: v.optional(v.array(v.string())),
       digest: v.string(),
     }),
@@ -78,8 +78,8 @@ export interface PlanQuestion {
 }
 
 /**
- * Up to `limit` interchangeable sellers of a task, each once and one of each operator first: first those
- * that take all of the input, then the cheapest of those known to deliver.
+ * Up to `limit` interchangeable sellers of a task, each once, one of each operator before any
+ * second: first those that take all of the input, then those known to deliver, the cheapest first.
  */
 export function planTask(
   task: Task,
@@ -112,7 +112,7 @@ export function planTask(
   }
 }
 
-/** Listings of one operator are one choice: a second listing does not help after the first has failed. */
+/** Listings of one operator are one choice: if one of them fails, a second is likely to fail too. */
 function oneOfEachFirst(candidates: readonly Candidate[]): Candidate[] {
   const groups = Map.groupBy(candidates, ({ seller }) => seller.seller.operator)
   const firsts = new Set([...groups.values()].map(([first]) => first))
@@ -125,7 +125,7 @@ function withoutName({ seller: { name: _, ...seller }, ...row }: PlanRow): PlanR
   return { seller, ...row }
 }
 
-/** A body is sent as JSON unless its header says otherwise. */
+/** A body is JSON unless its header names another type. */
 function withoutJsonHeader(row: PlanRow): PlanRow {
   const { headers, ...request } = row.request
   const isJson = Object.entries(headers ?? {}).every(
@@ -134,7 +134,7 @@ function withoutJsonHeader(row: PlanRow): PlanRow {
   return isJson ? { ...row, request } : row
 }
 
-/** Leaves out offers, which the seller's own 402 names. */
+/** Leaves out the offers, which the seller's own 402 repeats. */
 function withoutOffers({ offers: _, ...row }: PlanRow): PlanRow {
   return row
 }
@@ -176,12 +176,12 @@ const compareCandidates = inOrder<Candidate>([
     `${a.seller.seller.id} ${a.seller.url}` < `${b.seller.seller.id} ${b.seller.url}` ? -1 : 1,
 ])
 
-/** How many members that define the task a seller ignores. The maximum number of results is only a wish. */
+/** How many defining members of the task a seller ignores. A maximum number of results is only a wish. */
 function leftOut({ ignores }: Candidate): number {
   return ignores.filter((name) => !name.startsWith('max_')).length
 }
 
-/** 1 where enough paid calls were made and nearly all delivered, -1 where fewer than half were delivered; 0 in all other cases. */
+/** 1 if enough paid calls were made and nearly all delivered, -1 if fewer than half were delivered; else 0. */
 function knownToDeliver({ seller }: Candidate): number {
   const [good, all] = seller.delivered ?? [0, 0]
   if (isKnownToDeliver(good, all)) return 1
@@ -214,13 +214,13 @@ function toRow(
   }
 }
 
-/** The path and query as the relay's own parameter: nothing in it is mistaken for the relay's. */
+/** The path and query become one parameter of the relay, so that nothing in them is taken for the relay's own. */
 function toRelayUrl(baseUrl: string, id: string, url: string): string {
   const { pathname, search } = new URL(url)
   return `${baseUrl}${callPath(id)}?endpoint=${encodeURIComponent(`${pathname}${search}`)}`
 }
 
-/** A listing that does a task, by its cheapest operation for it, with a request that can be sent. */
+/** A listing that does a task, with its cheapest operation for the task and a request that can be sent. */
 const TaskOfferSchema = v.object({
   listing: v.object({
     id: v.string(),
@@ -231,23 +231,23 @@ const TaskOfferSchema = v.object({
   }),
   /** What callers need: `none` and `payment` need no account. */
   auth: v.picklist(AUTH_TYPES),
-  /** It runs on the caller's machine. */
+  /** Present if the service runs on the caller's machine. */
   is_local: v.optional(v.literal(true)),
   /** `GET https://…` or the name of a tool; for a whole server, its address or command. */
   operation: v.string(),
   /** US dollars for one unit: 0 is free; null where no price is known. */
   usd: v.nullable(v.number()),
-  /** In words; without a price of its own, what its listing says. */
+  /** The price in words; without a price of the operation's own, what its listing says. */
   price: v.string(),
-  /** The unit, where it is not one call. */
+  /** The unit of the price, if it is not one call. */
   per: v.optional(v.picklist(PRICE_UNITS)),
   /** Outer fields of the answer, or its media type. */
   returns: v.optional(v.string()),
-  /** When the service itself last answered us, and how fast. */
+  /** When the service itself, and not a proxy, last answered us, and how fast. */
   answered: v.optional(v.object({ at: v.string(), ms: v.optional(v.number()) })),
-  /** The last payment that counts, and how many there were in the 30 days before `as_of`. */
+  /** The last payment that counts, and the number of such payments in the 30 days before `as_of`. */
   paid: v.optional(v.object({ at: v.string(), settlements_30d: v.number(), as_of: v.string() })),
-  /** Filled with the task's example where the operation is mapped to the task, or with the seller's own. */
+  /** The request, filled with the task's example if the operation is mapped to the task, else with the seller's. */
   request: v.optional(
     v.object({
       method: v.optional(v.string()),
@@ -262,7 +262,7 @@ const TaskOfferSchema = v.object({
   ),
   /** The request goes to this address instead, through the relay. */
   relay_url: v.optional(v.string()),
-  /** A plan of the task holds this offer. */
+  /** Present if a plan of the task holds this offer. */
   planned: v.optional(v.literal(true)),
   digest: v.string(),
 })
@@ -274,7 +274,7 @@ export interface OfferOfTask {
   offer: TaskOffer
 }
 
-/** Tasks that a listing does: as a whole, and by its operations and tools. */
+/** Tasks that a listing does as a whole, or by one of its operations or tools. */
 export function tasksOf({ facts, surface }: Pick<DerivedListing, 'facts' | 'surface'>): string[] {
   const done = [...surface.operations, ...surface.tools].flatMap(({ task }) => task ?? [])
   return [...new Set([...(facts.tasks ?? []), ...done])]
@@ -287,7 +287,7 @@ export function toTaskOffers(
   { tasks, baseUrl }: { tasks: readonly TaskRow[]; baseUrl: string },
 ): OfferOfTask[] {
   if (listing.facts.first_party) return []
-  // A server or an agent that only does it as a whole has an entry without a name.
+  // A server or an agent that does the task only as a whole has an entry without a name.
   const [whole] = entries.filter(({ found }) => found.operation.name === undefined)
   return tasksOf(listing).flatMap((id) => {
     const row = tasks.find((each) => each.id === id)
@@ -338,8 +338,8 @@ function toTaskOffer(
 type Found = OperationEntry['found']
 
 /**
- * The price of one unit, as a number and in words: the listed one, or what the last 402 of the operation
- * asked for where that is more.
+ * The price of one unit, as a number and in words: the listed price, or the price in the
+ * operation's last 402 if that is higher.
  */
 function toOfferPrice(
   { facts, surface }: DerivedListing,
@@ -391,8 +391,8 @@ function toLastSeen({ probes, trust }: DerivedListing): Pick<TaskOffer, 'answere
 }
 
 /**
- * Free ones first, then by the price of one call, then prices of other units, then unknown ones; of
- * equals those without an account, those that answered last, the id.
+ * Free offers first, then by the price of one call, then other units, then unknown prices; among
+ * equals, offers that need no account, then those that answered last, then by id.
  */
 const compareTaskOffers = inOrder<TaskOffer>([
   (a, b) => groupOf(a) - groupOf(b),
@@ -404,9 +404,9 @@ const compareTaskOffers = inOrder<TaskOffer>([
 ])
 
 /**
- * Which operation represents its listing: one that is mapped to the task surely does it; one that buys
- * or books is a later step of what others only look up. The cheapest counts among those left, then the
- * tool that is named most like the task: they come in that order.
+ * Which operation represents its listing: one mapped to the task, as it surely does it; else not one
+ * that buys or books, a later step of what the others look up. Among those left the cheapest, then
+ * the tool whose name is most like the task: the entries come in that order.
  */
 const compareOperations = inOrder<{ entry: OperationEntry; offer: TaskOffer }>([
   (a, b) => Number(b.entry.isMapped) - Number(a.entry.isMapped),
@@ -433,7 +433,7 @@ function isPaying({ found }: OperationEntry): boolean {
   return found.operation.effect === 'pay'
 }
 
-/** The first rule that distinguishes two items decides. */
+/** The first rule that distinguishes two items decides their order. */
 function inOrder<Item>(rules: readonly ((a: Item, b: Item) => number)[]) {
   return (a: Item, b: Item): number => {
     for (const compare of rules) {
@@ -451,18 +451,18 @@ function groupOf({ usd, per }: TaskOffer): number {
 
 const schema = v.record(v.string(), v.unknown())
 
-/** One task on the wire. */
+/** A task as an answer shows it. */
 const TaskViewSchema = v.object({
   id: v.string(),
   name: v.string(),
-  /** What people say for it; `|` stands between words that say the same. */
+  /** Words that people use for the task; `|` separates words that mean the same. */
   words: v.array(v.string()),
   page: v.string(),
-  /** Listings that do it. */
+  /** Number of listings that do the task. */
   sellers: v.number(),
-  /** Lowest known price of one call in US dollars, 0 for free; null where none is known. */
+  /** Lowest known price of one call in US dollars, 0 if free; null if none is known. */
   min_usd: v.nullable(v.number()),
-  /** The contract: JSON Schemas of the input and the output; absent until it is written. */
+  /** The task's contract: JSON Schemas of its input and output; absent until somebody has written it. */
   input: v.optional(schema),
   output: v.optional(schema),
   example: v.optional(v.record(v.string(), v.unknown())),
@@ -474,7 +474,7 @@ export type TaskView = v.InferOutput<typeof TaskViewSchema>
 /** `GET /api/v1/tasks`. */
 export const TasksSchema = v.object({ tasks: v.array(TaskViewSchema) })
 
-/** `GET /api/v1/tasks/<id>`: with everybody who does it, free ones first, then by price. */
+/** `GET /api/v1/tasks/<id>`: a task with everybody who does it, free offers first, then by price. */
 export const TaskPageSchema = v.object({
   ...TaskViewSchema.entries,
   offers: v.array(TaskOfferSchema),
@@ -504,7 +504,7 @@ function planPath(id: string): string {
 /** One operation that does a task, as a plan needs it: a row of the release. */
 export type TaskSeller = ReturnType<typeof toTaskSellers>[number]
 
-/** For the operation where known, else for the listing. */
+/** The operation's deliveries if known, else the listing's. */
 function toShare(delivered: Delivered | undefined, method: string, url: string) {
   const own = delivered?.operations.find((each) => each.method === method && each.url === url)
   const known = own ?? delivered
@@ -539,25 +539,25 @@ export function toTaskSellers(
     return [
       {
         task: task.id,
-        // `operator` is the registrable domain that is called.
+        // `operator` is the registrable domain of the address that is called.
         seller: { id, name: facts.name, operator, trust: trustScoreOf(trust) },
         ...{ method, url, map, result: known.result ?? {}, digest: listing.digest },
         // The lowest price of one call in US dollars: 0 for free; null where unknown.
         usd: facts.auth.type === 'none' ? 0 : lowestOf(known),
-        // Whether the relay can call it.
+        // Whether the relay can call this operation.
         relayed: known.relay_url !== undefined,
         ...present({
           params: params?.map(({ name, in: place }) => ({ name, in: place })),
-          // Paid calls answered as declared, and all of them; absent where nothing is known.
+          // Paid calls answered as declared, and all paid calls; absent if nothing is known.
           delivered: toShare(listing.delivered, method, url),
           body: body && { content_type: body.content_type },
           send,
-          // The values of an input member this seller accepts, where fewer than the task's.
+          // The values of an input member that this seller accepts, if it accepts fewer than the task has.
           accepts: Object.keys(accepts).length > 0 ? accepts : undefined,
           price: known.price,
           offers: known.offers,
         }),
-        // The answer is not JSON, so `@` stands for its text.
+        // The answer is not JSON: in a map, `@` means its whole text.
         ...(response !== undefined && !isJsonPayload(response) && { is_text: true as const }),
       },
     ]

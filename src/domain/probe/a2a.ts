@@ -50,7 +50,7 @@ export function judgeCard(
       'a2a',
       answer,
       `a card with its interface on another domain, ${host}`,
-      'Serve the card on the domain that takes the messages, or name an interface on the card’s domain: a card does not prove who runs another domain.',
+      'Serve the card on the domain that takes the messages, or give the card an interface on its own domain: a card proves nothing about another domain.',
     )
   const sight = toSight(card, isJsonObject(value) && Array.isArray(value.supportedInterfaces))
   const { server, skills = [] } = sight
@@ -72,7 +72,7 @@ function toSight(card: AgentCard, isCurrent: boolean): Sight {
   return { from: 'agent_card', server, skills, ...(isCut && { truncated: true }) }
 }
 
-/** Members of MCP server cards that agent cards do not have. */
+/** Members that MCP server cards have and agent cards do not. */
 export const OF_SERVER_CARDS = ['remotes', 'transport', 'serverInfo', 'tools']
 
 /** Members that only an agent card has. */
@@ -90,9 +90,9 @@ const MAX_NAME = 2000
 const MAX_SKILLS = 1000
 
 /**
- * An agent card of protocol 0.2 or 0.3 (one `url`) or 1.0 (`supportedInterfaces`), or an `agent.json`
- * that names its `capabilities` instead of skills, alone or as a registry stores it. Many cards write null
- * for what a card does not say.
+ * An agent card of protocol 0.2 or 0.3 (one `url`) or 1.0 (`supportedInterfaces`), or an
+ * `agent.json` that names `capabilities` instead of skills, alone or as a registry stores it. Many
+ * cards write null for a member without a value.
  *
  * @returns the card with its faults by the specification, or the reason why it is not a card
  */
@@ -109,7 +109,7 @@ export function readAgentCard(document: unknown) {
     return { card: null, fault: 'url: expected the address that messages are sent to' }
   const card = {
     name,
-    /** Where messages go: its preferred interface. */
+    /** Where messages go: the address of the card's preferred interface. */
     url,
     description: textOf(value.description),
     version: textOf(value.version),
@@ -118,7 +118,7 @@ export function readAgentCard(document: unknown) {
     binding: textOf(preferred.protocolBinding) ?? textOf(value.preferredTransport) ?? 'JSONRPC',
     skills: skillsOf(value.skills ?? value.capabilities),
     auth: authOf(value.securitySchemes),
-    /** Where the card itself was read, as registries store it. */
+    /** The address at which the card itself was read, as registries store it. */
     cardUrl: textOf(value.wellKnownURI),
   }
   return { card, fault: findFault(value) }
@@ -131,17 +131,17 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(stated.map(([name, member]) => [name, withoutNulls(member)]))
 }
 
-/** Each with an id. */
+/** The skills that have an id. */
 function skillsOf(list: unknown): Record<string, unknown>[] {
   const objects = listOf(list).slice(0, MAX_SKILLS).filter(isJsonObject)
   return objects.map((skill, at) => ({ ...skill, id: textOf(skill.id) ?? `skill-${at + 1}` }))
 }
 
-/** The first scheme a card declares; `unknown` where it says nothing about keys. */
+/** The first scheme that a card declares; `unknown` if the card says nothing about keys. */
 function authOf(schemes: unknown): Auth {
   const [scheme] = Object.values(objectOf(schemes)).filter(isJsonObject)
   if (scheme === undefined) return { type: 'unknown' }
-  // Version 1.0 names the type around the scheme.
+  // In version 1.0 the type is the name of the member that holds the scheme.
   const [kind = ''] = Object.keys(scheme).filter((each) => isJsonObject(scheme[each]))
   const type = textOf(scheme.type) ?? kind
   const inner = scheme[type]

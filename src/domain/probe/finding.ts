@@ -22,23 +22,23 @@ export interface PaymentTerm {
   network: string | null
   /** x402 scheme or MPP method and intent, as sent. */
   scheme: string
-  /** The price of one call in USD; null where asset or scheme do not reveal it. */
+  /** The price of one call in USD; null if the asset or the scheme does not reveal it. */
   usd: number | null
   /** CAIP-10, or null. */
   payout: string | null
-  /** Everything a payer signs, where an offer of x402 states all of it. */
+  /** Everything that a payer signs, if an x402 offer states all of it. */
   accept?: Accept
 }
 
-/** Offers read from one 402; the rest is cut and marked so. */
+/** The most offers read from one 402; the rest is cut, and the finding marked so. */
 export const MAX_TERMS = 50
 
-/** The terms of a 402 by the rules of one rail. */
+/** The terms that the rules of one rail find in a 402. */
 export type ReadTerms =
   | { found: true; version: string; terms: PaymentTerm[]; isCut: boolean; faults?: Fault[] }
   | ({ found: false; isTried: boolean } & Fault)
 
-/** What a seller could mend, and how. */
+/** Something that a seller could mend, and how. */
 export interface Fault {
   what: string
   change: string
@@ -53,9 +53,9 @@ export interface Sight {
   terms?: PaymentTerm[]
   /** The probed operation, with its input and output where the answer described them. */
   operation?: { method: HttpMethod; url: string } & Pick<Operation, 'params' | 'body' | 'response'>
-  /** Something was longer than we keep. */
+  /** Set if something was longer than we keep. */
   truncated?: true
-  /** Why the list of tools is not whole. */
+  /** Why the list of tools is incomplete. */
   cut?: string
 }
 
@@ -68,23 +68,23 @@ export interface Finding {
   protocol: ProbeProtocol
   outcome: ProbeOutcome
   status?: number
-  /** Of the first answer. */
+  /** Time to the first answer. */
   ms?: number
   /** Version of the protocol, as negotiated or declared. */
   version?: string
   /** One printable line of at most 200 characters. */
   saw: string
   sight?: Sight
-  /** The listing's other probed operations, in that order. They never change the outcome. */
+  /** The listing's other probed operations, in the order of the plan. They never change the outcome. */
   others?: OtherAnswer[]
   /** Where to get a token, from the seller's own metadata. */
   signIn?: SignIn
   /** How long the seller wants to be left alone, in seconds. */
   retryAfterS?: number
   failure?: ProbeFailure
-  /** The judgement by the operation's declared answer; only the verdict is kept. */
+  /** The judgement of the answer by the operation's declaration; only the verdict is kept. */
   judged?: { verdict: DeliveryVerdict; reason: string }
-  /** For the linter: the answer's own faults, in place of a general sentence on the protocol. */
+  /** For the linter: the faults of this very answer, in place of a general sentence on the protocol. */
   faults?: Fault[]
   /** The answer shows that this protocol was meant, however badly it is spoken. */
   isMeant?: true
@@ -116,8 +116,8 @@ export function toFailureFinding(
 }
 
 /**
- * @param now milliseconds since the epoch, for a `Retry-After` that is a date
- * @returns null where the protocol's own rule decides
+ * @param now milliseconds since the epoch, to read a `Retry-After` that is a date
+ * @returns null if the status leaves the decision to the protocol's own rules
  */
 export function judgeStatus(
   protocol: ProbeProtocol,
@@ -142,7 +142,7 @@ export function judgeStatus(
 }
 
 /**
- * An unexpected answer; one that stopped halfway is not an answer at all.
+ * An unexpected answer; an answer that stopped halfway does not count as one.
  * @param change what to mend, where the answer shows that the protocol was meant
  */
 export function toWrong(
@@ -153,7 +153,7 @@ export function toWrong(
   what = saw,
 ): Finding {
   if (answer.cut === 'time' || answer.cut === 'broken') {
-    const half = `status ${answer.status}, then the answer stopped half-way`
+    const half = `status ${answer.status}, then the answer broke off`
     return toFinding({ protocol, outcome: 'dead', saw: half }, answer)
   }
   const meant = change !== undefined && {
@@ -176,7 +176,7 @@ export interface ProbeAnswer {
   ms: number
 }
 
-/** What it means when no answer came. Our own faults never count against a seller. */
+/** What to conclude if no answer came. Our own faults never count against a seller. */
 const FAILURES = {
   refused: { outcome: 'dead', saw: 'the connection was refused' },
   reset: { outcome: 'dead', saw: 'the connection was reset' },
@@ -199,7 +199,7 @@ export function headerOf(answer: ProbeAnswer, name: string): string | undefined 
   return answer.headers.get(name)?.[0]
 }
 
-/** The media type without its parameters, lower case; '' where none was sent. */
+/** The media type without its parameters, in lower case; '' if none was sent. */
 export function mediaTypeOf(answer: ProbeAnswer): string {
   const [type = ''] = (headerOf(answer, 'content-type') ?? '').split(';')
   return type.trim().toLowerCase()
@@ -224,7 +224,7 @@ function retryAfterOf(answer: ProbeAnswer, now: number): number | null {
 }
 
 /**
- * Seconds that a `Retry-After` asks to wait (RFC 9110); null where it does not.
+ * The wait that a `Retry-After` requests, in seconds (RFC 9110); null if it requests none.
  * @param now milliseconds since the epoch
  * @example parseRetryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 0) → 60
  */
@@ -254,7 +254,7 @@ export function toInertLine(text: string, maxLength: number): string {
   return `${line.slice(0, maxLength - ELLIPSIS.length).replace(/[\ud800-\udbff]$/, '')}${ELLIPSIS}`
 }
 
-/** With its method, a path makes a name of at most 100 characters, as rows of changes hold it. */
+/** Together with its method, such a path makes a name of at most 100 characters, the limit in rows of changes. */
 const MAX_PATH_LENGTH = 90
 
 /** @example { method: 'GET', url: 'https://x.example/users/{id}' } → 'GET /users/{id}' */
@@ -263,7 +263,7 @@ export function toOperationName({ method, url }: { method: string; url: string }
   return `${method} ${toInertLine(path === '' ? '/' : path, MAX_PATH_LENGTH)}`
 }
 
-/** How long probes are kept, and what they saw: payouts, operations, changes. */
+/** How long we keep probes, and the payouts, operations and changes that they saw. */
 export const KEEP_MS = 90 * 86_400_000
 
 /** How a seller should answer an unpaid call. */

@@ -19,7 +19,7 @@ import {
 } from './finding.ts'
 import { toX402Terms } from './x402.ts'
 
-/** @param requested terms that tools answered an unpaid call with, by name */
+/** @param requested the terms that tools answered an unpaid call with, by tool name */
 export function toMcpFinding(
   info: McpServerInfo,
   { values, cut }: Pick<ListedTools, 'values' | 'cut'>,
@@ -57,7 +57,7 @@ export const MCP_FORMER = '2025-11-25'
 
 const CLIENT = { name: 'directory-probe', version: '1' }
 
-/** The most pages of `tools/list` that are read, since a server may always name another page. */
+/** The most pages of `tools/list` that are read: a server could name a next page for ever. */
 const MAX_PAGES = 20
 
 /** One message: its body, and the headers that mirror it over HTTP. A notification has no id. */
@@ -74,7 +74,7 @@ export interface McpSession {
   id: string | null
 }
 
-/** Sends a message. @returns its answer; null for a notification, and where none came */
+/** Sends a message. @returns its answer; null for a notification, and if no answer came */
 export type AskMcp = (message: McpMessage) => Promise<RpcReply | null>
 
 export const DISCOVER = toCurrent(1, 'server/discover', {})
@@ -127,10 +127,10 @@ function toMessage(
   return { id, headers, body: JSON.stringify({ ...head, ...(params && { params }) }) }
 }
 
-/** Tools page by page, not yet checked. */
+/** Tools read page by page, not yet checked. */
 export interface ListedTools {
   values: unknown[]
-  /** Why the list is not whole. */
+  /** Why the list is incomplete. */
   cut?: string
   /** The answer that ended the list early, or null for none. */
   fault?: RpcReply | null
@@ -149,7 +149,7 @@ export async function listTools(
     const result = reply?.kind === 'result' ? reply.result : {}
     if (!Array.isArray(result.tools))
       return { values, cut: `page ${page + 1} was not answered`, fault: reply }
-    // One more than is kept, so that later steps see that there were more.
+    // One tool more than is kept, so that later steps see that there were more.
     for (const tool of result.tools.slice(0, SEEN.tools + 1)) values.push(tool)
     const next = typeof result.nextCursor === 'string' ? result.nextCursor : undefined
     if (next === undefined) return { values }
@@ -161,7 +161,7 @@ export async function listTools(
   return cursor === undefined ? { values } : { values, cut: `more than ${MAX_PAGES} pages` }
 }
 
-/** Tools that are called for their terms in one probe. */
+/** The most tools that one probe calls for their terms. */
 const MAX_REQUESTED = 3
 
 /**
@@ -193,7 +193,7 @@ export async function askTerms(
   return requested
 }
 
-/** Servers that could not parse a request answer with an error without an id: that error counts too. */
+/** A server that cannot parse a request answers with an error that has no id: this error counts too. */
 export function parseRpcReply(text: string, id: number): RpcReply | null {
   const value = parseJson(text)
   const message = Array.isArray(value)
@@ -212,7 +212,7 @@ export type McpServerInfo = ReturnType<typeof toInfo>
 
 const REVISION = /^\d{4}-\d{2}-\d{2}$/
 
-/** @returns null where it is not a result of `initialize`. */
+/** @returns null if the reply is not a result of `initialize` */
 export function readInitialized(reply: RpcReply | null): McpServerInfo | null {
   if (reply?.kind !== 'result') return null
   const { protocolVersion, serverInfo, capabilities } = reply.result
@@ -221,7 +221,7 @@ export function readInitialized(reply: RpcReply | null): McpServerInfo | null {
   return toInfo(serverInfo, capabilities, protocolVersion)
 }
 
-/** @returns null where it is not a result of `server/discover`, or not of our revision. */
+/** @returns null if the reply is not a result of `server/discover`, or of another revision */
 export function readDiscovered(reply: RpcReply | null): McpServerInfo | null {
   if (reply?.kind !== 'result') return null
   const { supportedVersions, capabilities, serverInfo, _meta } = reply.result
@@ -246,7 +246,7 @@ function toInfo(
 export const SEEN = {
   tools: 500,
   skills: 200,
-  /** Characters of everything kept as JSON: with its frame under 256 KiB, in any script. */
+  /** Characters of everything kept as JSON: with its frame it stays under 256 KiB, in any script. */
   characters: 80_000,
   nameLength: 128,
   titleLength: 120,
@@ -324,7 +324,7 @@ function keepWithin<Item>(
   return { items, isCut }
 }
 
-/** A client sends the name back: a name that would have to be changed for display is left out. */
+/** A client sends the name back, so a name that would have to be changed for display is left out. */
 function toName(value: unknown): string | null {
   if (typeof value !== 'string' || value === '' || value.length > SEEN.nameLength) return null
   return toInertLine(value, SEEN.nameLength) === value ? value : null
@@ -334,7 +334,7 @@ function toText(value: unknown, maxLength: number): string {
   return typeof value === 'string' ? toInertLine(value, maxLength) : ''
 }
 
-/** Emoji and joining scripts need some of them. */
+/** Emoji and joining scripts need some invisible characters: only the others are hiding something. */
 function isHiding(value: unknown): boolean {
   const start = typeof value === 'string' ? value.slice(0, SEEN.descriptionLength * 4) : ''
   return (
@@ -350,7 +350,7 @@ function readSchema(value: unknown): { value: Record<string, unknown>; isCut: bo
   return isKept ? { value: inertStrings(value), isCut: false } : { value: any, isCut: true }
 }
 
-/** Keys are names a caller must send; the texts next to them are documentation. */
+/** Keys are names that a caller must send; the texts next to them are documentation. */
 function inertStrings(schema: Record<string, unknown>): Record<string, unknown> {
   const clean = (value: unknown, key: string): unknown => {
     if (typeof value === 'string')
@@ -436,12 +436,12 @@ export const TEXT_RULES = [
   },
 ] as const
 
-/** In addition to the rules: invisible characters are found where the text is read. */
+/** Checked in addition to the rules: invisible characters are found when a text is read. */
 export const HIDDEN_RULE = { id: 'hidden', says: 'contains invisible characters' } as const
 
 type Reported = Pick<Tool, 'name' | 'description' | 'hidden'> | Pick<Skill, 'name' | 'description'>
 
-/** One for each tool or skill that matches a rule, by its name. */
+/** One match for each tool or skill whose text matches a rule, by its name. */
 export function findSuspiciousTexts(reported: readonly Reported[]) {
   return reported.flatMap((each) => {
     const isHidden = 'hidden' in each && each.hidden === true
@@ -460,7 +460,7 @@ export function toSuspicionNotice(
   const [first, ...more] = findSuspiciousTexts(reported)
   if (first === undefined) return []
   const others = more.length === 0 ? '' : ` So do ${more.length} more.`
-  const note = `The text of ${first.name.slice(0, 60)} ${first.says}.${others} A person looks at it; by itself it says nothing about the seller.`
+  const note = `The text of ${first.name.slice(0, 60)} ${first.says}.${others} A person will look at it; by itself this is no evidence against the seller.`
   return [{ id: 'suspicious_text', note, at: since(first.name) }]
 }
 
@@ -469,14 +469,14 @@ export type RpcReply =
   | { kind: 'result'; result: Record<string, unknown> }
   | { kind: 'error'; code: number; message: string; data: unknown }
 
-/** Codes of errors that ask for a payment; most servers use the first, some HTTP's own. */
+/** Codes of errors that request a payment; most servers use the first, some use HTTP's 402. */
 const PAYMENT_ERRORS = new Set([-32_042, -32_402, 402])
 
 const MAX_TEXT = 64 * 1024
 
 /**
- * The terms that answer an unpaid request: in `data` of an error, or in a tool's result
- * that is an error, in its `structuredContent`, `_meta` or text.
+ * The terms that answer an unpaid request: in the `data` of an error, or in the
+ * `structuredContent`, `_meta` or text of a tool's result that is an error.
  */
 export function readRpcTerms(reply: RpcReply | null): PaymentTerm[] {
   if (reply === null) return []
@@ -512,8 +512,8 @@ function toSold(terms: readonly PaymentTerm[]): Sold {
 }
 
 /**
- * What `tools/list` says of a tool's price: `payment` beside its schema, or members of `_meta` in
- * documented shapes, each under its author's name space.
+ * A tool's price according to `tools/list`: `payment` beside its schema, or members of `_meta` in
+ * documented shapes, each in its author's name space.
  */
 function readToolPrice(tool: Record<string, unknown>): { sold: Sold; isPaid: boolean } {
   const meta = objectOf(tool._meta)
@@ -537,7 +537,7 @@ function readToolPrice(tool: Record<string, unknown>): { sold: Sold; isPaid: boo
   }
 }
 
-/** Whether all references are local: readers would fetch others. The value must be bounded. */
+/** Whether all references are local: readers would fetch others. The value must be limited in size. */
 export function hasLocalReferencesOnly(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true
   return Object.entries(value).every(([key, child]) => {

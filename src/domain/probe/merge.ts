@@ -34,8 +34,8 @@ import type { ProbePlan } from './plan.ts'
 const MAX_PAYOUTS = 20
 
 /**
- * Adds a probe to the last 90 days, to the seen interface and to what changed. Anything the probe did not
- * see stays as it was.
+ * Adds a probe to those of the last 90 days, and its results to the seen interface and the changes.
+ * What the probe did not see stays as it was.
  */
 export function mergeFinding(
   evidence: Evidence,
@@ -61,7 +61,7 @@ export function mergeFinding(
   }
 }
 
-/** Sellers may describe more than is kept: then the inputs of calls are omitted and marked so. */
+/** If a seller describes more than is kept, the inputs of calls are left out, and the interface marked so. */
 function cutToBounds(merged: MergedInterface): Interface | null {
   const cut = {
     ...merged,
@@ -75,7 +75,7 @@ function cutToBounds(merged: MergedInterface): Interface | null {
   return null
 }
 
-/** Probes sorted by time, one per time, none older than we keep. */
+/** Probes sorted by time, at most one for each time, none older than we keep. */
 function keepProbes(probes: readonly Probe[], at: string): Probe[] {
   const oldest = Date.parse(at) - KEEP_MS
   const byMoment = new Map(probes.map((probe) => [`${probe.at} ${probe.protocol}`, probe]))
@@ -98,7 +98,7 @@ function mergeSight(
   const payouts = mergePayouts(old?.payouts ?? [], terms, at)
   const operations = mergeOperations(old, finding, at)
   const isOfCalls = from === 'x402' || from === 'mpp' || from === 'http'
-  // Operations from a document of the seller's keep that source.
+  // Operations from the seller's own document keep this source.
   const isTheirs = isOfCalls && (old?.from === 'openapi' || old?.from === 'catalog')
   return {
     at,
@@ -117,7 +117,7 @@ function mergeSight(
   }
 }
 
-/** Newest first; an address seen again gets its new date. */
+/** Payouts, newest first; an address seen again gets its new date. */
 function mergePayouts(
   old: NonNullable<Interface['payouts']>,
   terms: readonly PaymentTerm[],
@@ -138,7 +138,7 @@ function mergePayouts(
     .slice(0, MAX_PAYOUTS)
 }
 
-/** Probes of file and ledger, with the interface and drift of the newer one. */
+/** The probes of file and ledger together, with the interface and drift of the newer one. */
 export function combineEvidence(file: Evidence, ledger: Evidence | undefined): Evidence {
   if (ledger === undefined) return file
   const probes = [...(file.probes ?? []), ...(ledger.probes ?? [])]
@@ -156,16 +156,16 @@ export function combineEvidence(file: Evidence, ledger: Evidence | undefined): E
 
 const MAX_OFFERS = 20
 
-/** Above this a price of one call is a decoy or a ceiling (USD): it is recorded, but not as a price. */
+/** A higher price of one call is a decoy or a ceiling (USD): it is recorded, but not as a price. */
 const MAX_PRICE_USD = 1000
 const MAX_SEEN_USD = 100_000
 
-/** Outcomes that say nothing about the earlier terms: no answer, or one from a proxy in front. */
+/** Outcomes that leave earlier terms as they were: no answer, or one from a proxy in front. */
 const SILENT: ReadonlySet<Finding['outcome']> = new Set(['dead', 'unknown', 'gated'])
 
 type SeenOperations = NonNullable<Interface['operations']>
 
-/** Probed operations with answers; the rest unchanged. Sorted by address, so runs change few lines. */
+/** Probed operations with their answers; the others unchanged. Sorted by address, so runs change few lines. */
 function mergeOperations(old: Interface | undefined, finding: Finding, at: string): SeenOperations {
   const known = new Map(readOperations(old, at).map((each) => [toOperationKey(each), each]))
   for (const { operation, finding: answer } of toAnswers(finding)) {
@@ -184,7 +184,7 @@ export function toAnswers(finding: Finding) {
   return [...first, ...(finding.others ?? [])]
 }
 
-/** Each answer with its own time. Old answers are dropped. */
+/** The operations seen before, each with its answer's own time. Old answers are dropped. */
 function readOperations(old: Interface | undefined, at: string): SeenOperations {
   const oldest = Date.parse(at) - KEEP_MS
   return (old?.operations ?? []).map(({ seen, ...operation }) => {
@@ -195,12 +195,12 @@ function readOperations(old: Interface | undefined, at: string): SeenOperations 
   })
 }
 
-/** Whether the terms of the operation's last 402 remain valid after an answer. */
+/** Whether the terms in the operation's last 402 remain valid after this answer. */
 function isSilent({ outcome }: Pick<Finding, 'outcome'>): boolean {
   return SILENT.has(outcome)
 }
 
-/** @param before its earlier state; description, price and offers stay unless replaced */
+/** @param before the operation's earlier state; its description, price and offers stay unless replaced */
 function mergeAnswer(before: SeenOperation, answer: Finding, at: string): SeenOperation {
   const { sight, outcome } = answer
   const { terms = [], operation } = sight ?? {}
@@ -249,9 +249,9 @@ function withoutTime({ seen, ...operation }: SeenOperation, at: string): SeenOpe
 }
 
 /**
- * What a seller changed, as rows: its prices, networks, payees and tools at one look, compared with
- * the look before or, if that says nothing new, with what the listing says. A notice is a sentence about
- * the newest rows, and lint prints the same sentences.
+ * What a seller changed, as rows: prices, networks, payees and tools at one look, compared with the
+ * look before or, if nothing changed since, with the listing. A notice is a sentence about the
+ * newest rows, and lint prints the same sentences.
  */
 type Declared = ProbePlan['declared']
 type What = Drift['what']
@@ -292,7 +292,7 @@ function addDrift(
 interface Change {
   what: What
   name: string
-  /** Absent for an addition; `is` is absent for a removal. */
+  /** The value before, absent for an addition; `is` is absent for a removal. */
   was?: string | undefined
   is?: string | undefined
 }
@@ -306,7 +306,7 @@ function toRow({ what, name, was = '', is = '' }: Change, of: Drift['of'], at: s
   return { at, what, name, ...(from !== '' && { was: from }), ...(to !== '' && { is: to }), of }
 }
 
-/** Prices, networks and payees that were named both times; tools where both lists are whole. */
+/** Changes of prices, networks and payees named in both looks; of tools, if both lists are complete. */
 function compareLooks(before: Interface, now: Interface): Change[] {
   const [was, is] = [readLook(before, now), readLook(now, before)]
   const isWhole = before.tools !== undefined && now.tools !== undefined
@@ -325,7 +325,7 @@ function compareLooks(before: Interface, now: Interface): Change[] {
   })
 }
 
-/** Where a look and the listing disagree. Buyers choose the cheapest offer: a lower price is fine. */
+/** Differences between a look and the listing. A lower price is fine: buyers choose the cheapest offer. */
 function compareWithListing(look: Look, declared: Declared): Change[] {
   return (['price', 'network', 'payee'] as const)
     .flatMap((what) => [...look[what]].map(([name, is]) => ({ what, name, is })))
@@ -348,7 +348,7 @@ function isAgainstListing({ what, was = '', is = '' }: Change): boolean {
 const NEWS_MS = 30 * 86_400_000
 
 /**
- * One notice for each kind of fact, by its newest rows: contradictions of the listing and, for
+ * One notice for each kind of fact, about its newest rows: contradictions of the listing and, for
  * thirty days, changed tools and a payee that was never seen before.
  * @param isPaid whether the meter saw a payout paid
  * @param now time of the last look
@@ -376,7 +376,7 @@ export function toDriftNotices(
   ]
 }
 
-/** The newest row of each name; for tools, the rows of the newest look. @param rows newest first */
+/** The newest row of each name; for tools, all rows of the newest look. @param rows newest first */
 function newestOf(rows: readonly Drift[], what: What): Drift[] {
   const own = rows.filter((row) => row.what === what)
   return what === 'tools'
@@ -384,7 +384,7 @@ function newestOf(rows: readonly Drift[], what: What): Drift[] {
     : own.filter(({ name }, index) => own.findIndex((row) => row.name === name) === index)
 }
 
-/** What the listing says of a row's fact today: people may have corrected it. */
+/** What the listing says today about a row's fact: people may have corrected it. */
 function wordOfListing({ what, name, is = '' }: Change, declared: Declared): string {
   if (what === 'network') return declared.networks.join(LIST)
   if (what === 'payee')
@@ -393,7 +393,7 @@ function wordOfListing({ what, name, is = '' }: Change, declared: Declared): str
   return found === undefined || found.max_usd === null ? '' : toUsd(found.max_usd)
 }
 
-/** Whether nobody published or proved the payee, and no earlier row of the operation names it. */
+/** Whether a payee is neither published nor proved, and no earlier row of its operation names it. */
 function isUnknownPayee(row: Drift, rows: readonly Drift[], { payouts }: Declared): boolean {
   const earlier = rows.filter(
     (old) => old.what === 'payee' && old.name === row.name && old.at < row.at,
@@ -454,12 +454,12 @@ function toToolsSentence(rows: readonly Drift[]): string {
   return `Tools ${parts.join('; ')}.`
 }
 
-/** From this many payees in a month, a seller's payees are taken to change by design. */
+/** If a seller names this many payees in a month, they are taken to change by design. */
 const FEWEST_ROTATING = 3
 
 /**
- * States that a seller's payees change by design. Since an intruder on the
- * seller's server can name addresses too, each address must have been paid.
+ * States that a seller's payees change by design. An intruder on the seller's server can name
+ * addresses too, so each address must have been paid.
  */
 function toRotatingNotice(rows: readonly Drift[], isPaid: (payout: string) => boolean): Notice[] {
   const named = rows.flatMap(({ what, name, is, at }) =>
@@ -475,7 +475,7 @@ function toRotatingNotice(rows: readonly Drift[], isPaid: (payout: string) => bo
   )
   const most = largestOf(counts, 0)
   if (most < FEWEST_ROTATING) return []
-  const note = `The seller names another address for each payment: probes saw ${most} of them in thirty days, each of which was paid.`
+  const note = `The seller names another address for each payment: in thirty days, probes saw ${most} addresses, and each of them was paid.`
   return [{ id: 'payout_rotating', note, at: last.at }]
 }
 
@@ -484,7 +484,7 @@ const WHOLE = 'the endpoint'
 const LIST = ', '
 const MAX_LISTED = 5
 
-/** @param other the look to compare with: texts count where both looks have them */
+/** @param other the look to compare with: texts are compared only if both looks have them */
 function readLook(seen: Interface, other: Interface = seen): Look {
   const operations = (seen.operations ?? []).flatMap((operation) =>
     operation.seen === undefined ? [] : [{ ...operation, name: toOperationName(operation) }],
@@ -542,7 +542,7 @@ function toNumber(usd: string): number {
   return Number(usd.replace(/[$,]/g, ''))
 }
 
-/** A tool that was kept without its seller's sentences, on either side, is compared without them. */
+/** If either side was kept without the seller's sentences, the tool is compared without them. */
 function readTools(tools: readonly Tool[], others: readonly Tool[]): Map<string, string> {
   const isBare = ({ name, description }: Tool) => description === name
   const bare = new Set([...tools, ...others].filter(isBare).map(({ name }) => name))
@@ -563,7 +563,7 @@ function readTools(tools: readonly Tool[], others: readonly Tool[]): Map<string,
 
 const MAX_SHAPE_DEPTH = 6
 
-/** What a call must send. @example → '{name: string, key?: integer}' */
+/** The arguments that a call must send. @example → '{name: string, key?: integer}' */
 function toShape(schema: unknown, depth = 0): string {
   if (!isJsonObject(schema) || depth > MAX_SHAPE_DEPTH) return 'any'
   const { properties, required, items, enum: choices, type, anyOf, oneOf } = schema
@@ -582,7 +582,7 @@ function toShape(schema: unknown, depth = 0): string {
 /** Words shown before the first difference, so that a reader sees where a long text changed. */
 const CONTEXT = 40
 
-/** Both texts from shortly before their first difference. */
+/** Both texts, starting shortly before their first difference. */
 function cutAlike(was: string, is: string): [string, string] {
   let same = 0
   while (same < was.length && was[same] === is[same]) same += 1

@@ -7,7 +7,7 @@ import type { PROBE_PROTOCOLS, Rail } from '../wire/vocabulary.ts'
 import { CARD_PATHS } from './a2a.ts'
 
 /**
- * Exactly the facts of a listing that a prober needs. The build writes them for each listing.
+ * The facts of a listing that a prober needs, and no others. The build writes them for each listing.
  * @returns null for kits, which have no endpoint, and where `probe: false` asks us to stay away
  */
 export function planProbe(id: string, facts: ListingFacts) {
@@ -16,7 +16,7 @@ export function planProbe(id: string, facts: ListingFacts) {
   return {
     id,
     handshake: toHandshake(facts, operations),
-    // The listing's own facts, so that drift can be detected.
+    // The listing's own facts, to compare probes with.
     declared: {
       // The deciding operation first, each with its highest price in USD.
       operations: operations.map((operation) => ({
@@ -91,23 +91,23 @@ export type Handshake =
   | {
       kind: 'payment' | 'http'
       rails: Rail[]
-      /** The first decides what the listing is. */
+      /** The first operation decides what the listing is. */
       requests: [PlannedOperation, ...PlannedOperation[]]
     }
-  /** `is_paid`: calls of its tools are paid, as the listing says. */
+  /** `is_paid`: according to the listing, calls of its tools are paid. */
   | { kind: 'mcp' | 'mcp_sse'; url: string; is_paid?: true }
-  /** Addresses of the card; the next address is tried where the one before has no card. */
+  /** Addresses of the card; each is tried if the one before has no card. */
   | { kind: 'a2a'; urls: string[] }
   | { kind: 'none'; protocol: (typeof PROBE_PROTOCOLS)[number]; reason: string }
 
-/** Operations probed: enough to judge a seller, too few to be a burden. */
+/** The most operations probed: enough to judge a seller, too few to be a burden. */
 const MOST_PROBED = 6
 
 /**
- * Which operations of a listing are probed, or its address if it has none. Only operations that
+ * The operations of a listing that are probed, or its address if it has none. Only operations that
  * change nothing: GET, a paid POST with its declared example (an unpaid call is answered with the
- * price), and operations marked `safe` by the listing. The first is the one a buyer most likely wants; the
- * others, priced ones before the rest, are on its origin, and each is another request.
+ * price), and operations that the listing marks `safe`. The first is the one a buyer most likely
+ * wants; the others are on its origin, those with a price first.
  */
 function chooseOperations(facts: ListingFacts): Operation[] {
   if (facts.http.length === 0) return [{ method: 'GET', url: facts.url }]
@@ -120,7 +120,7 @@ function chooseOperations(facts: ListingFacts): Operation[] {
   return chosen
 }
 
-/** Without credentials: an endpoint that requires them answers 401, which is recorded. */
+/** The request has no credentials: an endpoint that requires them answers 401, which is recorded. */
 function toRequest(operation: Operation) {
   const { method, url, headers, body } = toExampleRequest(operation, { type: 'none' })
   const type = operation.body?.content_type ?? 'application/json'
@@ -133,19 +133,19 @@ function toPlanned(operation: Operation, facts: ListingFacts) {
   const shape = present({ schema, example })
   return {
     request: toRequest(operation),
-    // As the listing declares it, with unfilled placeholders.
+    // The operation as the listing declares it, with unfilled placeholders.
     operation: { method: operation.method, url: operation.url },
-    // A paid operation must answer 402; one that is free or has no declared price may also answer 2xx.
+    // A paid operation must answer 402; an operation that is free or has no declared price may also answer 2xx.
     is_paid,
     // Media type of the declared answer.
     expected: content_type,
-    // The declared answer in addition to its media type: for judging free operations.
+    // For judging free operations, the declared answer in addition to its media type.
     ...(!is_paid && content_type !== null && { shape }),
     is_guess: operation.assumed?.includes('method') ?? false,
   }
 }
 
-/** USD. Null where the listing names no price for one call: then no price can have drifted. */
+/** In USD; null if the listing names no price for one call, so that no price can drift. */
 function toHighestPrice({ pricing }: ListingFacts, { price }: Operation): number | null {
   if (price !== undefined) return price.per === 'call' ? price.max_usd : null
   return pricing.model === 'per_call' ? pricing.max_usd : null
@@ -156,14 +156,14 @@ function isAskable(operation: Operation, facts: ListingFacts): boolean {
   const isHarmless = method === 'GET' || safe || (method === 'POST' && isPaid(operation, facts))
   const hasBody = method === 'GET' || safe || body?.example !== undefined
   const { url, headers, body: sent = '' } = toRequest(operation)
-  // Undocumented values that a caller would have to know.
+  // Values that are not documented: a caller would have to know them.
   const isComplete = ![url, ...Object.values(headers), sent].some((text) =>
     /<[A-Z0-9_]+>/.test(text),
   )
   return isHarmless && hasBody && isComplete
 }
 
-/** Where only some operations have a price, the others may be free, so that a POST would do its work. */
+/** If only some operations have a price, the others may be free: then a POST would have its full effect. */
 function isPaid(operation: Operation, { http, pricing }: ListingFacts): boolean {
   if (railsOf(pricing).length === 0) return false
   return hasPriceOfItsOwn(operation)
@@ -179,7 +179,7 @@ function hasPriceAboveZero({ price, offers = [] }: Operation): boolean {
   return price === undefined ? offers.some(({ max_usd }) => max_usd > 0) : price.max_usd > 0
 }
 
-/** Whether it is on the origin of the first operation and differs from every earlier operation and request. */
+/** Whether an operation is on the origin of the first one and differs from all earlier ones and their requests. */
 function isAnother(operation: Operation, requested: readonly Operation[]): boolean {
   const sent = toRequest(operation).url
   const origin = URL.parse(sent)?.origin

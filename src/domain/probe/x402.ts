@@ -25,7 +25,7 @@ import {
 interface RequestedOperation {
   method: HttpMethod
   url: string
-  /** The method is our guess: a refusal of it says nothing about the seller. */
+  /** Whether the method is our guess: if so, a refusal of it says nothing about the seller. */
   isGuess: boolean
 }
 
@@ -67,13 +67,13 @@ export function judgePayment(
   return toFinding(finding, answer)
 }
 
-/** The fault of the rail that was tried; if none was, every way to state terms. */
+/** The fault on the rail that was tried; if no rail was, a fault that shows every way to state terms. */
 export function toMissingTerms(read: readonly ReadTerms[]): Fault {
   const missing = read.flatMap((each) => (each.found ? [] : [each]))
   const tried = missing.find(({ isTried }) => isTried) ?? missing[0]
   if (tried !== undefined && (tried.isTried || missing.length === 1)) return tried
   return {
-    what: 'the 402 states no terms: a caller who wants to pay learns neither price nor payee',
+    what: 'the 402 states no terms: a caller who wants to pay finds neither a price nor a payee',
     change: `${RIGHT_X402} For MPP, send WWW-Authenticate: Payment with id, realm, method, intent and request.`,
   }
 }
@@ -99,7 +99,7 @@ function judgeUnpaid(
 }
 
 /**
- * `spoke` is a 2xx with the declared content type, or with JSON that parses where no type is declared.
+ * `spoke` is a 2xx with the declared content type or, if no type is declared, with JSON that parses.
  * @param expected the declared media type, or null
  * @param now milliseconds since the epoch
  */
@@ -119,7 +119,7 @@ export function judgeHttp(
   const stated = `status ${status} with ${type || 'no content type'}`
   if (!isRight)
     return toWrong('http', answer, `${stated}, expected ${wanted ?? 'application/json'}`)
-  // A truncated document is judged by its content type; a complete one must parse.
+  // A truncated document is judged by its content type; a complete document must parse.
   if (isJsonType(type) && answer.cut !== 'size' && jsonOf(answer) === undefined)
     return toWrong('http', answer, `${stated} that is not JSON`)
   const sight = { from: 'http', operation: { method, url } } as const
@@ -140,7 +140,7 @@ const TERMS_NEED_402 =
 
 const HEADER = 'the PAYMENT-REQUIRED header'
 
-/** Version 2 has terms in `PAYMENT-REQUIRED`, version 1 in the body: terms elsewhere are read, but are a fault. */
+/** Version 2 has terms in `PAYMENT-REQUIRED`, version 1 in the body. Terms elsewhere are read, but are a fault. */
 export function readX402Terms(answer: ProbeAnswer): ReadTerms {
   const header = headerOf(answer, 'payment-required')
   const body = jsonOf(answer)
@@ -153,7 +153,7 @@ export function readX402Terms(answer: ProbeAnswer): ReadTerms {
     }
     const former = memberOf(body, 'x402Version') === 1 ? readOffers(body, 1, 'the body') : null
     if (former?.found !== true) return missing(fault)
-    const what = `${fault.what}; clients of version 1 can pay by the body`
+    const what = `${fault.what}; clients of version 1 can pay with the terms in the body`
     return { ...former, faults: [{ ...fault, what }] }
   }
   if (!isJsonObject(body) || (body.x402Version === undefined && body.accepts === undefined))
@@ -194,7 +194,7 @@ function readOffers(value: unknown, version: 1 | 2, where: string): ReadTerms {
   return { found: true, version: `${version}`, terms, isCut: accepts.length > MAX_TERMS, faults }
 }
 
-/** Which member of an offer keeps clients from signing it. */
+/** The missing or wrong member of an offer that keeps clients from signing it. */
 function findOfferFault(value: unknown, at: number, version: 1 | 2): Fault[] {
   const where = `accepts[${at}]`
   const amountName = version === 1 ? 'maxAmountRequired' : 'amount'
@@ -239,7 +239,7 @@ export function toX402Terms(accepts: readonly unknown[]): PaymentTerm[] {
   })
 }
 
-/** An id of any namespace: a network that we do not price is valid too. */
+/** A network of any namespace: networks for which we know no prices are valid too. */
 const CAIP_2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/
 
 function isWhole({ asset, payTo, amount }: X402Offer, value: unknown): boolean {
@@ -251,7 +251,7 @@ function missing(fault: Fault): Extract<ReadTerms, { found: false }> {
   return { found: false, isTried: true, ...fault }
 }
 
-/** Including the output. @param url the probed address */
+/** The input of the probed operation, and its output. @param url the probed address */
 function readX402Shapes(
   answer: ProbeAnswer,
   url: string,

@@ -15,7 +15,7 @@ import { KINDS, RAILS, type Rail } from '../wire/vocabulary.ts'
 
 const PROTOCOLS_VERSION = '0.1.0'
 
-/** A description of this directory for machines that list directories. */
+/** A sentence about this directory, for machines that list directories. */
 export function toOwnSummary({ strapline, switches: { payments, trust } }: SiteNames): string {
   const known = [
     ...(payments ? ['prices'] : []),
@@ -44,7 +44,7 @@ export function toAgentCard(baseUrl: string, site: SiteNames) {
     })),
     provider: { organization: site.name, url: baseUrl },
     documentationUrl: `${baseUrl}/docs`,
-    // A search ends before a stream would open, and no state is kept that a push could report.
+    // No stream: a search ends before one would open. No push: we keep no state that it could report.
     capabilities: { streaming: false, pushNotifications: false, extendedAgentCard: false },
     defaultInputModes: ['text/plain', 'application/json'],
     defaultOutputModes: ['application/json'],
@@ -112,17 +112,17 @@ export function toReverseHost(baseUrl: string): string {
   return new URL(baseUrl).hostname.replace(/[[\]]/g, '').split(/[.:]/).reverse().join('.')
 }
 
-/** Members of a full listing that an agent can derive or doesn't need for a decision. */
+/** Members of a full listing that an agent can derive or doesn't need to decide. */
 const LEFT_OUT = new Set([
   ...['tiers', 'claim', 'page', 'kit_manifest', 'go', 'badges', 'attribution'],
-  // `known` states this in a sentence.
+  // A sentence in `known` states this.
   'reported_use',
 ])
 
-/** Members of which a large service has many: get_kit shows each one in full. */
+/** Members that can be long for a large service: get_kit shows each of their rows in full. */
 const LISTS = ['operations', 'tools', 'skills', 'invoke', 'sources']
 
-/** A full listing for an agent: the same members, except those for people. */
+/** A full listing for an agent: all its members except those for people. */
 export const ListingCardSchema = v.looseObject({
   id: v.string(),
   name: v.string(),
@@ -148,7 +148,7 @@ function hasContent(value: unknown): boolean {
   return typeof value !== 'object' || value === null || Object.keys(value).length > 0
 }
 
-/** How many names are listed besides the one operation or tool that is shown in full. */
+/** How many names are listed besides the operation or tool that is shown in full. */
 const MOST_NAMED = 20
 /** Lists that may be cut. The chosen operation keeps its inputs; kit.json has its answer. */
 const KIT_LISTS = ['other_operations', 'tools', 'skills']
@@ -165,14 +165,14 @@ export const KitCardSchema = v.looseObject({
 type KitCard = v.InferOutput<typeof KitCardSchema>
 
 interface KitChoice {
-  /** Position of the operation or tool; by default the one that a buyer most likely wants. */
+  /** Index of the operation or tool; by default the one that a buyer most likely wants. */
   operation?: number | undefined
   snippet?: string | undefined
-  /** Operations sold on this rail come first, and snippets pay on it. */
+  /** Operations sold on this rail come first, and snippets pay on this rail. */
   rail?: Rail | undefined
 }
 
-/** @returns the card, or a sentence about a wrong choice */
+/** @returns the card, or a sentence about what is wrong with the choice */
 export function toKitCard(kit: KitView, choice: KitChoice): KitCard | string {
   const called = toCalled(kit, choice)
   if (typeof called === 'string') return called
@@ -221,7 +221,7 @@ function toOperation(operations: readonly KitOperation[], choice: KitChoice): ob
   }
 }
 
-/** Positions are those of kit.json, whatever the rail. */
+/** Indexes are those of kit.json, whatever the rail. */
 function findOperation(
   operations: readonly KitOperation[],
   { operation, rail }: KitChoice,
@@ -241,7 +241,7 @@ function toTools(
   }
 }
 
-/** A snippet calls the shown operation. */
+/** A snippet that calls the shown operation. */
 function toSnippet(kit: KitView, choice: KitChoice): object | string {
   const { snippet } = choice
   if (snippet === undefined) return {}
@@ -262,7 +262,7 @@ function toSnippet(kit: KitView, choice: KitChoice): object | string {
  */
 export const SERVER_CARD_TYPE = 'application/mcp-server-card+json'
 export const AGENT_CARD_TYPE = 'application/a2a-agent-card+json'
-/** kit.json, for which no standard has a type. */
+/** The type of kit.json: no standard has one. */
 const KIT_TYPE = 'application/vnd.agent-kit+json'
 
 type Typed = Pick<ListingFacts, 'kind' | 'invoke'> & Pick<ListingView, 'discovery'>
@@ -272,7 +272,7 @@ export function toArdType({ kind, invoke, discovery }: Typed) {
   return kind === 'a2a_agent' && discovery?.agent_card !== undefined ? AGENT_CARD_TYPE : KIT_TYPE
 }
 
-/** A listing's values that ARD filters by; a row of the release. */
+/** The values of a listing that ARD filters by; a row of the release. */
 export function toArdRow({ id, facts }: DerivedListing) {
   const { kind, tags, categories, pricing } = facts
   return { id, kind, type: toArdType(facts), tags, categories, rails: [...railsOf(pricing)] }

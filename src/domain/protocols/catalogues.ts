@@ -8,7 +8,7 @@ import { AGENT_CARD_TYPE, SERVER_CARD_TYPE, toOwnSummary, toUrnPrefix } from './
 
 const REGISTRY_TYPE = 'application/ai-registry+json'
 
-/** What the catalogues say about this directory. */
+/** What the catalogues state about this directory. */
 interface Described {
   base_url: string
   texts: SiteNames
@@ -17,10 +17,10 @@ interface Described {
   first_call: FirstCall | null
 }
 
-/** Limit for the directory's own ARD entries, which take at most five queries. */
+/** The most topics, as the directory's own ARD entries take at most five queries. */
 const MOST_TOPICS = 4
 
-/** Also serves `ard.json`: ARD only reads the entries; tools for its version 0.9 need the rest. */
+/** Also served as `ard.json`: ARD only reads `entries`; tools for its version 0.9 need the rest. */
 export function toAiCatalog({
   base_url: baseUrl,
   texts: site,
@@ -60,7 +60,7 @@ export function toApiCatalog({ base_url: baseUrl }: Described) {
   }
 }
 
-/** `/llms.txt`: what this is, and where to go next, for models. */
+/** `/llms.txt`: tells models what this directory is, and where to go next. */
 export function toLlmsText({ base_url: baseUrl, texts: site, stats, ...views }: Described): string {
   const { payments, trust } = site.switches
   const toList = (links: readonly LlmsLink[]) =>
@@ -98,9 +98,9 @@ export function toLlmsText({ base_url: baseUrl, texts: site, stats, ...views }: 
     '## Optional',
     '',
     ...toList([
-      ['/trust', 'Trust method', 'how a score is made'],
+      ['/trust', 'Trust method', 'how a score is computed'],
       ['/sources', 'Sources', 'where the data comes from'],
-      ['/stats', 'Numbers', 'how many listings have which facts'],
+      ['/stats', 'Numbers', 'how many listings have each fact'],
       ['/docs', 'Documentation', 'the API for people'],
     ]),
   ].join('\n')}\n`
@@ -108,7 +108,7 @@ export function toLlmsText({ base_url: baseUrl, texts: site, stats, ...views }: 
 
 type LlmsLink = readonly [path: string, name: string, note: string]
 
-/** A search, the kit of its first result and a call: three requests to an answer. */
+/** Links for a search, the kit of its first result and a call: three requests to an answer. */
 function toProtocolLinks({ payments }: Switches, first: FirstCall | null): LlmsLink[] {
   const filters = payments ? 'kind, category, rail, max_price_usd' : 'kind, category'
   const search = first && toFirstSearch(first, { view: 'compact', limit: '5' })

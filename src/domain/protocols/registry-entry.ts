@@ -17,7 +17,7 @@ const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server
 const OFFICIAL = 'io.modelcontextprotocol.registry/official'
 /** A version that the schema accepts: no range, and not `latest`. */
 const VERSION = /^(?!latest$)[^\s^~*<>=]{1,255}$/
-/** Stands for an unknown version, as the registry's schema requires one. */
+/** Written for an unknown version, because the registry's schema requires a version. */
 const UNKNOWN_VERSION = '0.0.0'
 
 /** One server as the registry API serves it, with its search keys. A row of the release. */
@@ -25,10 +25,10 @@ export interface RegistryRow {
   id: string
   name: string
   version: string
-  /** When it was added or removed here; null where unknown. Later changes are in the log. */
+  /** When the server was added or removed here; null if unknown. Later changes are in the log. */
   changed: string | null
   deleted: boolean
-  /** Ids of the policies that it fits; null for a removed server, about which every copy must learn. */
+  /** Ids of the policies that the server fits; null for a removed server, which every copy must hear about. */
   policies: string[] | null
   entry: { server: Record<string, unknown>; _meta: Record<string, unknown> }
 }
@@ -36,7 +36,7 @@ export interface RegistryRow {
 /** A removed server, with the content of its file where that is kept. */
 export type GoneServer = Gone & { facts: ListingFacts | undefined }
 
-/** Listed and removed servers, by name; of two with the same name a listed one comes first. */
+/** Listed and removed servers, by name; if two have the same name, a listed one comes first. */
 export function toRegistryRows(
   listings: readonly DerivedListing[],
   gone: readonly GoneServer[],
@@ -96,7 +96,7 @@ function toRegistryRow(listing: DerivedListing, baseUrl: string): Omit<RegistryR
   }
 }
 
-/** Key of our own statements inside another protocol's `_meta`. */
+/** Key for our own statements in another protocol's `_meta`. */
 function toMetaKey(baseUrl: string): string {
   return `${toReverseHost(baseUrl)}/listing`
 }
@@ -146,7 +146,7 @@ function toServerName(
   }
 }
 
-/** Active, or deprecated with its source's reason. `added` is its only known date. */
+/** An active server, or a deprecated one with its source's reason. `added` is its only known date. */
 function toListed({ facts, notices }: DerivedListing): object {
   const at = toInstant(facts.added)
   const deprecated = notices.find(({ id }) => id === 'deprecated')
@@ -156,7 +156,7 @@ function toListed({ facts, notices }: DerivedListing): object {
     : { status: 'deprecated', statusMessage: deprecated.note, ...times, isLatest: true }
 }
 
-/** The version that people or the registry name, else the one the server named when probed. */
+/** The version that people or the registry name, else the version that the server named when probed. */
 function toVersion({ facts, evidence }: DerivedListing): string {
   const named = [facts.version, evidence.interface?.server?.version, evidence.package_run?.version]
   return named.find((version) => version !== undefined && VERSION.test(version)) ?? UNKNOWN_VERSION
@@ -172,7 +172,7 @@ const CODE_HOSTS: Readonly<Record<string, string>> = {
   'gitlab.com': 'gitlab',
 }
 
-/** Where a listing's own page is its repository. */
+/** The repository, if a listing's own page is one. */
 function toRepository(url: string): { repository?: { url: string; source: string } } {
   const source = CODE_HOSTS[new URL(url).hostname]
   return source === undefined ? {} : { repository: { url, source } }
@@ -222,7 +222,7 @@ function toInput({ name, description, required, secret, choices, ...setting }: S
 
 export type PolicyView = ReturnType<typeof toPolicyView>
 
-/** @returns why a server is out, in the terms of the policy; empty for a server that is in */
+/** @returns the policy's reasons for leaving a server out; empty for a server that is in */
 export function judgePolicy(policy: Policy, listing: DerivedListing): string[] {
   const { min_trust, verified, no_notices, allow } = policy
   const score = trustScoreOf(listing.trust)
@@ -337,15 +337,15 @@ function toEntry(
 }
 
 /**
- * Payers sign these terms, so they are exactly those of the seller's own 402 to our probe. If a
- * seller names another payee each time, payers must request the terms themselves.
+ * Payers sign these terms, so they are exactly the terms in the seller's own 402 to our probe. If a
+ * seller names a different payee each time, payers must request the terms themselves.
  */
 function toAccepts({ notices }: DerivedListing, { seen }: Partial<Operation>): Required<Accept>[] {
   if (notices.some(({ id }) => id === 'payout_rotating')) return []
   return (seen?.accepts ?? []).map((accept) => ({ extra: {}, ...accept }))
 }
 
-/** The rail's one published scheme, until the seller's own 402 was seen. */
+/** The rail's one published scheme, until we have seen the seller's own 402. */
 function toSchemes(rails: readonly string[]): string[] {
   return rails.includes('x402') ? ['exact'] : []
 }

@@ -8,15 +8,15 @@ import {
 } from '../listing/target-url.ts'
 
 /**
- * May the service open a connection to this address? Judged against the IANA special-purpose
- * registries (RFC 6890 and its updates) plus addresses that clouds answer on from inside.
+ * Whether the service may open a connection to an address, by the IANA special-purpose registries
+ * (RFC 6890 and its updates) and the addresses that clouds answer on from inside.
  *
  * Known limit: a network's own NAT64 prefix (RFC 6052) looks like any other unicast block; only the
  * well-known and the local-use prefix are recognised.
  */
 type AddressVerdict = { allowed: true } | { allowed: false; reason: AddressReason; range: string }
 
-/** One row per block; the first that contains the address names the refusal. */
+/** One row per block; the first block that contains the address is the reason for a refusal. */
 const BLOCKS = [
   ['0.0.0.0/8', 'unspecified'],
   ['10.0.0.0/8', 'private'],
@@ -71,10 +71,10 @@ export type AddressReason = (typeof BLOCKS)[number][1] | 'not_global_unicast' | 
 
 const RANGES = BLOCKS.map(([block, reason]) => ({ block, reason, range: parseIpRange(block) }))
 
-/** Everything else in IPv6 is unassigned, so new registry rows are refused until reviewed. */
+/** Every other IPv6 address is unassigned, so new registry rows are refused until reviewed. */
 const GLOBAL_UNICAST: IpRange = parseIpRange('2000::/3')
 
-/** Reasons a setting can allow; metadata, link-local and the rest stay refused. */
+/** Reasons that a setting can allow; cloud metadata, link-local and the rest stay refused. */
 const PRIVATE_REASONS: ReadonlySet<string> = new Set(['loopback', 'private', 'unique_local'])
 
 /**

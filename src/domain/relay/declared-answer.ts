@@ -14,7 +14,7 @@ export interface DeclaredResponse {
  * is empty.
  *
  * The shape is members and types, and nothing finer. Patterns, formats, lengths and further members
- * do not count: an answer with a longer name is still a good answer, and a foreign pattern is
+ * are not compared: an answer with a longer name is still a good answer, and a foreign pattern is
  * never run.
  *
  * No validator is used, as it would refuse odd but correct answers (a null where nothing is known,
@@ -22,7 +22,7 @@ export interface DeclaredResponse {
  */
 const MAX_STEPS = 20_000
 const MAX_DEPTH = 32
-/** Entries of a list that are checked. */
+/** The most entries of a list that are checked. */
 const MAX_ITEMS = 20
 /** The share of an example's members that must be in the answer: 1 of 3. */
 const SHARE_OF_EXAMPLE = 3
@@ -31,7 +31,7 @@ const MAX_NAME = 40
 /** Names of wrappers around an answer that declarations often omit. */
 const WRAPPERS = new Set(['data', 'result', 'results', 'response', 'output', 'body', 'payload'])
 
-/** Members about the answer rather than part of it: they do not count as delivery. */
+/** Members about the answer rather than part of it: alone they are no delivery. */
 const ABOUT_ANSWER = new Set([
   ...['ok', 'success', 'successful', 'status', 'code', 'statuscode', 'state', 'result_code'],
   ...['error', 'errors', 'errorcode', 'errormessage', 'message', 'msg', 'detail', 'details'],
@@ -46,7 +46,7 @@ const ERROR_TEXT =
   /^\W*(?:error\b|an? (?:internal |unexpected )?(?:server )?error\b|internal server error|bad (?:gateway|request)|service (?:is )?(?:temporarily )?unavailable|gateway time-?out|(?:the )?(?:request|upstream)\b.{0,40}(?:failed|timed out|time-?out|error)|upstream (?:error|request|connect)|(?:rate limit|quota) exceeded|too many requests|not found|forbidden|unauthori[sz]ed|access denied|something went wrong|failed to |exception\b|traceback \()/i
 const MAX_ERROR_TEXT = 400
 
-/** @returns where and how it differs, in the declaration's own names; null where it fits */
+/** @returns where and how a value differs, in the declaration's own names; null if it fits */
 export function findDeclaredFault(declared: DeclaredResponse, value: unknown): string | null {
   const fault = findFault(declared, value)
   if (fault === null || !isJsonObject(value)) return fault
@@ -56,8 +56,8 @@ export function findDeclaredFault(declared: DeclaredResponse, value: unknown): s
 }
 
 /**
- * Whether an answer is an error despite its status. With a value for any declared member it is a real
- * answer, whatever else it has: `{ok: false, url, checked_at}` may be what was sold.
+ * Whether an answer is an error despite its status. An answer with a value for any declared member
+ * is real, whatever else it has: `{ok: false, url, checked_at}` may be what was sold.
  * @returns the sign of the error, or null
  */
 export function findErrorSign(declared: DeclaredResponse, value: unknown): string | null {
@@ -66,7 +66,7 @@ export function findErrorSign(declared: DeclaredResponse, value: unknown): strin
   const sign = findSign(value)
   if (sign === null) return null
   const names = declaredNames(declared)
-  // A seller whose declared answer has only such members knows best what they mean.
+  // If a declared answer has only such members, its seller knows best what they mean.
   if (names.size > 0 && ![...names].some((name) => !isAboutAnswer(name))) return null
   return hasSubstance(value, names) ? null : sign
 }
@@ -88,7 +88,7 @@ function findFault({ schema, example }: DeclaredResponse, value: unknown): strin
   const byExample = () => (example === undefined ? null : findExampleFault(example, value))
   if (schema === undefined) return byExample()
   const fault = judge(schema, value)
-  // A declaration that contradicts its own example is not applied: either may be right.
+  // A declaration that contradicts its own example is not applied: either of the two may be right.
   const contradicts = fault !== null && example !== undefined && judge(schema, example) !== null
   return contradicts ? byExample() : fault
 }
@@ -103,7 +103,7 @@ interface Place {
   depth: number
   /** Budget shared by all steps of one judgement; anything unchecked when it runs out passes. */
   budget: { left: number }
-  /** The schema is one of several parts of a shape: an answer may have none of that part's members. */
+  /** Whether the schema is one of several parts of a shape: an answer may lack all members of one part. */
   isPart?: boolean
 }
 
@@ -143,7 +143,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string'
 }
 
-/** Numbers come as text, and text as numbers, from languages with one type for both. */
+/** In languages with one type for both, numbers come as text, and text as numbers. */
 function isOfType(type: string, value: unknown): boolean {
   switch (type) {
     case 'integer':
@@ -171,7 +171,7 @@ function findChoiceFault(
     const fault = visit(part, value, sameWay(place, true))
     if (fault !== null) return fault
   }
-  // `oneOf` is read like `anyOf`: an answer that fits two shapes is good too.
+  // `oneOf` is read like `anyOf`: an answer that fits two of its shapes is good too.
   for (const choices of [anyOf, oneOf]) {
     const faults = Array.isArray(choices) ? findFaults(choices, value, place) : []
     if (faults[0] !== undefined) return faults[0]
@@ -201,7 +201,7 @@ function findMemberFault(
       return toFault(place.path, `expected a member ${cutAt(name, MAX_NAME)}`)
   const properties = objectOf(schema.properties)
   const names = Object.keys(properties)
-  // Most schemas require nothing; an answer with none of their members has another shape.
+  // Most schemas require nothing; but an answer with none of a schema's members has another shape.
   const isOther = names.length > 0 && !names.some((name) => Object.hasOwn(value, name))
   if (isOther && place.isPart !== true && Object.keys(value).length > 0)
     return toFault(place.path, `expected a member such as ${cutAt(names[0] ?? '', MAX_NAME)}`)

@@ -20,7 +20,7 @@ const OthersSchema = v.partial(
   v.object(Object.fromEntries(DELIVERY_VERDICTS.map((verdict) => [verdict, count]))),
 )
 
-/** Deliveries for payments that count, in 30 days. Not part of the score. */
+/** Deliveries for payments that count, in 30 days. They are not part of the score. */
 export const DeliveredSchema = v.object({
   ...figures,
   days: v.literal(30),
@@ -32,27 +32,27 @@ export const DeliveredSchema = v.object({
 })
 export type Delivered = v.InferOutput<typeof DeliveredSchema>
 
-/** The most calls that count for one buyer: the same limit as for its settlements. */
+/** The most calls that count for one buyer, the same as the limit for its settlements. */
 const MAX_CALLS = 10
-/** How long after a call its payment may settle: an offer's time, plus drift (milliseconds). */
+/** How long after a call its payment may settle: the lifetime of an offer, plus drift (milliseconds). */
 const SETTLES_WITHIN_MS = 15 * 60_000
 const CLOCKS_APART_MS = 15_000
-/** How long before its timestamp parts of a block can be seen (milliseconds, Base). */
+/** How long before its timestamp a block's contents can be seen in part (milliseconds, Base). */
 const PUBLIC_BEFORE_MS = 2_000
 /** Requirements of the badge. */
 export const DELIVERS = { calls: 10, buyers: 3, share: 0.95 } as const
 
 /**
- * The deliveries of a listing's counted payments. A call has its buyer's weight, which is zero without
- * a voucher. Where nobody can be vouched for, no deliveries are shown.
+ * The deliveries for a listing's counted payments. A call counts by its buyer's weight, which is zero if nobody
+ * vouches for the buyer. If the rule of vouching does not apply, no deliveries are shown.
  *
  * A caller alone can cause a refusal or a second 402, by nonsense or one payment sent twice. These
  * outcomes count where the seller's own answer names the payment, or where two buyers got them.
  *
- * Known limits: where an answer names no transaction, its call is only found by the nonce of an
- * EIP-3009 authorisation, and only if the call came two seconds before the block; under other schemes the
- * call does not count. A seller may replay through the relay payments that it got directly, and answer
- * them well there.
+ * Known limits: if an answer names no transaction, its call is only found by the nonce of an
+ * EIP-3009 authorisation, and only if the call came two seconds before the block; under other
+ * schemes the call does not count. A seller that got payments directly may send them again through
+ * the relay, and answer them well there.
  */
 export function countDelivered(
   calls: readonly JudgedCall[],
@@ -89,16 +89,16 @@ interface Matched {
 /** Whether a call belongs to a payment, the surest sign first. */
 const SIGNS: readonly ((call: JudgedCall, payment: LedgerPayment) => boolean)[] = [
   ({ isNamed, transaction }, payment) => isNamed && transaction === payment.transaction,
-  // The payer had signed it, and nobody could have copied that from the chain.
+  // The payer had signed the nonce, and nobody could have copied it from the chain.
   (call, payment) =>
     call.settled === payment.transaction && call.called_at <= payment.at - PUBLIC_BEFORE_MS,
-  // The answer names some transaction: even if it names another one, this payment may have paid the call.
+  // The answer names some transaction: even if not this payment's, this payment may have paid the call.
   ({ isNamed }) => isNamed,
 ]
 
 /**
- * For each payment, the earliest call it can belong to: a later call with that payment changes nothing. A
- * header alone proves nothing, since anybody can write that a buyer pays.
+ * For each payment, the earliest call it can belong to: a later call with that payment changes
+ * nothing. A header alone proves nothing: anybody can send a payment with a buyer's name in it.
  */
 function matchPayments(
   calls: readonly JudgedCall[],
@@ -127,7 +127,7 @@ function matchPayments(
   return matched
 }
 
-/** Whether a payment of this time can be the one that a call carried. */
+/** Whether a payment settled at this time can be the payment that a call carried. */
 export function isInTime(
   { called_at }: Pick<JudgedCall, 'called_at'>,
   { at }: Pick<LedgerPayment, 'at'>,
@@ -153,7 +153,7 @@ function dropWhatOneBuyerCaused(matched: readonly Matched[]): Matched[] {
     : [...matched]
 }
 
-/** Buyers count fractionally, rounded on the wire. A call that could not be judged was not delivered. */
+/** Buyers may count in part; the wire has whole numbers. A call that could not be judged was not delivered. */
 function toFigures(matched: readonly Matched[], weights: ReadonlyMap<string, number>) {
   const weigh = (rows: readonly { payer: string }[]) =>
     Math.round(rows.reduce((sum, { payer }) => sum + (weights.get(payer) ?? 0), 0) / FULL)
@@ -171,14 +171,14 @@ function toFigures(matched: readonly Matched[], weights: ReadonlyMap<string, num
   }
 }
 
-/** Enough calls of enough buyers, and nearly all delivered. */
+/** Whether enough buyers made enough calls, and nearly all were delivered. */
 export function earnsDelivers(delivered: Delivered | undefined): boolean {
   if (delivered === undefined) return false
   const { delivered: good, paid_calls: all, buyers } = delivered
   return buyers >= DELIVERS.buyers && isKnownToDeliver(good, all)
 }
 
-/** Whether at least `DELIVERS.calls` answers were good, and at least `DELIVERS.share` of all. */
+/** Whether at least `DELIVERS.calls` answers were good, and at least `DELIVERS.share` of all answers. */
 export function isKnownToDeliver(good: number, all: number): boolean {
   return good >= DELIVERS.calls && good >= all * DELIVERS.share
 }
@@ -203,12 +203,12 @@ export function toOthersText({ others }: Pick<Delivered, 'others'>): string {
   return parts.length === 0 ? '' : `Of the others, ${parts.join(', ')}.`
 }
 
-/** Marks of a request's payments, to find them among those that the meter reads. */
+/** Marks of the payments in a request, to find them again among the payments that the meter reads. */
 export type PaymentMarks = NonNullable<ReturnType<typeof readMarks>>
 
 /**
- * Null where payer and payee cannot be read, and where a request names two payers, in two payments or
- * in two members of one payment: a seller takes the payer that pays, and the other could be anybody.
+ * Null if payer and payee cannot be read, or if a request names two payers, in two payments or in
+ * two members of one: a seller takes the payer that pays, and the other could be anybody.
  */
 export function toPaymentMarks(payments: readonly object[]): PaymentMarks | null {
   const [first, ...others] = payments.map(readMarks)
@@ -217,7 +217,7 @@ export function toPaymentMarks(payments: readonly object[]): PaymentMarks | null
   return others.every(isSame) ? (first ?? null) : null
 }
 
-/** Members of a payload that name the payer: each scheme has one of them. */
+/** Members of a payload that name the payer; each scheme uses one of them. */
 const PAYING = ['authorization', 'permit2Authorization', 'channelConfig', 'from', 'transaction']
 
 function readMarks(payment: object) {
@@ -233,8 +233,8 @@ function readMarks(payment: object) {
       /** The mark of payer and payee, which anybody can write. */
       payment: mark,
       /**
-       * The same with the nonce that its payer signed (EIP-3009); null under other schemes. Until the
-       * payment is on its chain, only its payer and its seller know the nonce.
+       * That mark with the nonce that the payer signed (EIP-3009); null under other schemes. Until
+       * the payment is on its chain, only its payer and its seller know the nonce.
        */
       authorization: nonce === null ? null : `${mark} ${nonce}`,
     }
@@ -255,8 +255,8 @@ export function authorizationMarkOf(
 }
 
 /**
- * The mark `payment` of payments that the meter read. On Solana a client signs for the payee's token
- * account, which takes a while to compute.
+ * The mark `payment` of payments that the meter read. On Solana a client signs for the payee's
+ * token account, which takes a while to compute.
  */
 export function createPaymentMarks(): (payment: LedgerPayment) => string {
   const accounts = new Map<string, string | null>()
@@ -279,7 +279,7 @@ function readPayer(paying: unknown): string | null {
   return typeof payer === 'string' && /^\w{20,100}$/.test(payer) ? payer : null
 }
 
-/** The nonce in x402, and in MPP, which has no member around the authorisation. */
+/** The nonce of a payload in x402, or in MPP, which has no member around the authorisation. */
 function readNonce(payload: unknown): string | null {
   const nonce = memberOf(memberOf(payload, 'authorization') ?? payload, 'nonce')
   return typeof nonce === 'string' && /^0x[\da-f]{64}$/i.test(nonce) ? nonce.toLowerCase() : null
@@ -296,14 +296,14 @@ const AnyPaymentSchema = v.union([
     accepted: v.object({ ...terms, amount: word, payTo: word }),
     payload: v.looseObject({}),
   }),
-  // MPP: the challenge as it was posed, and what answers it.
+  // An MPP payment: the challenge as it was posed, and what answers it.
   v.object({
     challenge: v.object({ id: word, method: word, intent: word, request: word }),
     payload: v.looseObject({}),
   }),
 ])
 
-/** Anything that parses as a payment of x402 or MPP; its validity is for the seller to judge. */
+/** Anything that parses as a payment of x402 or MPP; the seller judges whether it is valid. */
 export function decodePayments(raw: RawHeaders): object[] {
   return paymentsIn(raw)
     .map((payment) => parseBase64Json(payment))
@@ -319,7 +319,7 @@ const transaction = v.union([
   v.pipe(v.string(), v.regex(/^[1-9A-HJ-NP-Za-km-z]{64,90}$/)),
 ])
 
-/** The seller's report in x402, and in MPP. */
+/** The seller's report on a settlement, in x402 and in MPP. */
 const NamedSchema = v.union([
   v.pipe(
     v.object({ success: v.literal(true), transaction }),
@@ -334,7 +334,7 @@ const NamedSchema = v.union([
 /**
  * The transaction that a seller's answer names as its payment, in x402 or MPP. It is only the
  * seller's claim: it tells the meter where to look.
- * @returns null where the answer names none: no payment, a voucher, a card
+ * @returns null if the answer names no transaction, as without payment or for a voucher or a card
  */
 export function readSettledTransaction(response: RawHeaders): string | null {
   for (const name of ['payment-response', 'x-payment-response', 'payment-receipt']) {

@@ -9,7 +9,7 @@ import {
 
 export interface Judgement {
   verdict: DeliveryVerdict
-  /** A sentence of our words, types and the declaration's names; it quotes no part of the answer. */
+  /** A sentence in our own words, types and the declaration's names; it quotes no part of the answer. */
   reason: string
 }
 
@@ -22,14 +22,14 @@ export interface DeliveredAnswer {
    * large, or in an unsupported coding.
    */
   end: 'whole' | 'cut' | 'foreign' | 'unread'
-  /** Decompressed; useless where the answer is incomplete. */
+  /** The answer's body, decompressed; useless if the answer is incomplete. */
   body: Uint8Array
 }
 /** Up to this size a JSON answer is parsed as a whole (bytes). */
 const MAX_PARSED = 32 * 1024
 /** How much is read of a long answer that cannot be parsed as JSON: its first events, or its markup (bytes). */
 const HEAD_BYTES = 16 * 1024
-/** Events of a stream that are checked. */
+/** The most events of a stream that are checked. */
 const MAX_EVENTS = 20
 /** An error in place of an image or a text is shorter than this. */
 const MAX_ERROR_BYTES = 4096
@@ -42,15 +42,15 @@ const AS_DECLARED: Judgement = { verdict: 'as_declared', reason: 'It is as decla
  * Judges an answer by its operation's declaration. In doubt an answer passes: a seller is only
  * blamed for an answer that is certainly not what it declared.
  *
- * Known limit: invented values in the right shape pass, and so does the answer to
- * another question, because no other caller's answer is remembered.
+ * Known limit: invented values in the right shape pass. So does the answer to another question,
+ * because no other caller's answer is remembered.
  */
 export function judgeDelivery(declared: DeclaredResponse, answer: DeliveredAnswer): Judgement {
   const { status, end, body } = answer
   if (status === null) return toJudgement('cut_off', 'The connection ended before an answer.')
   if (status === 402) return toJudgement('payment_asked_again', 'The paid call got status 402.')
   if (status < 200 || status > 299)
-    return toJudgement('refused', `The paid call was answered with status ${status}.`)
+    return toJudgement('refused', `The paid call got status ${status}.`)
   if (end === 'cut') return toJudgement('cut_off', 'The connection ended inside the answer.')
   if (end === 'foreign')
     return toJudgement('other_shape', 'The answer is in a content coding that was not requested.')
@@ -67,7 +67,7 @@ function judgeJson(declared: DeclaredResponse, { body }: DeliveredAnswer): Judge
   const whole = isLong ? undefined : parseJson(toText(body))
   if (whole !== undefined) return judgeValue(declared, whole)
   const read = condenseJson(body)
-  // All of a short answer was tried.
+  // A short answer was parsed as a whole already.
   const value = isLong && read !== null ? parseJson(toText(read.json)) : undefined
   if (read !== null && value !== undefined) return judgeValue(declared, value, read.isComplete)
   const head = toText(isLong ? body.subarray(0, HEAD_BYTES) : body)
@@ -83,17 +83,17 @@ function judgeJson(declared: DeclaredResponse, { body }: DeliveredAnswer): Judge
   return toJudgement('other_shape', `Expected JSON, got ${/^\s*</.test(head) ? 'markup' : 'text'}.`)
 }
 
-/** @param isComplete false where an omitted part may hold values */
+/** @param isComplete false if an omitted part of the answer may hold values */
 function judgeValue(declared: DeclaredResponse, value: unknown, isComplete = true): Judgement {
   const sign = findErrorSign(declared, value)
   if (sign !== null) return toJudgement('error_in_200', sign)
   if (isComplete && isNothing(declared, value))
-    return toJudgement('empty', 'Nothing declared has a value.')
+    return toJudgement('empty', 'No declared member has a value.')
   const fault = findDeclaredFault(declared, value)
   return fault === null ? AS_DECLARED : toJudgement('other_shape', fault)
 }
 
-/** A stream is as declared where one of its events is as declared: how pieces combine is unknown. */
+/** A stream is as declared if one of its events is: how its pieces combine is unknown. */
 function judgeEvents(declared: DeclaredResponse, events: readonly unknown[]): Judgement {
   const judged = events.map((event) => judgeValue(declared, event))
   if (judged.some(({ verdict }) => verdict === 'as_declared')) return AS_DECLARED
@@ -129,7 +129,7 @@ function toText(body: Uint8Array): string {
   return (first === 0xff && second === 0xfe ? UTF_16 : UTF_8).decode(body)
 }
 
-// Creating a decoder takes longer than reading a short answer with it.
+// Made once: creating a decoder takes longer than reading a short answer with it.
 const [UTF_8, UTF_16] = [new TextDecoder(), new TextDecoder('utf-16le')]
 
 /** JSON line by line, or in the `data:` lines of server-sent events. */
@@ -137,7 +137,7 @@ function readEvents(text: string): unknown[] {
   const lines = text.split('\n', MAX_EVENTS * 4).map((line) => line.replace(/^data:/, '').trim())
   const values = lines.filter((line) => /^[[{]/.test(line)).map(parseJson)
   const events = values.filter((value) => value !== undefined).slice(0, MAX_EVENTS)
-  // One broken line among several is still a stream; a single piece of broken JSON is not.
+  // Several lines are a stream even if one is broken; a single piece of broken JSON is not.
   return events.length > 1 || /^(?:data|event|id|retry|):/.test(text) ? events : []
 }
 
@@ -147,7 +147,7 @@ function isBlank(body: Uint8Array): boolean {
   return !isVisible && body.length <= MAX_BLANK && toText(body).trim() === ''
 }
 
-/** First bytes of files, in hex; a dot is any digit. After a bar: last bytes of a complete file. */
+/** First bytes of files, in hex; a dot is any digit. After a bar: the last bytes of a complete file. */
 const IMAGES = kindsIn(`
   89504e470d0a|49454e44 ffd8ff|ffd9 47494638 52494646........57454250 424d 49492a00 4d4d002a
   00000100 ........66747970 ff0a 38425053
@@ -164,7 +164,7 @@ function kindsIn(text: string): string[] {
   return text.trim().split(/\s+/)
 }
 
-/** Any member of a family is accepted: a WebP in place of a PNG is still an image. */
+/** If one kind of a family is declared, any other is accepted: a WebP in place of a PNG is still an image. */
 const FAMILIES = new Map([
   ['image', IMAGES],
   ['audio', AUDIO],
@@ -174,9 +174,9 @@ const FAMILIES = new Map([
   ['application/gzip', ['1f8b']],
 ])
 
-/** Enough for the first bytes of every kind. */
+/** Holds the first bytes of every kind. */
 const KIND_BYTES = 512
-/** Covers the comment of a zip and anything writers append to a PDF. */
+/** Holds the comment of a zip and anything that writers append to a PDF. */
 const TAIL_BYTES = 2048
 
 /** Why an answer of text or bytes is not as declared; null where it is. */
@@ -223,13 +223,13 @@ const MAX_DEPTH = 64
 const ESCAPE_BYTES = 6
 
 /**
- * A long JSON answer reduced to what is checked: the first entries of each list, the beginning of
- * each text. Works on the bytes, so that no string or value of the whole is ever made: an answer of
- * a megabyte would take five of memory.
+ * A long JSON answer reduced to what is checked: the first entries of each list, and the beginning
+ * of each text. It reads bytes and never makes a string or value of the whole: an answer of a
+ * megabyte would then take five of memory.
  *
  * Known limit: omitted parts are not checked, except for brackets and quotes.
  *
- * @returns null where it is nested too deeply, or the result is too long
+ * @returns null if the answer is nested too deeply, or the result is too long
  */
 export function condenseJson(bytes: Uint8Array) {
   const kept = new Uint8Array(Math.min(bytes.length, MAX_KEPT))
@@ -254,19 +254,19 @@ export function condenseJson(bytes: Uint8Array) {
   }
   return {
     json: kept.subarray(0, size),
-    /** Nothing was omitted. */
+    /** Whether nothing was omitted. */
     isComplete: size === bytes.length,
-    /** The JSON ends inside a text or a bracket. */
+    /** Whether the JSON ends inside a text or a bracket. */
     isOpen: place.inText || place.depth > 0,
   }
 }
 
 /** The position of a byte in the JSON. */
 interface Place {
-  /** Entries so far of each open list; `IS_OBJECT` and more for an object. Allocated once. */
+  /** The number of entries so far of each open list; `IS_OBJECT` and more for an object. Allocated once. */
   items: Int32Array
   depth: number
-  /** Depth of the list being cut; 0 outside one. */
+  /** Depth of the list whose entries are being dropped; 0 outside such a list. */
   cutIn: number
   inText: boolean
   textAt: number
@@ -278,7 +278,7 @@ interface Place {
 const IS_OBJECT = -(2 ** 30)
 
 function readText(place: Place, code: number, at: number): void {
-  // A character after a backslash ends nothing.
+  // A character after a backslash cannot end a text.
   if (at === place.escapeAt + 1) return
   if (code === BACKSLASH) place.escapeAt = at
   else if (code === QUOTE) {

@@ -12,7 +12,7 @@ import {
 /** x402 over MCP (transports-v2/mcp): members of `_meta` for payments and receipts. */
 export const PAYMENT_META = 'x402/payment'
 
-/** The most of an unpacked 402 that is read for a caller: no terms are longer. */
+/** The most of an unpacked 402 that is read for a caller: no terms are longer than this. */
 export const MAX_TERMS_BYTES = 256 * 1024
 
 const PaymentSchema = v.looseObject({ x402Version: v.picklist([1, 2]) })
@@ -28,7 +28,7 @@ export function toPaymentHeader(payment: unknown): { name: string; value: string
   return { name, value: toBase64(JSON.stringify(payment)) }
 }
 
-/** The terms of a 402: in its header since version 2, in its body before. Null without terms. */
+/** The terms of a 402: in its header since version 2, in its body before. Null if it has none. */
 export function readPaymentRequired(
   headers: Record<string, unknown>,
   body: string,
@@ -82,7 +82,7 @@ export function readMppRequired(
   return challenges.length === 0 ? null : { httpStatus: 402, challenges }
 }
 
-/** Signed data is unchanged; its request is canonical JSON (RFC 8785). Null for anything else. */
+/** What the client signed stays unchanged; its request is canonical JSON (RFC 8785). Null for anything else. */
 export function toMppHeader(credential: unknown): { name: string; value: string } | null {
   if (!v.is(CredentialSchema, credential)) return null
   const { challenge, ...signed } = credential

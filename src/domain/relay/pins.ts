@@ -43,9 +43,9 @@ type Remote = Extract<InvokeEntry, { kind: 'mcp' }>
 type Package = Extract<InvokeEntry, { kind: 'mcp_package' }>
 
 /**
- * Digest of what a caller relies on: SHA-256 of its canonical JSON in base64url. It ignores the order of
- * operations, tools, offers and payees, and leaves out prose about the listing,
- * examples, what a call changes, the version of a package, and a probe's results.
+ * Digest of what a caller relies on: SHA-256 of its canonical JSON in base64url. It ignores the
+ * order of operations, tools, offers and payees. It leaves out prose about the listing, examples,
+ * what a call changes, the version of a package, and a probe's results.
  */
 export function toDigest({ kind, url, pricing, payees, ...facts }: CallerFacts): string {
   const text = toCanonicalJson({
@@ -72,7 +72,7 @@ export function callsOf({ operations, tools, skills }: CallerFacts): string[] {
   return [...new Set(names)].sort()
 }
 
-/** What the caller of one operation relies on: changes of other operations are irrelevant. */
+/** What the caller of one operation relies on: changes of other operations make no difference. */
 export function toFactsOfCall(facts: CallerFacts, call: string): CallerFacts {
   const operations = facts.operations.filter((each) => toOperationKey(each) === call)
   const isPriced = operations.length > 0 && operations.every(({ price }) => price !== undefined)
@@ -91,7 +91,7 @@ function toCalled(entry: Called): object[] {
   if (entry.kind === 'http') return []
   if (entry.kind === 'mcp') return [{ url: entry.url, transport: entry.transport }]
   const { registry, identifier, transport, args = [] } = entry
-  // An image's tag is a version: a caller who runs another version has it in their own file.
+  // An image's tag is a version: callers who run another version have it in their own files.
   const name = registry === 'oci' ? identifier.replace(/:\w[\w.-]*(?=@|$)/, '') : identifier
   return [{ registry, identifier: name, transport, args }]
 }
@@ -146,24 +146,24 @@ export interface Difference {
   found: string
 }
 
-/** Payee and amount of an offer or a payment; null where missing or unreadable. */
+/** Payee and amount of an offer or a payment; null if missing or unreadable. */
 interface Offered {
   /** CAIP-10. */
   payee: string | null
   usd: number | null
 }
 
-/** The header's value. @example toExpectText({ max_usd: 0.05 }) → 'max_usd=0.05' */
+/** The value of the header `Call-Expect`. @example toExpectText({ max_usd: 0.05 }) → 'max_usd=0.05' */
 export function toExpectText({ digest, payee = [], max_usd }: Expectation): string {
   return [
     ...(digest === undefined ? [] : [`digest=${digest}`]),
     ...payee.map((each) => `payee=${each}`),
-    // Never as 1e-7, which the header does not allow.
+    // Never written as 1e-7, which the header does not allow.
     ...(max_usd === undefined ? [] : [`max_usd=${max_usd.toFixed(18).replace(/\.?0+$/, '')}`]),
   ].join(', ')
 }
 
-/** @returns what is wrong with one way to pay; empty where it is as expected */
+/** @returns what is wrong with one way to pay; empty if it is as expected */
 export function judgeOffer(offered: Offered, { payee, max_usd: most }: Expectation): Difference[] {
   const known = payee?.map(normalizePayout)
   const price = offered.usd === null ? 'a price in an unknown coin' : `$${offered.usd}`
@@ -178,7 +178,7 @@ export function judgeOffer(offered: Offered, { payee, max_usd: most }: Expectati
   ]
 }
 
-/** Reads one entry of x402's `accepts`. A ceiling counts as a price, and the larger of two amounts counts. */
+/** Reads one entry of x402's `accepts`. A ceiling is read as the price; of two amounts, the larger counts. */
 export function readOffer(offer: unknown, rules = { allowTestCoins: true }): Offered {
   const read = (name: string) => memberOf(offer, name)
   const network = toCaip2(String(read('network')))
@@ -208,7 +208,7 @@ function text(what: Difference['what'], expected: string, found: string): Differ
 /** What a caller expects of the listing it calls: header `Call-Expect`, `expect` of `call_listing`. */
 export const ExpectationSchema = v.strictObject({
   digest: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'expected a digest of kit.json'))),
-  /** CAIP-10; one of them must be paid. */
+  /** CAIP-10; the payment must go to one of them. */
   payee: v.optional(v.pipe(v.array(PayoutSchema), v.minLength(1), v.maxLength(40))),
   /** The most the call may cost, in US dollars. */
   max_usd: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1e9))),
@@ -219,7 +219,7 @@ const WRITING =
   'Call-Expect: expected digest=…, payee=eip155:8453:0x… (may be repeated), max_usd=0.05'
 
 /**
- * @returns null without such a header; a sentence where it cannot be parsed
+ * @returns null without such a header; a sentence if it cannot be parsed
  * @example parseExpectation(['Call-Expect', 'max_usd=0.05']) → { max_usd: 0.05 }
  */
 export function parseExpectation(raw: RawHeaders): Expectation | null | string {
@@ -239,14 +239,14 @@ export function parseExpectation(raw: RawHeaders): Expectation | null | string {
   return parsed.success && isOnce ? parsed.output : WRITING
 }
 
-/** The payment a request carries, if any: every part of it must be as expected. */
+/** Judges the payment that a request carries, if any: every part of it must be as expected. */
 export function judgePayment(raw: RawHeaders, expectation: Expectation): Difference[] {
   return paymentsIn(raw)
     .flatMap((payment) => readSignedPayment(parseBase64Json(payment)))
     .flatMap((each) => judgeOffer(each, expectation))
 }
 
-/** Every place where a client may read the terms must offer a way to pay that is as expected. */
+/** Judges terms: every place where a client may read them must offer a way to pay that is as expected. */
 export function judgeTerms(raw: RawHeaders, body: string, expectation: Expectation): Difference[] {
   const header = valuesOf(raw, 'payment-required').map((value) => parseBase64Json(value))
   const mpp = readMppTerms({
@@ -267,17 +267,17 @@ function readOffers(terms: unknown): Offered[] {
   return listOf(memberOf(terms, 'accepts')).map((offer) => readOffer(offer))
 }
 
-/** Terms or a payment that cannot be read here: either may pay anybody any amount. */
+/** Stands in for unreadable terms or an unreadable payment: either may pay anybody any amount. */
 const UNREADABLE: readonly Offered[] = [{ payee: null, usd: null }]
 
 /** An EIP-3009 authorisation, as in x402 and MPP. */
 const AuthorizationSchema = v.object({ to: v.string(), value: v.string() })
-/** With Permit2 the witness names the payee; for `upto`, `amount` is the most that may be taken. */
+/** In Permit2 the witness names the payee; for `upto`, `amount` is the most that may be taken. */
 const PermitSchema = v.object({
   permitted: v.object({ token: v.string(), amount: v.string() }),
   witness: v.object({ to: v.string() }),
 })
-/** Batch settlement: a voucher lets the seller claim, a deposit comes before the first voucher. */
+/** Batch settlement: with a voucher the seller claims; before the first voucher there is a deposit. */
 const VoucherSchema = v.object({
   channelConfig: v.object({ receiver: v.string(), token: v.string() }),
   voucher: v.object({ maxClaimableAmount: v.string() }),
@@ -294,9 +294,9 @@ const CredentialSchema = v.object({
 })
 
 /**
- * What a payment states about payee and amount: the offer its client chose, or the challenge it
- * answers, and the signed payload. Only the payload moves money, and a seller may craft terms that
- * differ from it; so a payment whose payload cannot be read here is worth nothing, whatever its offer.
+ * What a payment states about payee and amount: the offer its client chose, or the challenge that it answers,
+ * and the signed payload. Only the payload moves money, and a seller may craft terms that differ from it. So a
+ * payment whose payload cannot be read here is unreadable, whatever its offer.
  */
 function readSignedPayment(payment: unknown): readonly Offered[] {
   if (!isJsonObject(payment)) return UNREADABLE
@@ -308,7 +308,7 @@ function readSignedPayment(payment: unknown): readonly Offered[] {
   return [...chosen, ...signed].map((each) => readOffer(each))
 }
 
-/** The signed payee, which is all that a paid call needs. CAIP-10; null where it cannot be read. */
+/** The payee that the payer signed, all that a paid call needs. CAIP-10; null if it cannot be read. */
 export function readSignedPayee(payment: unknown): string | null {
   if (!isJsonObject(payment)) return null
   if (payment.challenge !== undefined && v.is(CredentialSchema, payment))
@@ -317,7 +317,7 @@ export function readSignedPayee(payment: unknown): string | null {
   return signed === undefined ? null : toPayout(toCaip2(String(signed.network)), signed.payTo)
 }
 
-/** What an x402 payload signs; null where it cannot be read here. */
+/** The payee and amount that an x402 payload signs; null if they cannot be read here. */
 function readSigned({ accepted, payload, ...version1 }: Record<string, unknown>) {
   if (!v.is(PayloadSchema, payload)) return null
   const { network = version1.network, asset } = isJsonObject(accepted) ? accepted : {}
@@ -339,12 +339,12 @@ function toSigned(payload: v.InferOutput<typeof PayloadSchema>, asset: unknown) 
   return amounts.map((amount) => ({ asset: token, payTo, amount }))
 }
 
-/** Version 1 does not name the coin: it can only be the network's dollar. */
+/** Version 1 does not name the coin: it can only be the network's dollar coin. */
 function dollarOf(network: unknown): string | undefined {
   return usdAssetOf(toCaip2(String(network)) ?? '', { allowTestCoins: true })?.address
 }
 
-/** MPP: the challenge as it was posed, and the authorisation that answers it. */
+/** An MPP payment: the challenge as it was posed, and the authorisation that answers it. */
 function readCredential({ challenge, payload }: v.InferOutput<typeof CredentialSchema>) {
   const term = toMppTerm(challenge)
   if (term === null || !v.is(AuthorizationSchema, payload)) return UNREADABLE

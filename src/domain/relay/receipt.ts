@@ -12,10 +12,10 @@ const hash = textLike(/^[0-9a-f]{64}$/, 'expected a SHA-256 in hex')
 export const ReceiptIdSchema = textLike(/^[\w-]{22}$/, 'expected the id of a receipt')
 const DaySchema = textLike(/^\d{4}-\d\d-\d\d$/, 'expected a day such as 2026-11-26')
 
-/** The relay's record of one paid call: no part of the request or the answer is in it. */
+/** The relay's record of one paid call, without any part of the request or the answer. */
 export const ReceiptSchema = v.strictObject({
   id: ReceiptIdSchema,
-  /** When the call came. */
+  /** When the relay got the call. */
   at: InstantSchema,
   listing_id: v.string(),
   /** Digest of the operation, as in a lock: the declaration that the answer was judged by. */
@@ -26,10 +26,10 @@ export const ReceiptSchema = v.strictObject({
    */
   request: v.nullable(hash),
   answer: v.nullable(hash),
-  /** Null where no answer came. */
+  /** Null if no answer came. */
   status: v.nullable(count),
   verdict: v.picklist(DELIVERY_VERDICTS),
-  /** A sentence of our words and the declaration's names. */
+  /** A sentence in our own words and the declaration's names. */
   reason: v.pipe(v.string(), v.maxLength(300)),
   /** The transaction that the seller named, or that was found on its chain by the nonce that the payer signed. */
   transaction: v.nullable(v.string()),
@@ -69,7 +69,7 @@ export const ReceiptKeysSchema = v.object({
 })
 export type ReceiptKeys = v.InferOutput<typeof ReceiptKeysSchema>
 
-/** The signed texts of a receipt and of a day: neither can be mistaken for the other. */
+/** The signed texts of a receipt and of a day differ, so that neither can be mistaken for the other. */
 export function toSignedReceipt(receipt: Receipt): Uint8Array {
   return utf8ToBytes(`call-receipt-v1\n${toCanonicalJson(receipt)}`)
 }

@@ -1,16 +1,16 @@
 /** Raw pairs: names keep their case, repeated lines stay, values are latin1 with one character per byte. */
 export type RawHeaders = readonly string[]
 
-/** Headers of one connection, not of the message: RFC 9110 §7.6.1, and some that HTTP/1.1 clients still send. */
+/** Headers of one connection, not of the message (RFC 9110 §7.6.1), and some that HTTP/1.1 clients still send. */
 const HOP_BY_HOP = namesIn(`
     connection keep-alive proxy-connection proxy-authenticate proxy-authorization
     proxy-authentication-info te trailer transfer-encoding upgrade http2-settings
 `)
 
-/** A second line of one of these could make two readers see two different payments. */
+/** With a second line of one of these headers, two readers could see two different payments. */
 const PAYMENT_HEADERS = ['x-payment', 'payment-signature', 'payment-authorization'] as const
 
-/** Headers a browser may read across origins. */
+/** Headers that a browser may read across origins. */
 export const EXPOSED_HEADERS = [
   'PAYMENT-REQUIRED',
   'PAYMENT-RESPONSE',
@@ -42,7 +42,7 @@ export function findPaymentHeaderFault(raw: RawHeaders): string | null {
   return null
 }
 
-/** True when the call claims to pay: its answer stays out of shared caches and is read fully. */
+/** Whether the call claims to pay: then its answer stays out of shared caches and is read fully. */
 export function carriesPayment(raw: RawHeaders): boolean {
   return PAYMENT_HEADERS.some((name) => valuesOf(raw, name).length > 0) || paysByAuthorization(raw)
 }
@@ -63,7 +63,7 @@ export function valuesOf(raw: RawHeaders, name: string): string[] {
   const values: string[] = []
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const given = raw[index]
-    // A request is scanned a dozen times, and comparing lengths rules out most names.
+    // A request is scanned a dozen times; comparing lengths first rules out most names.
     if (given?.length === name.length && given.toLowerCase() === name)
       values.push(raw[index + 1] ?? '')
   }
@@ -83,11 +83,11 @@ function filterHeaders(raw: RawHeaders, keep: (name: string, value: string) => b
 
 const NO_NAMES: ReadonlySet<string> = new Set()
 
-/** What `Connection` names, in lower case. */
+/** The headers named in `Connection`, in lower case. */
 function namesInConnection(raw: RawHeaders): ReadonlySet<string> {
   const values = valuesOf(raw, 'connection')
   if (values.length === 0) return NO_NAMES
-  // A sender must not remove fields that frame or protect the message.
+  // Fields that frame or protect the message stay, even if a sender names them in `Connection`.
   const names = values.flatMap((value) => value.toLowerCase().split(',')).map((name) => name.trim())
   return new Set(names.filter((name) => name !== 'content-length' && name !== 'content-type'))
 }
@@ -164,7 +164,7 @@ export const REGISTERED_FIELDS: ReadonlySet<string> = new Set([
   ...SPEAKS_OF_MORE,
 ])
 
-/** Sellers sign in on our origin too, so a relayed answer may set no state, run nothing and fill no cache. */
+/** Sellers also sign in on our origin, so a relayed answer may set no state, run nothing and fill no cache. */
 interface AnswerFacts {
   status: number
   isPaid: boolean
@@ -187,9 +187,9 @@ const EXPOSED = EXPOSED_HEADERS.join(', ')
 export function toCallerHeaders(raw: RawHeaders, { status, isPaid }: AnswerFacts): string[] {
   const named = namesInConnection(raw)
   const own = filterHeaders(raw, (name, value) => {
-    // A seller that signs with our name would pass its own error off as ours.
+    // A seller that signed with our name could pass its own error off as ours.
     if (name === 'proxy-status' && value.toLowerCase().includes(PROXY_NAME)) return false
-    // RFC 9110 §8.6: an answer that cannot have a body has no length.
+    // RFC 9110 §8.6: an answer that cannot have a body carries no length.
     if (name === 'content-length' && status === 204) return false
     return isPassed(name) && !named.has(name)
   })

@@ -16,7 +16,7 @@ import { BRIDGED_COINS } from '../trust/usd-assets.ts'
 import { WASH, WASH_FLAGS, type WashFlagId } from '../trust/wash.ts'
 import { count, MINUTE_MS } from '../wire/shapes.ts'
 
-/** `hub-trust-v0.1`. The published constants are the ones used. */
+/** The method's name. The constants that it publishes are those that compute the scores. */
 const TRUST_METHOD = 'hub-trust-v0.1'
 
 const EVIDENCE = [
@@ -25,7 +25,7 @@ const EVIDENCE = [
   'no_independent_paid_usage_30d',
 ] as const
 
-/** spec: Trust. Each kind of evidence is its own variant, so that a wrong mix does not compile. */
+/** spec: Trust. Each kind of evidence has a variant of its own, so a wrong mix cannot compile. */
 const scored = {
   score: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
   evidence: v.literal('verified_non_wash_payments'),
@@ -113,7 +113,7 @@ function toCostOfBuyers(buyers: number): number {
   return Math.round((buyers * VOUCHING.microsAListing) / 10_000) / 100
 }
 
-/** Says, next to a score, that nobody could vouch for its buyers. */
+/** A warning next to a score whose buyers nobody could vouch for. */
 function toIndependenceWatch({ source, unknown_buyers_30d }: Measured): Measured['watch'] {
   if (unknown_buyers_30d !== undefined) return []
   const reason =
@@ -129,7 +129,7 @@ export function toTrustView(trust: TrustVerdict, source: string): TrustView {
   const summary = toTrustSummary(trust)
   if (trust.evidence === 'no_payment_data' || summary.evidence === 'no_payment_data')
     return { score: null, evidence: 'no_payment_data', method: TRUST_METHOD }
-  // The evidence's own members; `source` is the attribution here, and days are published separately.
+  // The answer's `source` is the attribution text; days are published in another file.
   const { days, source: _, watch, ...measured } = trust.measured
   return { ...measured, ...summary, method: TRUST_METHOD, source }
 }
@@ -158,8 +158,8 @@ const texts = v.array(v.string())
 const rows = v.array(v.looseObject({}))
 
 /**
- * `GET /api/v1/trust/method`: the constants that compute the score, and what they mean. OpenAPI has
- * only its outline: the answer itself shows the rest.
+ * `GET /api/v1/trust/method`: the constants that compute the score, and what they mean. OpenAPI only
+ * outlines this answer: the answer itself shows the rest.
  */
 export const TrustMethodSchema = v.object({
   method: v.literal(TRUST_METHOD),
@@ -172,7 +172,7 @@ export const TrustMethodSchema = v.object({
   sources: texts,
   never: texts,
   excluded: rows,
-  /** Everything known to get past the rules. */
+  /** All ways of cheating that we know to get past the rules. */
   gets_past: texts,
   /** How anybody can compute the scores from the published rows, step by step. */
   recompute: texts,
@@ -208,8 +208,8 @@ export function toTrustMethodView(
     constants: toConstants(),
     evidence: EVIDENCE.map((id) => ({ id, meaning: EVIDENCE_MEANINGS[id] })),
     sources: [
-      'payments to a payee that the seller proved by a signature, or published on its own site, where the chain proves who paid whom; we publish every payment we looked at with what became of it',
-      'else, what an external data provider measured on-chain: the score names the provider and earns no tier or badge',
+      'payments to a payee that the seller proved by a signature, or published on its own site, if the chain proves who paid whom; we publish every payment we looked at, and whether we counted it',
+      'otherwise, what an external data provider measured on-chain: the score then names the provider and earns no tier or badge',
     ],
     never: ['calls a seller reports', 'clicks', 'ratings', 'payments to this directory'],
     excluded: WASH_FLAGS.map((flag) => ({ flag, rule: EXCLUSION_RULES[flag] })),
@@ -250,7 +250,7 @@ function toFormula(): Record<string, string> {
     recency: `1 up to ${recency.freshDays} days since the last settlement, then linear to ${recency.floor} at ${TRUST.windowDays} days`,
     shrink: `B / (B + ${TRUST.shrinkBuyers})`,
     shared_payout: 'N and V are divided by the number of listings that share the payout address',
-    symbols: `B buyers, N settlements, V volume in US dollars, c share of the largest buyer, at least 1/B; all over the window. Of one buyer count at most ${TRUST.perPayer.settlements} settlements and ${toUsd(TRUST.perPayer.volumeUsd)}, and of three buyers or more no more dollars than of all others together`,
+    symbols: `B is the number of buyers, N of settlements, V the volume in US dollars, c the largest buyer’s share of V, at least 1/B; all in the window. One buyer adds at most ${TRUST.perPayer.settlements} settlements and ${toUsd(TRUST.perPayer.volumeUsd)}; if there are three buyers or more, one buyer adds no more dollars than all others together`,
   }
 }
 
@@ -288,94 +288,94 @@ const MEASURED = toUsd(microsAMeasuredSeed / 1_000_000)
 const SWITCH = toUsd((measuredSeeds * microsAMeasuredSeed) / 1_000_000)
 
 const KNOWN =
-  'known sellers: services that people picked by hand, which nobody could have set up for cheating'
+  'known sellers: services that people picked by hand, and that surely were not set up for cheating'
 
 /** The current state: how many known sellers are measured, and what that means. */
 function toToday(measured: number): string {
   if (measured < measuredSeeds)
-    return `A real buyer also pays ${KNOWN}. We need ${measuredSeeds} of those with ${MEASURED} from their buyers in ${TRUST.windowDays} days (at most ${FULL} of each buyer counts), and today have ${measured}. Until then we cannot tell real buyers from invented ones: every buyer counts, invented buyers cost under a cent, and no score earns a tier or a badge.`
-  return `A real buyer also pays ${KNOWN}. We measure ${measured} of those. Inventing buyers for a score of ${CHEATING.score} costs ${PRICE} a listing or more.`
+    return `A real buyer also pays ${KNOWN}. We need ${measuredSeeds} known sellers that each got ${MEASURED} from their buyers in ${TRUST.windowDays} days (at most ${FULL} of each buyer counts), and today have ${measured}. Until then we cannot tell real buyers from invented ones: every buyer counts, invented buyers cost under a cent, and no score earns a tier or a badge.`
+  return `A real buyer also pays ${KNOWN}. We measure ${measured} known sellers. Inventing buyers for a score of ${CHEATING.score} costs ${PRICE} a listing or more.`
 }
 
 const PRICE = toUsd(CHEATING.usd)
 
 /** What cheating and harming cost, in three sentences; a simulation of ours tests them. */
 const CHEATING_COSTS = [
-  `Where ${measuredSeeds} known sellers are measured, no way that we found to invent buyers for a score of ${CHEATING.score} costs less than ${PRICE} a listing, the hundredth included; elsewhere invented buyers cost under a cent.`,
-  'A rival who wants a third off an honest seller’s score pays $5 or more. Where that seller’s buyers are few or spend little, a few dozen cents are enough: rewards to them for buying elsewhere.',
-  'Of buyers who use two sellers or more and pay a known one, the rule kept nine of ten in the richest market that we invented, and more than seven of ten in the middle one.',
+  `Once ${measuredSeeds} known sellers are measured, every way that we found to invent buyers for a score of ${CHEATING.score} costs ${PRICE} a listing or more, even at the hundredth listing; before that, invented buyers cost under a cent.`,
+  'A rival who wants to lower an honest seller’s score by a third pays $5 or more. If that seller’s buyers are few or spend little, a few dozen cents are enough: the rival rewards them for buying elsewhere.',
+  'Among buyers who use two sellers or more, one of them a known seller, the rule kept nine of ten in the richest market that we invented, and more than seven of ten in the middle one.',
 ]
 
 const IN_SHORT = [
-  'Calls, clicks, ratings and card payments never count. A payment counts when a blockchain shows it and its payee is the seller’s: proved by a signature, or published on the seller’s own site.',
-  'A score says that people paid this seller lately, not that the service is good. A seller without one has no payments that we measured.',
+  'Calls, clicks, ratings and card payments never count. A payment counts when a blockchain shows it and the address it went to is the seller’s: the seller proved that by a signature, or published the address on its own site.',
+  'A score says that people paid this seller lately, not that the service is good. A seller without a score has no payments that we measured.',
 ]
 
 /** The rule for buyers, in three sentences. */
 const RULE = [
-  `A buyer is known by what it paid, in the same ${TRUST.windowDays} days, to known sellers (they are listed below): ${FULL} of that money for each listing where it counts in full.`,
-  `The money is spread over all other listings it bought from, in proportion to the square of its custom there; custom is what it paid on each day, up to ${A_DAY} a day and ${MOST} in all. No listing gets more than ${FULL}, and what is over goes to the others in the same proportion.`,
-  `What a listing gets, divided by ${FULL}, is the part of a buyer that counts there, and each of its payments and dollars counts by that part.`,
+  `What vouches for a buyer is the money that it paid, in the same ${TRUST.windowDays} days, to known sellers (they are listed below). For each listing where the buyer counts in full, it takes ${FULL} of that money.`,
+  `That money is spread over all other listings that the buyer bought from, in proportion to the square of its custom at each; custom is what the buyer paid on each day, up to ${A_DAY} a day and ${MOST} in all. No listing gets more than ${FULL}; any surplus goes to the other listings in the same proportion.`,
+  `What a listing gets, divided by ${FULL}, is the part of the buyer that counts at that listing. Each of the buyer’s payments and dollars there is multiplied by that part.`,
 ]
 
 const RULE_REASONS = [
-  'A buyer’s part depends on its own payments and the list alone: two people who read the same rows get the same digits. A dollar never vouches for two buyers.',
-  'The square keeps cheap shops from crowding out a seller whose customers come back; days keep a rival from paying once for all of them.',
-  `With fewer than ${measuredSeeds} measured known sellers (${MEASURED} from buyers in the window, at most ${FULL} of each) every buyer counts in full, and no score earns a tier or a badge.`,
-  'A payee is a known seller’s where people found it on that seller’s own site. A buyer that nobody vouches for is counted apart, and never called wash.',
+  'A buyer’s part depends only on its own payments and the list of known sellers: two people who read the same rows get the same digits. A dollar never vouches for two buyers.',
+  'The square keeps cheap shops from crowding out a seller whose customers come back; the daily limit keeps a rival from matching many days’ custom with one payment.',
+  `While fewer than ${measuredSeeds} known sellers are measured (their buyers paid ${MEASURED} in the window, at most ${FULL} of it from each), every buyer counts in full, and no score earns a tier or a badge.`,
+  'A payee belongs to a known seller if people found it on that seller’s own site. A buyer that nobody vouches for is counted separately, and never called wash.',
 ]
 
 /** Enough to compute every score from the published files. */
 const RECOMPUTE = [
-  'Take the rows with verdict `counted` whose `at` is not later than `as_of`, and later than 30 days (of 86,400 seconds) before it. All amounts below are whole numbers (of any size) in millionths, and “divided” always rounds down.',
-  'The seller of a row is the `owner` of the payee `<network>:<payee>`; addresses on `eip155` chains compare in lower case. A known seller is one that `seeds` names.',
-  `A known seller is measured where what each buyer paid it (the sum of \`usd_micro\` of those rows, at most ${microsAListing.toLocaleString('en')} of each buyer) comes to ${microsAMeasuredSeed.toLocaleString('en')} or more. A buyer is a \`payer\`, on whatever chain. Where fewer than ${measuredSeeds} are measured, every buyer’s part is 1,000,000 at each listing it paid. Go on at step 7.`,
-  'What a buyer gave is the sum of `usd_micro` of its rows to known sellers. Its part at a listing that it paid through a known seller’s payee is what it gave without what it paid that seller, at most '.concat(
+  'Take the rows with verdict `counted` whose `at` is `as_of` or earlier, but later than 30 days (of 86,400 seconds) before `as_of`. All amounts below are whole numbers (of any size) in millionths, and “divided” always rounds down.',
+  'The seller of a row is the `owner` of the payee `<network>:<payee>`; compare addresses on `eip155` chains in lower case. A known seller is one named in `seeds`.',
+  `A buyer is a \`payer\`, on whatever chain. For each known seller, add up what each buyer paid it (the sum of \`usd_micro\` of those rows, at most ${microsAListing.toLocaleString('en')} for each buyer): from ${microsAMeasuredSeed.toLocaleString('en')} on, that seller is measured. If fewer than ${measuredSeeds} known sellers are measured, every buyer’s part is 1,000,000 at each listing it paid: go on at step 7.`,
+  'What a buyer gave is the sum of `usd_micro` of its rows to known sellers. Its part at a listing that it paid through a known seller’s payee is what it gave, less what it paid that seller, at most '.concat(
     `${microsAListing.toLocaleString('en')}, times 1,000,000, divided by ${microsAListing.toLocaleString('en')}. Its part at all other listings follows from steps 5 and 6.`,
   ),
-  `Of its other rows, each gives each of its \`listings\` \`usd_micro\` divided by the number of those listings. Add that up by listing and day (the first ten characters of \`at\`), at most ${customADay.toLocaleString('en')} a day; add up the days, at most ${mostCustom.toLocaleString('en')}. The square of that is the listing’s claim.`,
-  `Take the listings by claim, the largest first; the order of equal claims changes nothing. “Left” starts as what the buyer gave, “all” as the sum of the claims. A listing’s share is left times claim, divided by all (0 where all is 0). Its part is the share, at most ${microsAListing.toLocaleString('en')}, times 1,000,000, divided by ${microsAListing.toLocaleString('en')}. Where the share is ${microsAListing.toLocaleString('en')} or more, take ${microsAListing.toLocaleString('en')} off left, and the claim off all, before the next listing.`,
-  `For each listing, take the rows that have it among their \`listings\`, and each buyer with a part above 0. Its payments are its rows, at most ${TRUST.perPayer.settlements}. Its dollars are the sum of \`usd_micro\` of its rows (not divided), at most ${(TRUST.perPayer.volumeUsd * 1_000_000).toLocaleString('en')}, times its part, divided by 1,000,000.`,
-  'With three such buyers or more, no buyer’s dollars are more than those of all others together (only the largest can be: lower it to that sum).',
-  'B is the sum of the parts, N the sum of part times payments, V the sum of dollars, each over 1,000,000 with its fraction. c is the largest dollars over all dollars, but at least 1/B, and at most 1; 0 where V is 0.',
-  'The last settlement is the latest `at` of these buyers’ rows. Where listings share a payee, the formula divides N and V by the largest number of `listings` in any row of step 1 that has this listing.',
-  'Where B is under 0.5, the listing gets no score. Otherwise the formula gives it, rounded to the nearest whole number, halves up. Days are counted with their fraction, from the last settlement to `as_of`.',
+  `Take the buyer’s other rows. Each row gives each listing in its \`listings\` the row’s \`usd_micro\` divided by the number of those listings. Add these amounts up by listing and day (the first ten characters of \`at\`), at most ${customADay.toLocaleString('en')} a day; then add up the days, at most ${mostCustom.toLocaleString('en')}. The square of this sum is the listing’s claim.`,
+  `Go through the listings by claim, the largest first; the order of equal claims changes nothing. “Left” starts as what the buyer gave, “all” as the sum of the claims. A listing’s share is left times claim, divided by all (0 if all is 0). The buyer’s part there is the share, at most ${microsAListing.toLocaleString('en')}, times 1,000,000, divided by ${microsAListing.toLocaleString('en')}. If the share is ${microsAListing.toLocaleString('en')} or more, subtract ${microsAListing.toLocaleString('en')} from left, and the claim from all, before the next listing.`,
+  `For each listing, take the rows that have it among their \`listings\`, and each buyer with a part above 0 there. The buyer’s payments are the number of its rows, at most ${TRUST.perPayer.settlements}. The buyer’s dollars are the sum of \`usd_micro\` of its rows (not divided), at most ${(TRUST.perPayer.volumeUsd * 1_000_000).toLocaleString('en')}, times its part, divided by 1,000,000.`,
+  'If a listing has three such buyers or more, and the largest has more dollars than all others together, lower the largest’s dollars to the sum of the others’.',
+  'B is the sum of the parts, N the sum of part times payments, V the sum of dollars; divide each by 1,000,000 and keep the fraction. c is the largest buyer’s dollars over the dollars of all, but at least 1/B, and at most 1; c is 0 if V is 0.',
+  'The last settlement is the latest `at` of these buyers’ rows. Take the rows of step 1 whose `listings` include this listing: the formula divides N and V by the length of the longest such `listings`.',
+  'If B is under 0.5, the listing gets no score. Otherwise its score is what the formula gives, rounded to the nearest whole number, halves up. Days since the last settlement are counted up to `as_of`, fractions included.',
 ]
 
 const EVIDENCE_MEANINGS: Record<(typeof EVIDENCE)[number], string> = {
   verified_non_wash_payments: 'Independent buyers paid this seller in the window.',
-  no_payment_data: 'No payments that may count were measured in the window.',
+  no_payment_data: 'We measured no payments in the window that could count.',
   no_independent_paid_usage_30d:
     'Payments were measured, but none in the window came from an independent buyer.',
 }
 
-/** The exclusions before anything is counted, where transactions are known. */
+/** What is left out before anything is counted, if single transactions are known. */
 const EXCLUSION_RULES: Record<WashFlagId, string> = {
   self_payment: 'the payer is the payout address or a wallet of the claiming seller',
-  funded_by_payout: `the payer had money of the payout address before it first paid: straight from it, or, in the ${hopDays} days before, through one other wallet that gave it most of what it had`,
+  funded_by_payout: `before its first payment, the payer got money from the payout address: directly, or, in the ${hopDays} days before, through one other wallet that gave the payer most of what it had`,
   round_trip: `at least ${toPercent(roundTripShare)} of what was paid went back to the payer`,
-  burst_cohort: `${burst.cohort} or more first-time payers of one same amount, at least ${toPercent(burst.share)} of them inside ${burst.windowMs / MINUTE_MS} minutes, and a second sign of one hand: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else. A mint, a bridge and an exchange fund everybody’s wallets: one of them as the funder proves nothing. Left out are the wallets of those minutes, and where one wallet had funded half of them, those that it funded`,
+  burst_cohort: `${burst.cohort} or more payers first paid the same amount, at least ${toPercent(burst.share)} of them within ${burst.windowMs / MINUTE_MS} minutes, and a second sign that they are one person’s: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else. Mints, bridges and exchanges fund everybody’s wallets, so a funder of this kind proves nothing. We leave out the wallets that first paid in those minutes; if the second sign is a shared funder, only those that it funded`,
 }
 
 const GETS_PAST = [
-  'A seller that buys from known sellers anyway can split its purchases over many wallets, and gets invented buyers for the fees alone.',
-  'Rewarded buyers, and buyers whom a platform makes pay in passing, count by what they paid known sellers.',
-  `A known seller could invent buyers for anybody, or give back less than ${toPercent(roundTripShare)}. We choose them, and nobody who sells gift cards, credit or cash.`,
-  'Where a known seller refunds failed calls, cheating costs less than a sixth of the price we name.',
-  'A rival that pays a seller’s buyers to buy elsewhere, or trades with them, takes part of what vouches for them: where they are few or spend little, under $5 takes a third of a score.',
+  'A seller that buys from known sellers anyway can split its purchases over many wallets, and so invent buyers for no more than the fees.',
+  'People paid for buying, and people for whom a platform pays along the way, count as buyers, by what they paid known sellers.',
+  `A known seller could invent buyers for anybody, or give back less than ${toPercent(roundTripShare)} of what they paid. So we choose known sellers ourselves, and choose nobody who sells gift cards, credit or cash.`,
+  'If a known seller refunds failed calls, cheating costs less than a sixth of the price we name.',
+  'A rival that pays a seller’s buyers to buy elsewhere, or trades with them, weakens what vouches for them; if they are few or spend little, less than $5 can cost the seller a third of its score.',
   'Listings of one seller that share a payee share its buyers: an unused listing looks used, and all of them score lower.',
-  'Whoever buys a domain keeps its score for thirty days. What a listing sells may change while its score stays.',
+  'Whoever buys a domain keeps its score for thirty days. A listing keeps its score even if it sells something else from now on.',
   'One address may be two people’s smart wallets on two chains.',
   'Faking a score that names a provider costs what that provider’s rules require, which may be nothing.',
-  'Wallets that a rival funds before a launch look like one buyer; so does a wallet that got half of its money from a seller’s refund.',
-  'Somebody who publishes a busy stranger’s wallet gets its score until a seller listed here publishes it too, and deprives a listed seller that published it without proof. A proof of the address ends both; known sellers are safe.',
+  'Wallets that a rival funds before a launch can look like one person’s, and are then left out; so is a wallet that got half of its money from a seller’s refund.',
+  'Somebody who publishes a busy stranger’s wallet gets that wallet’s score until a seller listed here publishes it too, and takes the score from a listed seller that published it without proof. A proof of the address ends both; known sellers are safe.',
   'A flood of a hundred thousand new wallets, or of dust on Solana, can delay new payers by an hour: their payments are shown at once and count later.',
-  'A wallet that pays for many people is one buyer to us.',
-  `Once three known sellers are measured, buyers who never paid a known seller stop counting: one to eight in ten in our simulated markets. Anybody can cause this for at most ${SWITCH}, from ${microsAMeasuredSeed / microsAListing} wallets.`,
-  `The seller’s own money is not recognised when it comes through two wallets, an exchange, a bridge or a pool, or through any wallet on Solana; in another token; more than ${hopDays} days before the first payment, or after it; or as less than half of what the payer had. Nor are refunds by another way.`,
+  'A wallet that pays for many people counts as one buyer.',
+  `Once three known sellers are measured, buyers who never paid a known seller stop counting: between one and eight of ten buyers in our simulated markets. Anybody can cause this for at most ${SWITCH}, from ${microsAMeasuredSeed / microsAListing} wallets.`,
+  `The seller’s own money is not recognised when it comes through two wallets, an exchange, a bridge or a pool, or through any wallet on Solana; in another token; more than ${hopDays} days before the first payment, or after it; or if it is less than half of what the payer had. Refunds that take another way back are not recognised either.`,
   'Wallets that pay different amounts within minutes do not make a burst, nor do wallets that a contract filled, if one of them also paid somebody else.',
   'For each payee we look up only the 500 largest transactions in each stretch of blocks, so smaller Permit2 and Tempo payments can be missed.',
-  'We ask one node a chain and do not prove its answers; anybody can check the rows with another.',
+  'We read each chain from one node and do not prove its answers; anybody can check the rows with another node.',
 ]
 
 function toPercent(share: number): string {
@@ -410,7 +410,7 @@ const CASES: readonly Case[] = [
   ],
 ]
 
-/** Worked examples of the method page, computed by the method itself. */
+/** The method page's worked examples, computed by the method itself. */
 export function toTrustExamples() {
   return CASES.map(([title, note, facts]) => {
     const input = { daysSinceLast: 1, sharers: 1, ...facts }
@@ -418,7 +418,7 @@ export function toTrustExamples() {
   })
 }
 
-/** A step from zero to the score; the points of all steps add up to the score. */
+/** One step of a score's explanation; the points of all steps add up to the score. */
 export interface ScorePart {
   label: string
   /** Points with one decimal; negative for a deduction. */
@@ -445,7 +445,7 @@ export function toScoreParts(trust: TrustVerdict): ScorePart[] {
   )
 }
 
-/** The score is whole and parts have a decimal: the rounding difference goes to the last part. */
+/** The score is whole, its parts have one decimal: the last part takes the rounding difference. */
 function toSum(score: number, parts: readonly ScorePart[]): ScorePart[] {
   const rounded = parts.map((part) => ({ ...part, points: roundTo(part.points) }))
   const rest = roundTo(score - rounded.reduce((sum, { points }) => sum + points, 0))
