@@ -48,7 +48,7 @@ describe('a search for an address without a listing', () => {
     '%s says why, and what would list it',
     (text) => {
       expect(noteOn(text)).toBe(
-        'secret.dev is not listed: its inputs are not public. Nobody knows what to send. What would list it: Publish them.',
+        'secret.dev is not listed: its inputs are not public. Nobody knows what to send. How it could be listed: Publish them.',
       )
     },
   )

@@ -132,7 +132,7 @@ export interface ListedTools {
   values: unknown[]
   /** Why the list is incomplete. */
   cut?: string
-  /** The answer that ended the list early, or null for none. */
+  /** The answer that ended the list early; null if none came. */
   fault?: RpcReply | null
 }
 

@@ -31,7 +31,7 @@ const MAX_PARSED = 32 * 1024
 const HEAD_BYTES = 16 * 1024
 /** The most events of a stream that are checked. */
 const MAX_EVENTS = 20
-/** An error in place of an image or a text is shorter than this. */
+/** An error sent in place of an image or a text is shorter than this. */
 const MAX_ERROR_BYTES = 4096
 /** Longest white space that is scanned (bytes). */
 const MAX_BLANK = 4096

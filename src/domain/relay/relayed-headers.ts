@@ -212,7 +212,7 @@ export function toCallerHeaders(raw: RawHeaders, { status, isPaid }: AnswerFacts
   return kept
 }
 
-/** `Access-Control-` is ours to answer; `Sec-` is kept for browsers, registered or not yet. */
+/** We set `Access-Control-` headers ourselves; `Sec-` headers are for browsers, registered or not yet. */
 function isPassed(name: string): boolean {
   if (/^(access-control|sec)-/.test(name) || FOR_WEB_SERVERS.has(name)) return false
   if (OF_RECEIPTS.test(name)) return false
@@ -242,7 +242,7 @@ function toPrivate(raw: RawHeaders): string {
   return isSilent ? 'no-store' : ['private', ...kept].join(', ')
 }
 
-/** RFC 9213 allows every cache vendor its own field. */
+/** Whether a header steers caches: RFC 9213 allows every cache vendor a header of its own. */
 function isAboutCaches(name: string): boolean {
   return /(?:^|-)cache-control$|^surrogate-control$|^x-accel-expires$/.test(name)
 }
@@ -261,8 +261,8 @@ const NOT_FOR_SELLERS = new Set([
 ])
 
 /**
- * @param ownOrigin `BASE_URL`: `Origin` and `Referer` that name us are dropped too, since no header
- *   may tell a seller's checks that the call came from anywhere but its caller.
+ * @param ownOrigin `BASE_URL`: `Origin` and `Referer` that name it are dropped too, since no header
+ * may make a seller's checks believe that the call came from anywhere but its caller.
  */
 export function toSellerHeaders(raw: RawHeaders, ownOrigin: string): string[] {
   const named = namesInConnection(raw)

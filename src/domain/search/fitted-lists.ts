@@ -3,7 +3,7 @@ import type { CompactRow } from './search-response.ts'
 
 /** An answer about one listing is cut to this many bytes of JSON, as far as its lists allow. */
 const CARD_BYTES = 3072
-/** Bytes that `left_out` itself may take. */
+/** The bytes that `left_out` itself may take. */
 const ROOM_TO_SAY_SO = 80
 
 /** Keeps the first items of each list as far as there is room; `left_out` counts the others. */
@@ -16,7 +16,7 @@ export function fitLists<Card extends Record<string, unknown>>(
   const lists = names.flatMap((name) => {
     const items = card[name]
     if (!Array.isArray(items)) return []
-    // Includes the comma after each item.
+    // Counts the comma after each item.
     const bytes = items.reduce((sum, item) => sum + sizeOf(item) + 1, 0)
     return [{ name, kept: [...items], count: items.length, bytes }]
   })
@@ -39,14 +39,14 @@ export function fitLists<Card extends Record<string, unknown>>(
 
 /** A search for five results stays within this many bytes of JSON, because an agent pays for each byte. */
 const ANSWER_BYTES = 2048
-/** Summaries are cut to one length after the other until the answer fits. */
+/** Summaries are cut to one of these lengths after the other until the answer fits. */
 const SUMMARY_LENGTHS = [140, 100, 70, 40]
 
-/** With this, three calls stay within a kilobyte and a half. */
+/** The bytes of one call in an answer: three calls stay within a kilobyte and a half. */
 export const BYTES_A_CALL = 500
 
 /**
- * Shortens rows until they fit. Each keeps what its call needs; the first rows keep the most.
+ * Shortens rows until they fit. Each row keeps what its call needs; the first rows keep the most.
  * @param otherBytes bytes of the answer without rows
  * @param shorten functions that each remove one thing, the least needed first
  */

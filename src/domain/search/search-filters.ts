@@ -24,7 +24,7 @@ interface FilterFacts {
   runs: readonly string[]
   /** CAIP-2 ids. */
   networks: readonly string[]
-  /** Ids of the tasks it does; empty where none are known. */
+  /** Ids of the tasks that the listing does; empty if none is known. */
   tasks?: readonly string[] | undefined
   /** An operation's effect. */
   effect?: string | undefined
@@ -38,24 +38,24 @@ export interface KnownValues {
   tasks: readonly string[]
 }
 
-/** A filter's list on the search page, and its position among the others. */
+/** A filter's list on the search page, and the list's position among the others. */
 interface FilterList {
   label: string
   place: number
 }
 
 interface FilterRow {
-  /** One sentence, for the interface's description. */
+  /** One sentence about the filter, for the interface's description. */
   text: string
-  /** An example value, also for the description. */
+  /** An example value, for the same description. */
   example: unknown
-  /** Words for its values on pages, where the values are not names. */
+  /** Words for the filter's values on pages, if the values are not names. */
   words?: Readonly<Record<string, string>> | ((value: string) => string)
-  /** Set where its values are counted beside the results. */
+  /** Set if the filter's values are counted beside the results. */
   list?: FilterList
   /** The part of a directory that the filter is about; a directory without that part does not offer it. */
   part?: DirectoryPart
-  /** Set for facts that listings lack: a search of listings does not take the filter. */
+  /** Set for facts of operations that listings lack: a search of listings does not take the filter. */
   isOfOperations?: true
 }
 
@@ -63,9 +63,9 @@ interface FilterRow {
 interface ValueFilter extends FilterRow {
   takes: 'one' | 'some' | 'flag'
   values: readonly string[] | keyof KnownValues
-  /** For ids that people have names for: `read` gives the id of a text, or null; `write` the name to print. */
+  /** For ids that have names: `read` gives the id that a text means, or null; `write` the name to print. */
   named?: { read: (text: string) => string | null; write: (value: string) => string }
-  /** The values that apply to a listing. */
+  /** The values of a listing that the filter compares with. */
   of: (facts: FilterFacts) => readonly string[]
 }
 
@@ -83,8 +83,8 @@ interface DayFilter extends FilterRow {
 export type Filter = ValueFilter | NumberFilter | DayFilter
 
 /**
- * The filters of the search, from which follow the endpoint's parameters and checks, the index's
- * bit sets, facets, OpenAPI and the search page. A new filter is a row here; a fact that
+ * The filters of the search. The endpoint's parameters and checks, the index's bit sets, facets,
+ * OpenAPI and the search page follow from them. A new filter is a row here; a fact that
  * `FilterFacts` lacks also goes into `search-document.ts` and `toSearchDocument` of `indexes.ts`.
  * MCP's tools (`mcp-tools.ts`) and the search of static hosts (`page-search.ts`) have lists of
  * their own. The order is that of the `query` echo.
@@ -137,7 +137,7 @@ export const FILTERS = {
     takes: 'least',
     part: 'trust',
     max: MAX_TRUST,
-    text: `Only listings whose trust score, from 0 to ${MAX_TRUST}, is at least this; those without a score are left out.`,
+    text: `Only listings whose trust score, from 0 to ${MAX_TRUST}, is at least this; listings without a score are left out.`,
     example: 30,
     words: (value) => (value === '0' ? 'scored' : `trust ${value} or more`),
     list: { label: 'Trust', place: 7 },
@@ -163,7 +163,7 @@ export const FILTERS = {
     takes: 'one',
     values: [...AUTH_TYPES, 'no_account'],
     of: ({ auth }) => (auth === 'none' || auth === 'payment' ? [auth, 'no_account'] : [auth]),
-    text: 'How callers prove who they are; unknown where the listing does not say, no_account where nobody signs up.',
+    text: 'How callers prove who they are; unknown if the listing does not say, no_account if callers need no account.',
     example: 'payment',
     words: {
       none: 'open',
@@ -206,7 +206,7 @@ export const FILTERS = {
   paid_since: {
     takes: 'since',
     part: 'payments',
-    text: 'Only listings that somebody was seen to pay on this day or later: the last day of a counted payment.',
+    text: 'Only listings whose last counted payment was on this day or later.',
     example: '2026-07-01',
     words: (value) => `paid since ${value}`,
   },
@@ -214,7 +214,7 @@ export const FILTERS = {
     takes: 'one',
     values: 'tasks',
     of: ({ tasks = [] }) => tasks,
-    text: 'Only what does this task; /api/v1/tasks has the identifiers.',
+    text: 'Only results that do this task; /api/v1/tasks has the identifiers.',
     example: 'web_search',
     words: (value) => value.replaceAll('_', ' '),
     list: { label: 'Does', place: 10 },
@@ -223,7 +223,7 @@ export const FILTERS = {
     takes: 'one',
     values: EFFECTS,
     of: ({ effect }) => (effect === undefined ? [] : [effect]),
-    text: 'Only operations whose call does this: it only reads, writes, deletes or spends money.',
+    text: 'Only operations whose call has this effect: it only reads, or it writes, deletes or spends money.',
     example: 'read',
     isOfOperations: true,
   },
@@ -257,7 +257,7 @@ export const SEARCH_FACETS: readonly SearchFacet[] = [
   'price',
 ]
 
-/** The filter that a facet offers; the facet is counted without this filter. */
+/** The filter that a facet offers; the facet's counts ignore this filter. */
 export function filterOf(facet: SearchFacet): FilterName {
   return facet === 'price' ? 'max_price_usd' : facet
 }
@@ -274,7 +274,7 @@ function hasList(
   return list !== undefined && name in FILTERS
 }
 
-/** A value as written in a parameter: by its name where it has one. */
+/** A value as a parameter has it: its name, if it has one. */
 export function toFilterValue(name: string, value: string): string {
   const [, filter] = FILTER_ROWS.find(([known]) => known === name) ?? []
   return filter !== undefined && 'of' in filter ? (filter.named?.write(value) ?? value) : value
@@ -293,7 +293,7 @@ const PAYMENT_WORDS = [
   ...['Call-Expect', 'X-PAYMENT', 'PAYMENT-SIGNATURE'],
 ]
 
-/** Names of arguments, and values of closed lists, by the part of a directory that they are about. */
+/** Names of arguments, and values of closed lists, by the part of a directory that needs them. */
 const PART_OF = new Map<string, DirectoryPart>([
   ...FILTER_ROWS.flatMap(([name, { part }]) => (part === undefined ? [] : [[name, part] as const])),
   ...PAYMENT_WORDS.map((word) => [word, 'payments'] as const),

@@ -14,7 +14,7 @@ import {
 
 /** The most characters of `q` that a caller may send and that the engine reads. */
 export const MAX_QUERY_CHARACTERS = 1000
-/** An endpoint's share of `SearchQuery`: its page size, and the parameters that it omits. */
+/** One endpoint's part of `SearchQuery`: its page size, and the parameters that it omits. */
 interface SearchEndpoint {
   defaultLimit: number
   maxLimit: number
@@ -30,10 +30,10 @@ export const OPERATIONS_ENDPOINT: SearchEndpoint = {
   maxLimit: 20,
   without: ['sort', 'facets', 'view', 'explain'],
 }
-/** Largest 32-bit number: no directory is that long, and every client can represent it. */
+/** Largest 32-bit number: no directory is that long, and every client can represent the number. */
 export const MAX_OFFSET = 2_147_483_647
 
-/** The wire has this as the `query` echo; OpenAPI takes its words from the descriptions. */
+/** An answer echoes this as `query`; OpenAPI uses its descriptions. */
 export const SearchQuerySchema = v.object({
   q: optionally(
     v.string(),
@@ -46,12 +46,12 @@ export const SearchQuerySchema = v.object({
   ),
   facets: optionally(
     v.array(v.picklist(SEARCH_FACETS)),
-    'Count the matches by these, separated by commas; each is counted with every filter but its own.',
+    'Facets to count, separated by commas; each facet's counts use every filter but its own.',
   ),
   view: optionally(v.picklist(SEARCH_VIEWS), 'Full summaries (the default), or compact rows.'),
   explain: optionally(
     v.boolean(),
-    'If true, each result says which words matched where, and how its relevance is made up.',
+    'If true, each result says which words matched where, and what its relevance consists of.',
   ),
   limit: described(whole(1, LISTINGS_ENDPOINT.maxLimit), 'How many results to send at most.'),
   offset: described(
@@ -71,7 +71,7 @@ function filterEntries(): FilterEntries {
     name,
     optionally(toSchema(filter), filter.text),
   ])
-  // Entries and their type are made from the same rows.
+  // The entries and their type are made from the same rows.
   return Object.fromEntries(entries) as FilterEntries
 }
 
@@ -138,8 +138,8 @@ const PARAMETERS = Object.keys(READERS)
 const ALIASES: Readonly<Record<string, string>> = { query: 'q' }
 
 /**
- * Strict: unknown, repeated or misspelt parameters are reported. A `q` of blanks counts as absent.
- * @param endpoint its parameters, and the words of its messages
+ * Strict: unknown, repeated or misspelt parameters are errors. A `q` of blanks counts as absent.
+ * @param endpoint has the accepted parameters, and the words of the messages
  */
 export function parseSearchParameters(
   rawQuery: string,
@@ -216,7 +216,7 @@ function readText(text: string): Partial<SearchQuery> {
   return q === '' ? {} : { q }
 }
 
-/** @param write how a caller may write a value */
+/** @param write turns an allowed value into the text that a caller may send */
 function oneOf<const T extends string>(
   text: string,
   allowed: readonly T[],

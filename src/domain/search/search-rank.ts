@@ -1,7 +1,7 @@
 /**
- * The specified ranking, as numbers (spec: GET /api/v1/search). Text score: BM25F (Robertson,
- * Zaragoza and Taylor 2004), BM25 over weighted fields, the same for an index of any size. Nothing
- * in this file reads paid or first-party tiers.
+ * The specified ranking, as numbers (spec: GET /api/v1/search). The text score is BM25F (Robertson,
+ * Zaragoza and Taylor 2004): BM25 over weighted fields, by the same rules for an index of any size.
+ * Nothing in this file reads paid or first-party tiers.
  */
 export const BM25_K1 = 1.2
 const BM25_B = 0.75
@@ -23,10 +23,10 @@ export const TERM_WEIGHTS = {
 
 export const LIVE_TESTED_FACTOR = 1.1
 
-/** Scores are compared and printed at this many steps per unit, so that readers see ties. */
+/** Scores are compared and printed in this many steps per unit, so that readers see ties. */
 export const RELEVANCE_STEPS = 1e6
 
-/** `idf = ln(1 + (n − df + 0.5)/(df + 0.5))`, where df of n rows hold the term in any field. */
+/** `idf = ln(1 + (n − df + 0.5)/(df + 0.5))`: of n rows, df have the term in any field. */
 export function inverseDocumentFrequency(rows: number, documentFrequency: number): number {
   return Math.log(1 + (rows - documentFrequency + 0.5) / (documentFrequency + 0.5))
 }
@@ -45,7 +45,7 @@ export function saturate(weightedFrequency: number): number {
   return (weightedFrequency * (BM25_K1 + 1)) / (BM25_K1 + weightedFrequency)
 }
 
-/** `(1 + 0.5 × trust/100)` where a payment-based score exists, × 1.1 for Live-Tested. */
+/** `1 + 0.5 × trust/100` if a payment-based score exists, × 1.1 for Live-Tested. */
 export function rankMultiplier(trustScore: number | null, liveTested: boolean): number {
   return trustFactor(trustScore) * (liveTested ? LIVE_TESTED_FACTOR : 1)
 }
@@ -62,12 +62,12 @@ export interface RankFacts {
   minUsd: number | null
 }
 
-/** Ties of a text search: payment-verified trust desc (null last), verified buyers desc, id. */
+/** Order of equal text scores: payment-verified trust desc (null last), verified buyers desc, id. */
 export function compareTies(a: RankFacts, b: RankFacts): number {
   return compareEvidence(a, b) || compareIds(a, b)
 }
 
-/** Order without `q`: evidence, then remote endpoint, listed price, lowest price, id. */
+/** Order of a search without `q`: evidence, then remote endpoint, listed price, lowest price, id. */
 export function compareBrowsing(a: RankFacts, b: RankFacts): number {
   return (
     compareEvidence(a, b) ||
@@ -81,7 +81,7 @@ function compareEvidence(a: RankFacts, b: RankFacts): number {
   return (b.trustScore ?? -1) - (a.trustScore ?? -1) || b.verifiedBuyers - a.verifiedBuyers
 }
 
-/** A listed price comes before none, then the lower price. */
+/** A row with a listed price comes before one without; then the lower price comes first. */
 function comparePrices(a: number | null, b: number | null): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null)
   return a - b

@@ -11,22 +11,22 @@ import { SEARCH_FIELDS } from './search-rank.ts'
 
 const ExplanationSchema = v.object({
   /**
-   * Set where the query is the listing's id, host, vendor or full name, or its name without its
-   * kind; such listings come first.
+   * Set if the query is the listing's id, host, vendor or full name, or its name without the word
+   * for its kind; such listings come first.
    */
   exact: v.optional(v.picklist(['id', 'host', 'vendor', 'name', 'product'])),
-  /** The task that the query names, if the listing does it: see `ranking`. */
+  /** The task that the query names, if the listing does it; see `ranking`. */
   task: v.optional(v.string()),
   matched: v.array(
     v.object({
-      /** The words of the query, and the word or pair of the listing that they matched. */
+      /** The words of the query, and the listing's word or pair of words that they matched. */
       term: v.string(),
       as: v.string(),
       fields: v.array(v.picklist(SEARCH_FIELDS)),
       score: v.number(),
     }),
   ),
-  /** The sum of the scores; multiplied by both factors it is `relevance`. */
+  /** The sum of the scores; `relevance` is this sum times both factors. */
   text: v.number(),
   trust_factor: v.number(),
   live_tested_factor: v.number(),
@@ -43,7 +43,7 @@ const FacetSchema = v.optional(
   v.array(
     v.object({
       id: v.string(),
-      /** For a network that has a name. */
+      /** The network's name, if it has one. */
       name: v.optional(v.string()),
       count: v.pipe(v.number(), v.integer(), v.minValue(1)),
     }),
@@ -53,7 +53,7 @@ const FacetSchema = v.optional(
 export const FacetsSchema = v.object(v.entriesFromList(SEARCH_FACETS, FacetSchema))
 export type Facets = v.InferOutput<typeof FacetsSchema>
 
-/** Searches with the filters that words of the query suggest, each with its number of results. */
+/** Searches with filters that the query's words suggest, each with its number of results. */
 export const SuggestedSchema = v.optional(
   v.pipe(
     v.array(
@@ -69,7 +69,7 @@ export const SuggestedSchema = v.optional(
   ),
 )
 
-/** The tasks that the query names, with how many listings do each and for how much; absent where it names none. */
+/** The tasks that the query names, with the number of listings for each and their prices; absent if it names none. */
 export const NamedTasksSchema = v.optional(
   v.pipe(
     v.array(
@@ -104,10 +104,10 @@ export const CompactRowSchema = v.object({
   rails: v.array(v.picklist(RAILS)),
   auth: v.picklist(AUTH_TYPES),
   trust: v.nullable(v.number()),
-  /** Beside a score: false where invented buyers cost under a cent. */
+  /** Present beside a score: false if invented buyers would cost under a cent. */
   vouched: v.optional(v.boolean()),
   call: v.boolean(),
-  /** Who was seen to pay, with the days first; absent where nothing is known. */
+  /** Who was seen to pay, with the number of days first; absent if nothing is known. */
   paid: v.optional(v.pipe(v.string(), v.maxLength(60))),
   explain: v.optional(ExplanationSchema),
 })
@@ -137,7 +137,7 @@ export const SearchResponseSchema = v.object({
   attribution: v.array(v.string()),
 })
 
-/** The same with `view=compact`: short rows, no showcase, no texts. */
+/** The search response with `view=compact`: short rows, no showcase, no texts. */
 export const CompactResponseSchema = v.object({
   ...v.pick(SearchResponseSchema, ['search_id', 'query', 'total']).entries,
   results: v.array(CompactRowSchema),
@@ -146,11 +146,11 @@ export const CompactResponseSchema = v.object({
 })
 export type CompactResponse = v.InferOutput<typeof CompactResponseSchema>
 
-/** The compact answer as the search page gets it, with our own kits and extra members in its rows. */
+/** The compact answer as the search page gets it: with our own kits, and more members in each row. */
 export interface PageResponse extends Omit<CompactResponse, 'results'> {
   /**
-   * Each with its brand's mark, a warning, its registrable domain, the operation that matches best, with
-   * its price, and where the newest come first the day it was listed.
+   * Each row has its brand's mark, a warning, its registrable domain, and the operation that
+   * matches best, with its price. If the newest come first, it also has the day it was listed.
    */
   results: (CompactRow & {
     mark?: string
@@ -159,7 +159,7 @@ export interface PageResponse extends Omit<CompactResponse, 'results'> {
     warning?: Warning
     operation?: { name: string; price?: NonNullable<FoundOperation['operation']['price']> }
   })[]
-  /** Absent where none of our kits matches. */
+  /** Absent if none of our kits matches. */
   featured_first_party?: Pick<CompactRow, 'id' | 'name' | 'kind' | 'summary'>[]
 }
 

@@ -22,11 +22,11 @@ const differenceEntries = {
   change: v.picklist(CHANGES),
   /** For a changed listing: the members of its JSON that differ. */
   fields: v.optional(v.array(v.string())),
-  /** What a caller relies on, before and after. Absent where nothing in it differs. */
+  /** What a caller relies on, before and after; absent if nothing in it differs. */
   facts: v.optional(FactChangesSchema),
   /** Why the listing was removed, if a tombstone or its owner gives a reason. */
   reason: v.optional(v.string()),
-  /** The id it has now, where it is still listed. */
+  /** The listing's new id, if it is still listed. */
   moved_to: v.optional(v.string()),
 }
 export type Difference = v.InferOutput<v.ObjectSchema<typeof differenceEntries, undefined>>
@@ -34,7 +34,7 @@ export type Difference = v.InferOutput<v.ObjectSchema<typeof differenceEntries, 
 export const ChangeSchema = v.object({
   /** Counts up from 1 within a log. */
   seq: count,
-  /** When its release was published. */
+  /** When the row's release was published. */
   at: v.string(),
   ...differenceEntries,
 })
@@ -59,13 +59,13 @@ export type LogPart = v.InferOutput<typeof LogPartSchema>
 export const LogHeadSchema = v.strictObject({
   version: v.literal(1),
   log: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/)),
-  /** Folder of the release that the last row leads to. */
+  /** Folder of the release that the last row describes. */
   release: v.string(),
   seq: count,
   at: v.string(),
-  /** The previous release, which a server may still serve for a moment; null for the first. */
+  /** The release before it, which a server may still serve for a moment; null for the first release. */
   before: v.nullable(v.strictObject({ release: v.string(), seq: count })),
-  /** Hashes of that release's listings. */
+  /** Hashes of the release's listings. */
   hashes: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}\.\d+\.hashes$/)),
   /** Oldest first; the earliest are dropped when the log grows too long. */
   parts: v.array(LogPartSchema),
@@ -82,7 +82,7 @@ export const ContentHashSchema = v.strictObject({
 })
 export type ContentHash = v.InferOutput<typeof ContentHashSchema>
 
-/** Compares content alone; sorted by id. @param gone why listings are gone, by id */
+/** Compares content only; sorted by id. @param gone why listings were removed, by id */
 export function findDifferences(
   before: ReadonlyMap<string, ContentHash>,
   after: ReadonlyMap<string, ContentHash>,
@@ -126,13 +126,13 @@ const LABELS: Readonly<Record<string, string>> = {
   digest: 'What a caller relies on',
 }
 
-/** A line each. @example describeChange(…) → ['Price: $0.01 → $0.05'] */
+/** One line for each change. @example describeChange(…) → ['Price: $0.01 → $0.05'] */
 export function describeChange({ change, facts = {}, reason }: Difference): string[] {
   if (change === 'added') return ['Added to the directory']
   if (change === 'removed') return [`Removed${reason === undefined ? '' : `: ${reason}`}`]
   return Object.entries(facts).map(([name, { was, is }]) => {
     const label = LABELS[name] ?? name
-    // A digest means nothing to people, and programs can read it from the row.
+    // A digest means nothing to people; programs can read it from the row.
     if (name === 'digest') return `${label} changed`
     if (was === undefined) return `${label}: ${is ?? ''}`
     return is === undefined ? `${label}: no longer (${was})` : `${label}: ${was} → ${is}`

@@ -4,10 +4,10 @@ import { isIpHost, isPrivateTarget, type PrivateTargets } from '../listing/targe
 import { textLike } from '../wire/shapes.ts'
 import { CLAIM_METHODS, type ClaimMethod } from '../wire/vocabulary.ts'
 
-/** The proofs a listing's host allows. A missing method comes with its reason. */
+/** The proofs that a listing's host allows; if a method is not allowed, the reason. */
 type ClaimVerdict = { allowed: true; host: ClaimHost } | { allowed: false; detail: string }
 
-/** What a proof of a listing is about. */
+/** What a proof of a listing proves. */
 export type ClaimHost = ReturnType<typeof readClaimHost>
 
 const GITHUB = 'https://github.com'
@@ -22,7 +22,7 @@ export interface ClaimRules {
   issuer: string
 }
 
-/** Whether this listing can be claimed by this method; only its stored URL counts. */
+/** Whether this listing can be claimed by this method; the decision reads only its stored URL. */
 export function judgeClaim(
   listingUrl: string,
   method: ClaimMethod,
@@ -84,7 +84,7 @@ export function readClaimHost(
   // A workflow speaks for its repository, and not for the host of all of them.
   const isPart = method === 'oidc' && origin === codeHostOf(issuer)
   return {
-    /** Exactly the listing's host: the proof covers no other host. */
+    /** Exactly the listing's host: the proof is valid for no other host. */
     host: isPart ? `${host}/${repositories[0]}` : host,
     /** Scheme, host and port of the listing's URL. */
     origin,
@@ -127,7 +127,7 @@ function findRefusal(
   if (owner.kind === 'tenant')
     return method === 'well_known'
       ? null
-      : `${host} is a tenant's name under a shared suffix, so it can be claimed only by well_known, on ${host} itself, or by oidc where it is a page of a code host.`
+      : `${host} is a tenant's name under a shared suffix, so it can be claimed only by well_known on ${host} itself or, for a page of a code host, by oidc.`
   const { domain, isPlatform } = owner
   if (isPlatform)
     return `The listing's URL is a page on ${domain}, a platform many publish on, so it cannot be claimed there. ${repositories.length === 0 ? 'List it under a host of your own, then claim that.' : 'Use oidc: a workflow of the repository proves it.'}`
@@ -157,8 +157,8 @@ export const SharedHostsSchema = v.strictObject({
 export type SharedHosts = v.InferOutput<typeof SharedHostsSchema>
 
 /**
- * The owner of a host. `nobody`: an address, a local name, or at or above a suffix that many share.
- * `tenant`: one customer's name under such a suffix. `owned`: under a domain somebody registered.
+ * The owner of a host. `nobody`: the host is an address, a local name, or a suffix that many share (or above
+ * one). `tenant`: one customer's name under such a suffix. `owned`: under a domain that somebody registered.
  */
 type HostOwner =
   | { kind: 'nobody'; isLocal: boolean }
@@ -173,7 +173,7 @@ export function findHostOwner(name: string, shared: SharedHosts): HostOwner {
   if (domain === null) return { kind: 'nobody', isLocal: false }
   if (isPrivate === true) return { kind: 'tenant', domain }
   if (shared.tenants.includes(name)) return { kind: 'nobody', isLocal: false }
-  // How many labels a customer gets differs by suffix: only the whole name surely has one owner.
+  // Suffixes give their customers different numbers of labels: only the whole name surely has a single owner.
   if (shared.tenants.some((suffix) => name.endsWith(`.${suffix}`)))
     return { kind: 'tenant', domain: name }
   return { kind: 'owned', domain, isPlatform: shared.platforms.includes(domain) }
@@ -185,18 +185,18 @@ export function ownerDomainOf(name: string, shared: SharedHosts): string | null 
   return owner.kind === 'nobody' ? null : owner.domain
 }
 
-/** The registered domain of an address, where its owner alone publishes; null on a platform or under a tenants' suffix. */
+/** The registered domain of an address, if only its owner publishes there; null on a platform or under a tenants' suffix. */
 export function ownDomainOf(url: string, shared: SharedHosts): string | null {
   const owner = findHostOwner(hostOf(url) ?? '', shared)
   return owner.kind === 'owned' && !owner.isPlatform ? owner.domain : null
 }
 
-/** The same as `ownerDomainOf`, but addresses and local names, which only trials list, are their own domains. */
+/** Like `ownerDomainOf`, but addresses and local names, which only trials list, are their own domains. */
 export function ownerAt(host: string, shared: SharedHosts): string {
   return ownerDomainOf(host, shared) ?? host
 }
 
-/** Whether a page is surely by the host's owner: on a platform anybody may have written it. */
+/** Whether a page is surely the host owner's: on a platform anybody may have written it. */
 export function isOnSiteOf(page: string | undefined, host: string, shared: SharedHosts): boolean {
   const there = hostOf(page ?? '')
   if (there === null) return false
@@ -210,18 +210,18 @@ export function isWebmail(domain: string, { webmail }: SharedHosts): boolean {
   return webmail.includes(domain) || webmail.includes(`${domainWithoutSuffix}.*`)
 }
 
-/** Whether a name ends like one of the public internet. @example isPublicName('node.js') → false */
+/** Whether a name ends like a name on the public internet. @example isPublicName('node.js') → false */
 export function isPublicName(name: string): boolean {
   const { isIcann, isPrivate } = readSuffix(name)
   return isIcann === true || isPrivate === true
 }
 
-/** The host of a URL as in proofs; null without an absolute URL. */
+/** The host of a URL, written as in proofs; null if the URL is not absolute. */
 export function hostOf(url: string): string | null {
   return URL.parse(url)?.hostname.replace(/\.$/, '') ?? null
 }
 
-/** Whether a proof of a place covers a URL. A place is a host, or a repository on a code host. */
+/** Whether a proof of control over a place is valid for a URL. A place is a host, or a repository on a code host. */
 export function isProvedAt(url: string, place: string | undefined): boolean {
   const host = hostOf(url)
   if (host === null || place === undefined || !place.includes('/')) return host === place

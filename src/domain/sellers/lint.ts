@@ -45,7 +45,7 @@ export type RequestedStep = v.InferOutput<typeof RequestedStepSchema>
 
 /** A way to pay, as a seller's 402 states it. */
 const OfferedTermSchema = v.object({
-  /** `GET https://…`; absent where the service as a whole answered. */
+  /** `GET https://…`; absent if the service as a whole answered. */
   operation: v.optional(v.string()),
   rail: v.picklist(RAILS),
   /** x402 scheme, or MPP method and intent. */
@@ -59,7 +59,7 @@ export type OfferedTerm = v.InferOutput<typeof OfferedTermSchema>
 
 export const LintReportSchema = v.object({
   target: v.string(),
-  /** The protocol of the address; null if we know none. */
+  /** The protocol that we took the address for; null if we know none. */
   took_for: v.nullable(v.picklist(PROBE_PROTOCOLS)),
   saw: v.string(),
   asked: v.array(RequestedStepSchema),
@@ -68,13 +68,13 @@ export const LintReportSchema = v.object({
   right: v.array(v.string()),
   problems: v.array(v.object({ what: v.string(), change: v.string() })),
   verdict: v.picklist(LINT_VERDICTS),
-  /** For an address without a listing: why, and how to list it. */
+  /** Why an address has no listing, and how to list it. */
   not_listed: v.optional(NotListedReasonSchema),
 })
 export type LintReport = v.InferOutput<typeof LintReportSchema>
 export type LintProblem = LintReport['problems'][number]
 
-/** Lines name the operation where there are several. @param own errors of the listing itself */
+/** Lines name the operation if there are several. @param own errors of the listing itself */
 export function toLintReport(
   target: string,
   finding: Finding,
@@ -125,10 +125,10 @@ interface Advice {
   problems: LintProblem[]
 }
 
-/** A caller with a short timeout gives up after this time (milliseconds). */
+/** After this time a caller with a short timeout gives up (milliseconds). */
 const SLOW_MS = 5000
 
-/** Advice where an answer does not follow the protocol. */
+/** Advice for an answer that does not follow the protocol. */
 const RIGHT_ANSWERS: Record<ProbeProtocol, string> = {
   x402: RIGHT_X402,
   mpp: RIGHT_MPP,
@@ -161,7 +161,7 @@ function toAdvice(finding: Finding): Advice {
     ...problemIf(
       ms > SLOW_MS,
       `the answer took ${ms} ms`,
-      `Answer the handshake within ${SLOW_MS} ms: it needs no paid work.`,
+      `Answer the handshake within ${SLOW_MS} ms: a handshake does no paid work.`,
     ),
   ]
   return { right, problems }
@@ -189,14 +189,14 @@ function toChange({ outcome, protocol, failure, status, saw }: Finding): string 
     : 'Check that the service listens at this address and answers within 20 seconds.'
 }
 
-/** Whether a network is named by CAIP-2 in a name space whose accounts and coins we do not know. */
+/** Whether a network has a CAIP-2 id in a name space whose accounts and coins we do not know. */
 function isOtherChain(network: string | null): boolean {
   return network !== null && !/^(?:eip155|solana):/.test(network)
 }
 
 function judgeTerms({ terms = [] }: Sight): LintProblem[] {
   const unnamed = terms.filter(({ network }) => network === null)
-  // Only their own clients know what an account looks like on other chains.
+  // What an account looks like on other chains is known only to their own clients.
   const unpayable = terms.filter(
     ({ network, payout }) => network !== null && payout === null && !isOtherChain(network),
   )
@@ -216,7 +216,7 @@ function judgeTerms({ terms = [] }: Sight): LintProblem[] {
     ...about(
       unpayable,
       'names a payee that is not an address on its network',
-      'payTo must be a full address on the network named with it.',
+      'payTo must be a full address on the network that the same offer names.',
     ),
     ...about(
       expensive,
@@ -226,7 +226,7 @@ function judgeTerms({ terms = [] }: Sight): LintProblem[] {
   ]
 }
 
-/** Leaves out cards and other payment methods, which rightly name no chain. */
+/** The problem, if an offer on a chain has it: cards and other methods rightly name no chain. */
 function about(terms: readonly PaymentTerm[], what: string, change: string): LintProblem[] {
   const [first] = terms.filter(({ rail, network }) => rail === 'x402' || network !== null)
   return first === undefined ? [] : [{ what: `an offer (${first.scheme}) ${what}`, change }]
@@ -267,7 +267,7 @@ export interface DeclaredOperation extends OperationName {
   response: DeclaredResponse
 }
 
-/** Verdicts that the declaration may have caused; the other verdicts do not concern it. */
+/** Verdicts that the declaration may have caused; all other verdicts are not about it. */
 const OF_DECLARATION: ReadonlySet<DeliveryVerdict> = new Set([
   'other_shape',
   'empty',
@@ -277,8 +277,8 @@ const MAX_PROBLEM = 300
 
 /**
  * Judges a listing's declarations by the rule for paid calls, so that a seller learns of a wrong
- * declaration before it shows in receipts. It judges the probe's free answers; where an answer
- * requires payment, the declared example.
+ * declaration before receipts show it. It judges the probe's free answers or, if an answer requires
+ * payment, the declared example.
  */
 export function judgeDeclared(
   declared: readonly DeclaredOperation[],
@@ -293,7 +293,7 @@ export function judgeDeclared(
   return [...examples, ...answers]
 }
 
-/** Judges the example by the schema alone: where the two disagree, either may be right. */
+/** Judges the example by the schema alone: if the two disagree, either may be right. */
 function judgeExample({ content_type, schema, example }: DeclaredResponse): Judgement | undefined {
   if (example === undefined || !isJsonType(content_type)) return undefined
   const declared = { content_type, ...(schema !== undefined && { schema }) }
@@ -319,9 +319,9 @@ function toProblem(
 }
 
 /**
- * For a seller who lints the address of an OpenAPI document or an x402 manifest: what discovery reads
- * in it, and what is wrong there. The finding of any other answer is unchanged.
- * @param address where it was read
+ * For a seller who lints the address of an OpenAPI document or an x402 manifest: what discovery
+ * reads in the document, and what is wrong in it. Other findings stay unchanged.
+ * @param address the address of the document
  */
 export function withDocument(heard: Finding, answer: ProbeAnswer, address: string): Finding {
   const value = answer.cut === null ? jsonOf(answer) : undefined

@@ -13,9 +13,9 @@ const place = textLike(
 /** A row of `tables/not_listed.yaml`: one reason, and the hosts that it keeps out. */
 export const NotListedSchema = v.strictObject({
   id: identifier,
-  /** Heads the hosts on `/not-listed`. */
+  /** The title above the hosts on `/not-listed`. */
   title: line,
-  /** Ends "<host> is not listed: …", without a full stop. */
+  /** The end of the sentence "<host> is not listed: …", without a full stop. */
   reason: line,
   why: line,
   /** What the seller must do to be listed. */
@@ -35,7 +35,7 @@ export type NotListedReason = v.InferOutput<typeof NotListedReasonSchema>
 
 type Addresses = Pick<ListingFacts, 'url' | 'http' | 'invoke'>
 
-/** The same rows without hosts of listings: an outdated table must not deny a listing. */
+/** The rows without hosts that have a listing now: an outdated table must not deny a listing. */
 export function withoutListed(
   rows: readonly NotListed[],
   listings: readonly { facts: Addresses }[],
@@ -62,7 +62,7 @@ function placesOf(address: string): string[] {
   return [`${host}/${url.pathname.split('/')[1]}`, host]
 }
 
-/** Hosts that listings are called at other than their own domain, with their listing. */
+/** Hosts at which listings are called, other than their own domains, each with its listing. */
 export function toOtherHosts(
   listings: readonly { id: string; facts: Addresses }[],
 ): [host: string, id: string][] {
@@ -74,7 +74,7 @@ export function toOtherHosts(
       .filter((host) => host !== domain && !host.endsWith(`.${domain}`))
       .map((host) => [host, id] as const)
   })
-  // The first listing by id where a host has several: the answer only shows where to look.
+  // If a host has several listings, the first by id: the answer only shows where to look.
   return [...new Map(rows.toReversed())].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
@@ -107,10 +107,10 @@ const UNKNOWN = {
   needed: 'Propose it at /report: an editor looks at it and decides.',
 }
 
-/** One note of a search for an address. */
+/** The note of a search for one address. */
 export function toAddressNote(found: ReturnType<FindNotListed>): string {
   const shown = toShownHost(found.host)
   if ('listing' in found) return `${shown} belongs to ${found.listing}.`
   const { reason, why, needed } = found
-  return `${shown} is not listed: ${reason}. ${why} What would list it: ${needed}`
+  return `${shown} is not listed: ${reason}. ${why} How it could be listed: ${needed}`
 }

@@ -6,8 +6,8 @@ import { described, optionally } from '../wire/shapes.ts'
 import { cutText } from '../wire/text.ts'
 
 /**
- * Anybody's report: of a service without a listing, of a mistake in a listing, or of a service that
- * does not do what it says. A reviewer reads each report and decides.
+ * Anybody's report: about a service without a listing, a mistake in a listing, or a service that
+ * does not do what it promises. A reviewer reads each report and decides.
  */
 export const REPORT_KINDS = ['new', 'wrong', 'dispute'] as const
 export type ReportKind = (typeof REPORT_KINDS)[number]
@@ -40,7 +40,7 @@ const text = v.pipe(
   v.check((given) => !UNPRINTABLE.test(given), 'expected printable text'),
 )
 
-/** A link that only the reviewer opens. */
+/** A link that nobody but the reviewer opens. */
 const link = v.pipe(
   v.string('expected an https URL'),
   v.maxLength(MAX_LINK_LENGTH, `expected at most ${MAX_LINK_LENGTH} characters`),
@@ -64,7 +64,7 @@ export const ReportBodySchema = v.strictObject({
     v.pipe(
       v.array(link, 'expected a list of URLs'),
       v.maxLength(MAX_LINKS, `expected at most ${MAX_LINKS} URLs`),
-      v.description('Pages where somebody can see it.'),
+      v.description('Pages that show what you report.'),
     ),
     [],
   ),
@@ -72,12 +72,12 @@ export const ReportBodySchema = v.strictObject({
 })
 
 export const ReportTakenSchema = v.variant('status', [
-  /** `page` shows the outcome. */
+  /** The address in `page` shows the outcome. */
   v.object({ status: v.picklist(REPORT_STATES), id: v.string(), page: v.string() }),
   v.object({ status: v.literal('listed'), listing_id: v.string(), page: v.string() }),
 ])
 
-/** The path of the form with known fields filled in. @param about as in the body; empty where unknown */
+/** The path of the form with known fields filled in. @param about as in the request's body; empty if unknown */
 export function reportPath(kind: ReportKind, about = ''): string {
   return `/report?${new URLSearchParams({ kind, ...(about !== '' && { about }) })}`
 }
@@ -89,7 +89,7 @@ export function reportStatePath(id: string): string {
 
 const MAX_NOTICE_LENGTH = 300
 
-/** One notice, for the latest dispute; it changes no score. */
+/** One notice, about the latest dispute; it changes no score. */
 export function toDisputeNotice(disputes: readonly AcceptedDispute[]): Notice[] {
   const latest = disputes.toSorted((a, b) => b.at - a.at)[0]
   if (latest === undefined) return []
@@ -116,7 +116,7 @@ function isWebAddress(text: string): boolean {
   return url.protocol === 'https:' && url.username === '' && url.password === ''
 }
 
-/** A report as anybody with its id sees it: without text or sender. */
+/** A report as anybody with its id sees it: without its text and sender. */
 export interface ReportView {
   id: string
   kind: ReportKind
@@ -136,7 +136,7 @@ export type ReportPage = FormPage<
   { kind: ReportKind; about: string; text: string; links: string }
 >
 
-/** State of a form's page: the empty form, the reason of a refusal, or the outcome. */
+/** State of a form's page: the empty form, the reason for a refusal, or the outcome. */
 interface FormPage<Answer, Sent> {
   answer: { kind: 'empty' } | Refused | Answer
   sent: Sent

@@ -21,9 +21,9 @@ import { ASSUMABLE } from '../wire/vocabulary.ts'
 import { isSellersOwn, type NamedRow, type SourceFacts } from './source-row.ts'
 
 /**
- * Joins a listing field by field: people first, then the sources in order of precedence. A list
- * that people wrote is complete, and sources only fill in its elements; lists from sources are
- * merged by what identifies their elements. A guess never wins over a known fact.
+ * Joins a listing field by field: people's facts first, then the sources' in order of precedence. A
+ * list that people wrote is complete: sources only fill in its elements. Lists from sources are
+ * merged by what identifies their elements. A guess never replaces a known fact.
  *
  * @param stated the sources' facts, in order of precedence
  */
@@ -54,7 +54,7 @@ export function joinFacts(written: WrittenFacts, stated: readonly SourceFacts[])
   }
 }
 
-/** People say how a caller authenticates; for OAuth a source may know where to sign in. */
+/** People state how a caller authenticates; for OAuth a source may add where to sign in. */
 function joinAuth(own: Auth, stated: Auth | undefined): Auth {
   if (own.type === 'unknown') return stated ?? own
   if (own.type !== 'oauth' || stated?.type !== 'oauth' || own.sign_in !== undefined) return own
@@ -62,8 +62,8 @@ function joinAuth(own: Auth, stated: Auth | undefined): Auth {
 }
 
 /**
- * Where people name a price or operations, the sources' facts about them must fit: no import may
- * make a listing that people wrote invalid.
+ * If people state a price or operations, the sources' facts about them must fit: no import may make
+ * a listing that people wrote invalid.
  */
 function joinOperations(written: WrittenFacts, united: SourceFacts) {
   const { pricing, http } = written
@@ -77,7 +77,7 @@ function joinOperations(written: WrittenFacts, united: SourceFacts) {
   return findOperationFaults(joined).length === 0 ? joined : { pricing, http }
 }
 
-/** Sources' operations for a price that people named: operations that it does not cover are dropped. */
+/** Sources' operations under a price that people stated: operations outside that price are dropped. */
 function pricedBy(operations: readonly Operation[], pricing: Pricing): Operation[] {
   const isCovered = ({ price }: Operation) =>
     pricing.model === 'per_call' &&
@@ -93,7 +93,7 @@ function orElse<Item>(own: Item[], others: Item[] | undefined): Item[] {
   return own.length > 0 ? own : (others ?? [])
 }
 
-/** Where people name a source themselves, their entry is used. */
+/** The listing's sources; if people name a source themselves, their entry is used. */
 function withOthers(own: ListingFacts['sources'], others: ListingFacts['sources']) {
   const named = new Set(own.map(({ source }) => source))
   return [...own, ...others.filter(({ source }) => !named.has(source))]
@@ -105,7 +105,7 @@ export function uniteFacts(stated: readonly SourceFacts[]): SourceFacts {
   const collapsed = collapseOperations(uniteOperations(http))
   const discovery: NonNullable<SourceFacts['discovery']> = {}
   const rest: SourceFacts = {}
-  // From the last to the first, so that the first wins.
+  // From the last source to the first, so that the first wins.
   for (const facts of stated.toReversed()) {
     Object.assign(discovery, facts.discovery)
     Object.assign(rest, facts)
@@ -160,17 +160,17 @@ function unitePricing(stated: readonly SourceFacts[], ofOperations: Pricing): Pr
   return pricingOf(offers)
 }
 
-/** More operations than this don't help a buyer choose. */
+/** The most operations of one service: more don't help a buyer choose. */
 const MOST_UNITED = 60
 
-/** Operations of one service: each address and method once, in a fixed order; `left` did not fit. */
+/** Operations of one service: each address and method once, in a fixed order; `left` are those that did not fit. */
 export function collapseOperations(operations: readonly Operation[]) {
   const nameOf = ({ url, method }: Operation) => `${url} ${method}`
   const all = eachOnce(operations, nameOf).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
   const http = all.slice(0, MOST_UNITED)
   const calls = offersOf(all.filter(({ price }) => price?.per === 'call'))
   const every = offersOf(all)
-  // Where nothing is priced per call, the least one pays is the price of a page or a minute.
+  // If nothing is priced per call, the lowest price is that of a page or a minute.
   const bounds = pricingOf(calls.length > 0 ? calls : every)
   const places = pricingOf(every)
   const pricing: Pricing =
@@ -180,7 +180,7 @@ export function collapseOperations(operations: readonly Operation[]) {
   return { http, pricing, left: all.length - http.length }
 }
 
-/** One operation for each address and method; a catalogue that names no method means the known one. */
+/** One operation per address and method; if a catalogue names no method, it means the known one. */
 export function uniteOperations(stated: readonly Operation[]): Operation[] {
   const byAddress = Map.groupBy(stated, ({ url }) => operationMark(url))
   return [...byAddress.values()].flatMap((operations) => {
@@ -196,8 +196,8 @@ export function uniteOperations(stated: readonly Operation[]): Operation[] {
 }
 
 /**
- * The operations that people chose, with additional facts from the sources. If people named a price
- * for the listing, no source's price counts.
+ * The operations that people chose, with more facts from the sources. If people stated a price for
+ * the listing, the sources' prices are ignored.
  */
 export function completeOperations(
   chosen: readonly Operation[],
@@ -256,7 +256,7 @@ function uniteOperation(stated: readonly [Operation, ...Operation[]]): Operation
   return assumed.length === 0 ? united : { ...united, assumed }
 }
 
-/** The first source wins for each way to pay; the price covers all ways, up to the highest. */
+/** For each way to pay the first source wins; the price ranges over all ways, up to the highest. */
 function priceOf(price: Operation['price'], offers: readonly Offer[]) {
   const placeOf = ({ rail, network }: Offer) => `${rail} ${network ?? ''}`
   const sorted = eachOnce(offers, placeOf).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
@@ -269,15 +269,15 @@ interface Written {
   facts: Readonly<Record<string, unknown>>
 }
 
-/** A listing while rows are placed. */
+/** A listing, while rows are being placed. */
 interface Place {
   id: string
   rows: NamedRow[]
-  /** People wrote nothing that tells it from another service, so rows find it by its id. */
+  /** Whether people wrote nothing that distinguishes it from another service: then a row finds it by its id. */
   isWords: boolean
 }
 
-/** The listing of a mark, and whether people wrote the mark. */
+/** The listing that a mark identifies, and whether people wrote the mark. */
 interface Marked {
   place: Place
   isWritten: boolean
@@ -339,7 +339,7 @@ export function placeRows(
 
   function take(place: Place, named: NamedRow, { marks }: Identity): void {
     place.rows.push(named)
-    // A held row's marks must not attract other rows.
+    // The marks of a row held for review must not attract other rows.
     if (named.row.held === undefined) addMarks(place, marks, false)
   }
 
@@ -360,7 +360,7 @@ export function placeRows(
     if (decided !== undefined) return decided
     const own = places.get(followMoves(moves, row.id) ?? row.id)
     const named = own?.isWords === true ? own : undefined
-    // A held row has not been read by a person yet, so its claims choose no listing.
+    // No person has read a held row yet, so its claims choose no listing.
     return row.held === undefined ? (findByMarks(key, identity) ?? named) : named
   }
 
@@ -386,7 +386,7 @@ export function placeRows(
     )
   }
 
-  /** A listing of the skill's own folder, else the one that people wrote for the nearest folder around it. */
+  /** The kit whose folder is the skill's own, else the kit that people wrote for the nearest folder around it. */
   function findKit([own, ...around]: readonly ListingMark[]): Place | undefined {
     const [first] = own === undefined ? [] : (byMark.get(own) ?? [])
     const written = around.flatMap((mark) => byMark.get(mark) ?? []).find((each) => each.isWritten)
@@ -395,8 +395,8 @@ export function placeRows(
 }
 
 /**
- * Rows that name operations or packages come before rows that name a whole host. A package's own
- * files come after the registry that names it.
+ * The order of placing: rows that name operations or packages come before rows that name a whole
+ * host, and a registry before the files of the packages that it names.
  */
 function inTurn(rows: readonly NamedRow[]) {
   const all = rows.map((named) => ({ named, identity: identify(named.row.facts) }))
@@ -405,7 +405,7 @@ function inTurn(rows: readonly NamedRow[]) {
   return [0, 1, 2].flatMap((turn) => all.filter((each) => turnOf(each) === turn))
 }
 
-/** The listing that is named most often; of several, the first. */
+/** The listing that is named most often; of equals, the first. */
 function mostOf(places: readonly Place[]): Place | undefined {
   const counts = new Map<Place, number>()
   for (const place of places) counts.set(place, (counts.get(place) ?? 0) + 1)
@@ -424,19 +424,19 @@ type Facts = Readonly<Record<string, unknown>>
 
 type Identity = ReturnType<typeof identify>
 
-/** Reads leniently: even a file that `check` would refuse must not be listed a second time. */
+/** Reads leniently: a listing in a file that `check` would refuse must not be listed a second time. */
 function identify(facts: Facts) {
   const { kind, url, http, sources } = facts
   const origin = kind === 'http_api' && typeof url === 'string' ? originOf(url) : null
   return {
     kind,
     marks: marksOf(facts),
-    /** Marks of what it may be a part of, the nearest first. */
+    /** Marks of the kits it may be a part of, the nearest first. */
     around: kind === 'kit' && typeof url === 'string' ? foldersOf(url).slice(1) : [],
     refs: textsOf(sources, 'ref'),
-    /** For an API; null for any other kind. */
+    /** The origin of an API; null for any other kind. */
     origin,
-    /** Whether it names no operation, so that it represents its whole origin. */
+    /** Whether an API names no operation, so that it represents its whole origin. */
     isComplete: origin !== null && textsOf(http, 'url').length === 0,
   }
 }
@@ -483,17 +483,17 @@ export function endpointsOf(invoke: unknown): ListingMark[] {
   })
 }
 
-/** Names compare without case, images without their tag. */
+/** Package names compare without case, images without their tag. */
 function toPackage(identifier: string): string {
   return identifier.toLowerCase().replace(/(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?$/, '')
 }
 
-/** The method doesn't count: catalogues omit it, and one address is one service. */
+/** The mark ignores the method: catalogues omit it, and one address is one service. */
 function operationMark(url: string): ListingMark {
   return `operation ${addressOf(url)}`
 }
 
-/** A card is the same under its current and its former well-known name. */
+/** A card has the same mark under its current and its former well-known name. */
 function cardMark(url: string): ListingMark {
   return `card ${addressOf(url).replace(/\/agent\.json$/, '/agent-card.json')}`
 }
@@ -507,7 +507,7 @@ export function originOf(text: string): string | null {
   return url === null ? null : `${url.protocol}//${url.host.replace(/^www\./, '')}`
 }
 
-/** Host and path; all names for a path's variables are equal. */
+/** Host and path; names of variables in the path make no difference. */
 function addressOf(text: string): string {
   const url = URL.parse(text)
   if (url === null) return text

@@ -19,7 +19,7 @@ import {
 } from './payment-info.ts'
 
 const MAX_PARAMS = 30
-/** A longer example is a data set (characters of JSON). */
+/** The longest example that is kept (characters of JSON): a longer one is a data set. */
 const MAX_EXAMPLE = 4000
 
 interface Source {
@@ -29,7 +29,7 @@ interface Source {
 
 /**
  * Reads OpenAPI 3.0 and 3.1 about the seller's own origin; null for any other document. References
- * within the document are followed, all others are left out.
+ * within the document are followed; all other references are left out.
  * @param address where the document was read
  */
 export function readOpenApi(document: unknown, address: string): DescribedApi | null {
@@ -52,7 +52,7 @@ export function readOpenApi(document: unknown, address: string): DescribedApi | 
   )
 }
 
-/** An operation that is valid by our rules, if need be without its shapes; null where it is not. */
+/** An operation that is valid by our rules, without its shapes if they are at fault; null if it is not valid. */
 function toSound(operation: Operation): Operation | null {
   const { body: _, response: _response, params, ...rest } = operation
   const bare = params?.map(({ schema: _schema, example: _example, ...param }) => param)
@@ -83,8 +83,8 @@ function readPath(path: string, item: Record<string, unknown>, source: Source): 
 }
 
 /**
- * What the document says about paying: at the operation; or in a table of the whole document, by method
- * and path; or in the writer's own members, `x-x402-price` and, with network and payee, `info.x-x402`.
+ * What the document states about paying: at the operation; or in a table for the whole document, by method and
+ * path; or in members of the writer's own, `x-x402-price` and, with network and payee, `info.x-x402`.
  */
 function paymentInfoOf(
   operation: Record<string, unknown>,
@@ -111,7 +111,7 @@ function readOwnMembers(operation: Record<string, unknown>, document: Record<str
 const MAX_SERVERS = 20
 const MAX_CHOICES = 30
 
-/** The first server on the seller's own origin; the origin itself where the document names none. */
+/** The first server on the seller's own origin; the origin itself if the document names no server. */
 function findBase(named: readonly unknown[], address: string): string | null {
   const { origin } = new URL(address)
   const lists = named.map((each) => listOf(each).filter((server) => !isOfWriter(server)))
@@ -125,7 +125,7 @@ function findBase(named: readonly unknown[], address: string): string | null {
   return null
 }
 
-/** Whether a server is local to the document's writer: nobody else can use it, and it is often left in by mistake. */
+/** Whether only the document's writer can use a server, such as localhost: often it is left in by mistake. */
 function isOfWriter(server: unknown): boolean {
   const hosts = fillVariables(objectOf(server)).map((url) => URL.parse(url)?.hostname ?? '')
   const local = /^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1\])$/
@@ -182,14 +182,14 @@ function isFitting({ schema: shape, example }: Params[number]): boolean {
   return shape === undefined || example === undefined || findValueFault(shape, example) === null
 }
 
-/** The operation's own parameters come first. A path parameter that nobody declared still counts. */
+/** Parameters, the operation's own first, then path parameters that nobody declared. */
 function withPlaces(url: string, params: Params): Pick<Operation, 'params'> {
   const places = placeholdersOf(url)
   const undeclared = places.map((name) => ({ name, in: 'path' as const, required: true }))
   const all = eachOnce([...params, ...undeclared], (param) => `${param.in} ${param.name}`).filter(
     (param) => param.in !== 'path' || places.includes(param.name),
   )
-  // Callers need the required parameters; only the rest may be cut.
+  // Callers need all required parameters; only the others may be cut.
   const { need = [], rest = [] } = Object.groupBy(all, ({ required }) =>
     required ? 'need' : 'rest',
   )
@@ -226,7 +226,7 @@ function jsonTypeOf(content: Record<string, unknown>): string | undefined {
   return Object.keys(content).find((type) => /^application\/(?:[\w.-]+\+)?json\b/.test(type))
 }
 
-/** Leaves out an example that violates its own schema, and a schema that nobody could use. */
+/** Leaves out an example that violates its own schema, and a schema that nobody can use. */
 function readPayload(
   media: Record<string, unknown>,
   content_type: string,
@@ -243,7 +243,7 @@ function readPayload(
   ])[0]
 }
 
-/** The media type's own example, else the first of its named ones, else the schema's. */
+/** The media type's own example, else its first named example, else the schema's. */
 function readExample(media: Record<string, unknown>, document: unknown): unknown {
   const [named] = Object.values(objectOf(media.examples))
   const ofSchema = dereference(media.schema, document).example
@@ -261,7 +261,7 @@ function dereference(value: unknown, document: unknown): Record<string, unknown>
   return object
 }
 
-/** A shape beyond these limits helps no caller: what exceeds them is left open. */
+/** A schema beyond these limits helps no caller: deeper parts are left open. */
 const INLINE_DEPTH = 8
 
 const INLINE_NODES = 1000
@@ -281,7 +281,7 @@ interface InlinePlace {
   document: unknown
   depth: number
   budget: { left: number }
-  /** References that are being filled in. */
+  /** The references that are being filled in. */
   above: readonly string[]
 }
 

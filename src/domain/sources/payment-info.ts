@@ -8,23 +8,23 @@ import { COUNTED_NETWORKS, TEMPO_CHAIN_ID, toCaip2, usdAssetOf } from '../trust/
 import { eachOnce, isJsonObject, largestOf, memberOf, present, smallestOf } from '../wire/json.ts'
 import { HTTP_METHODS, RAILS, type Rail } from '../wire/vocabulary.ts'
 
-/** What a seller's document says about paying for one operation. */
+/** What a seller's document states about paying for one operation. */
 export interface StatedPayment extends Pick<Operation, 'price' | 'offers'> {
   /** CAIP-10, each once, without the placeholders of templates. */
   payees: string[]
-  /** The text found in place of a payee. */
+  /** A text found in place of a payee. */
   placeholder?: string
-  /** Why a named amount is no price, where no other amount is a price. */
+  /** Why a named amount is no price; set if no other amount is a price. */
   fault?: PriceFault
 }
 
 const MAX_WAYS = 20
 
 /**
- * What a document says about paying, in every shape that is published: `x-payment-info` of an
+ * What a document states about paying, in every shape that is published: `x-payment-info` of an
  * OpenAPI operation and the entries of an x402 manifest. Both have a list of `offers` (the draft of
  * payment discovery) or `accepts` (x402), a single such offer, or a price in dollars beside the
- * `protocols` that take it. A price that only the 402 states does not count.
+ * `protocols` that take it. A price that only a 402 states is not in it.
  */
 export function readPaymentInfo(info: unknown): StatedPayment {
   if (!isJsonObject(info)) return { payees: [] }
@@ -43,9 +43,9 @@ export function readPaymentInfo(info: unknown): StatedPayment {
 
 type Bounds = Pick<Offer, 'min_usd' | 'max_usd'> & { per?: NonNullable<Operation['price']>['per'] }
 
-/** A way to pay, with its price where that is known. */
+/** A way to pay, with its price if that is known. */
 interface Way {
-  /** Null where no protocol is named. */
+  /** Null if no protocol is named. */
   rail: Rail | null
   network: string | null
   payTo: string | null
@@ -53,7 +53,7 @@ interface Way {
   fault?: PriceFault | undefined
 }
 
-/** @param bounds the document's own price, where it is not the price of one way */
+/** @param bounds the document's own price, if it is not the price of one way */
 function toStated(ways: readonly Way[], bounds: Bounds | null = null): StatedPayment {
   const main = ways.filter(({ network }) => network === null || !isTestNetwork(network))
   const priced = main.flatMap(({ rail, network, bounds: own }) =>
@@ -61,12 +61,12 @@ function toStated(ways: readonly Way[], bounds: Bounds | null = null): StatedPay
   )
   const faults = ways.flatMap(({ fault }) => fault ?? [])
   const fault = faults.find(({ reason }) => reason !== 'test_network') ?? faults[0]
-  // A card can't be charged a cent: where a chain takes payment too, the card's amount is not what one call costs.
+  // A card can't be charged a cent: if a chain takes payment too, the card's amount is not what one call costs.
   const onChain = new Set(
     priced.filter(({ network }) => network !== undefined).map(({ rail }) => rail),
   )
   const offers = priced.filter(({ rail, network }) => network !== undefined || !onChain.has(rail))
-  // A price that exists only on test networks does not count.
+  // A price that exists only on test networks is ignored.
   const own = bounds !== null && (main.length > 0 || ways.length === 0) ? bounds : null
   const { per = 'call', ...usd } = own ?? { min_usd: 0, max_usd: 0 }
   const price = offers.length > 0 ? toPrice(offers, per) : own && { price: { ...usd, per } }
@@ -82,7 +82,7 @@ function toStated(ways: readonly Way[], bounds: Bounds | null = null): StatedPay
   }
 }
 
-/** A single offer: x402's, or one method's with its intent, amount and currency. */
+/** A single offer: x402's, or that of one payment method with its intent, amount and currency. */
 function readWay(value: unknown): Way[] {
   if (!isJsonObject(value)) return []
   const { method, intent } = value
@@ -101,7 +101,7 @@ function toBounds(usd: number | PriceFault | null): Pick<Way, 'bounds' | 'fault'
   return { bounds: null, ...present({ fault: usd ?? undefined }) }
 }
 
-/** Here the coin may be given by its symbol, and the amount in dollars. */
+/** Reads an x402 offer that may give the coin by its symbol, and the amount in dollars. */
 function readX402Way(value: Record<string, unknown>, named: string): Way {
   const network = toChain(named)
   const symbol = textOf(value.asset ?? value.token ?? value.currency) ?? ''
@@ -114,7 +114,7 @@ function readX402Way(value: Record<string, unknown>, named: string): Way {
   return { rail: 'x402', network, payTo: payeeOf(value), ...toBounds(usd) }
 }
 
-/** The network as CAIP-2; a test network that no table has stays as written, to be recognised as one. */
+/** The network as CAIP-2; a test network that is in no table stays as written, so that it is recognised as one. */
 function toChain(name: string): string | null {
   return toCaip2(name) ?? (isTestNetwork(name) ? name : null)
 }
@@ -156,7 +156,7 @@ function chainOfMethod(method: string, value: Record<string, unknown>): string |
   return toChain(textOf(value.network) ?? method)
 }
 
-/** Base units of a coin, cents of a card, or dollars where the text has a point. */
+/** An amount in base units of a coin, in cents of a card, or in dollars if the text has a point. */
 function readAmount(value: Record<string, unknown>, network: string | null) {
   const amount =
     textOf(value.amount) ?? (typeof value.amount === 'number' ? String(value.amount) : '')
@@ -171,11 +171,11 @@ function readAmount(value: Record<string, unknown>, network: string | null) {
   return decimals === null || isOther ? unknownCoin(currency) : priceUnits(amount, decimals)
 }
 
-/** Names under which documents state dollars. */
+/** Names under which documents state a price in dollars. */
 const FIXED =
   `price priceUsd price_usd priceUSD price_usdc priceUsdc amountUsd amount_usd usd`.split(' ')
 
-/** A price in dollars, fixed or a range; null where only the 402 states it. */
+/** A price in dollars, fixed or a range; null if only the 402 states the price. */
 function readBounds(info: Record<string, unknown>): Bounds | null {
   const stated = FIXED.map((name) => info[name]).find((each) => (each ?? null) !== null)
   const inner = isJsonObject(stated) ? stated : { amount: stated ?? amountAlone(info) }
@@ -193,7 +193,7 @@ function readBounds(info: Record<string, unknown>): Bounds | null {
   return words === null ? null : { ...words.bounds, per: words.per }
 }
 
-/** An amount is in dollars only if it belongs to no payment method or chain, which count in units. */
+/** An amount is in dollars only if no payment method or chain stands next to it: those count in units. */
 function amountAlone({ method, network, amount }: Record<string, unknown>): unknown {
   const isWay = typeof network === 'string' || (method !== undefined && !isHttpMethod(method))
   return isWay ? undefined : amount
@@ -229,7 +229,7 @@ function readPriceWords(text: string) {
 
 type Place = Pick<Way, 'rail' | 'network' | 'payTo'>
 
-/** Protocols by name, each with what the document says about it. */
+/** Payment protocols by name, each with what the document states about it. */
 function protocolsOf(info: Record<string, unknown>): [string, Record<string, unknown>][] {
   const listed = [info.protocols ?? info.protocol ?? []].flat().slice(0, MAX_WAYS)
   const inline = Object.fromEntries(RAILS.map((rail) => [rail, info[rail]]))
@@ -242,12 +242,12 @@ function protocolsOf(info: Record<string, unknown>): [string, Record<string, unk
   ].flatMap(([name, entry]) => (isJsonObject(entry) ? [[name.toLowerCase(), entry]] : []))
 }
 
-/** A protocol's own amount, as an offer. */
+/** A protocol's own amount, written as an offer. */
 function toNamedWay([method, entry]: [string, Record<string, unknown>]): object[] {
   return (entry.amount ?? null) === null ? [] : [{ method, ...entry }]
 }
 
-/** The protocols that take payment, each with its networks and payees, or else with the document's own. */
+/** The protocols that take payment, each with its own networks and payees, or else with the document's. */
 function readProtocols(info: Record<string, unknown>): Place[] {
   const method = textOf(info.method)
   const named = protocolsOf(info)
@@ -270,21 +270,21 @@ function readProtocols(info: Record<string, unknown>): Place[] {
   })
 }
 
-/** A text with something in it. */
+/** A text that is not empty. */
 export function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
 /**
  * One way to pay as x402 writes it, whether in a 402, a manifest, a row of a catalogue, an OpenAPI
- * document or a tool's terms. `amount` is its name in version 2, `maxAmountRequired` in version 1.
+ * document or a tool's terms. Version 2 calls the amount `amount`, version 1 `maxAmountRequired`.
  */
 export interface X402Offer {
   scheme: string
   /** CAIP-2 where we know the name, else as written. */
   network: string
   asset: string
-  /** Whole base units, as written; '' where none are named. */
+  /** Whole base units, as written; '' if none is named. */
   amount: string
   payTo: string | null
   /** The price of one call in USD, or the reason it has no price. */
@@ -305,7 +305,7 @@ interface PriceFault {
     | 'malformed_amount'
     | 'price_too_high'
   detail: string
-  /** The amount, where it is too high to be a price. */
+  /** The amount, if it is too high to be a price. */
   usd?: number
 }
 
@@ -331,7 +331,7 @@ interface CoinRules {
 }
 const MAIN_ONLY: CoinRules = { allowTestCoins: false }
 
-/** @returns null for anything other than a way to pay */
+/** @returns null for anything that is not a way to pay */
 export function readX402Offer(value: unknown, rules = MAIN_ONLY): X402Offer | null {
   const parsed = v.safeParse(OfferSchema, value)
   if (!parsed.success) return null
@@ -350,7 +350,7 @@ export function readX402Offer(value: unknown, rules = MAIN_ONLY): X402Offer | nu
   }
 }
 
-/** Whether nobody is paid there: words of a template, or the zero, burn and counted-up addresses of examples. */
+/** Whether a payee is nobody's wallet: words of a template, or the zero, burn and counted-up addresses of examples. */
 function isPlaceholderWallet(wallet: string | null): boolean {
   if (wallet === null || wallet === '') return false
   return ADDRESS.test(wallet)
@@ -379,7 +379,7 @@ function priceOf(
   return decimals === null ? unknownCoin(asset, ` on ${network}`) : priceUnits(amount, decimals)
 }
 
-/** No real amount has more digits; longer ones would only cost time. */
+/** The most digits of an amount: no real amount has more, and longer ones would only cost time. */
 const MAX_DIGITS = 40
 
 /**
@@ -416,9 +416,9 @@ function shown(text: string): string {
 }
 
 /**
- * Decimals of more dollar coins that priced endpoints name, by chain and contract. They serve for
- * prices only: a price is a claim, a settlement is proof. A coin in neither table has no price in
- * dollars, because 18 decimals read as 6 would make it ten billion.
+ * Decimals of more dollar coins that priced endpoints name, by chain and contract. They are used
+ * for prices only: a price is a claim, a settlement is proof. A coin in neither table has no price
+ * in dollars, because 18 decimals read as 6 would make it ten billion.
  */
 const CLAIMED_COINS: Readonly<Record<string, number>> = {
   // USDC
@@ -446,7 +446,7 @@ function decimalsOf(network: string, asset: string, rules = MAIN_ONLY): number |
   return Object.hasOwn(CLAIMED_COINS, key) ? (CLAIMED_COINS[key] ?? null) : null
 }
 
-/** The decimals by contract or mint alone, where no chain is named; null where chains disagree. */
+/** The decimals by contract or mint alone, if no chain is named; null if chains disagree. */
 function coinDecimals(asset: string): number | null {
   if (!ADDRESS.test(asset)) return null
   const found = NETWORKS.map((network) => decimalsOf(network, asset)).filter(
@@ -467,12 +467,12 @@ const MAX_OPERATIONS = 100
 
 const MAX_TEXT = 300
 
-/** What a seller's own document says about its API. */
+/** What a seller's own document states about its API. */
 export type DescribedApi = ReturnType<typeof toDescribedApi>
 
 const schema = createOperationSchema({ allowPrivate: false })
 
-/** Keeps the first operations if there are many. */
+/** Keeps only the first operations if there are many. */
 export function toDescribedApi(
   about: { title: string | null; description: string | null },
   described: readonly Described[],
@@ -484,13 +484,13 @@ export function toDescribedApi(
     operations: described.slice(0, MAX_OPERATIONS).map(({ operation }) => operation),
     /** CAIP-10. */
     payees: [...new Set(payments.flatMap(({ payees }) => payees))],
-    /** The text found in place of a payee. */
+    /** A text found in place of a payee. */
     ...present({ placeholder }),
     truncated: described.length > MAX_OPERATIONS,
   }
 }
 
-/** The first reading of an operation that is valid by our rules. */
+/** The first of several readings that is a valid operation by our rules. */
 export function firstSound(readings: readonly Operation[]): Operation | null {
   const isSound = (each: Operation) =>
     v.is(schema, each) && findOperationFaults({ http: [each] }).length === 0

@@ -6,7 +6,7 @@ import type { UrlRules } from '../listing/target-url.ts'
 import { EvidenceSchema } from '../trust/evidence.ts'
 import { CalendarDateSchema, count, InstantSchema, textLike, uniqueList } from '../wire/shapes.ts'
 
-/** The facts of a listing that sources may give, in the order of a file; only people write others. */
+/** The facts of a listing that sources may give, in the order of a file; other facts only people write. */
 export const SOURCE_FIELDS = [
   'kind',
   'name',
@@ -35,7 +35,7 @@ export const MAX_PAYEES = 20
 export const NamedPayeeSchema = v.strictObject({
   /** CAIP-10. */
   payee: PayoutSchema,
-  /** How many hosts are paid at this address, where the source says so. */
+  /** How many hosts this address is the payee of, if the source says so. */
   shared_with: v.exactOptional(v.pipe(count, v.minValue(2, 'expected 2 or more'))),
 })
 
@@ -50,31 +50,31 @@ export type Deprecated = v.InferOutput<typeof DeprecatedSchema>
 function createSourceRowSchema(rules: UrlRules) {
   const facts = v.pick(createListingFactsSchema(rules), SOURCE_FIELDS)
   return v.strictObject({
-    /** The id of the listing that it would be by itself. */
+    /** The id that the row would have as a listing of its own. */
     id,
-    /** The listing that it belongs to, where people or an earlier import decided that. */
+    /** The listing that the row belongs to, if people or an earlier import decided that. */
     of: v.optional(id),
-    /** The day it was published, or first read. */
+    /** The day the service was published, or first read. */
     added: v.optional(CalendarDateSchema),
-    /** The day its prices were last read, if different from `added`. */
+    /** The day the service's prices were last read, if different from `added`. */
     read: v.optional(CalendarDateSchema),
     facts: v.partial(facts),
     evidence: v.optional(
       v.pick(EvidenceSchema, ['measured', 'signals', 'reported_use', 'interface', 'sign_in']),
     ),
-    /** Payees that the source names: each is a proposal for a person, and counts for nothing. */
+    /** Payees that the source names: proposals for a person to check; until then they are ignored. */
     payees: v.optional(
       uniqueList(NamedPayeeSchema, MAX_PAYEES, ({ payee }) => normalizePayout(payee)),
     ),
     /** A kit's contents and requirements, for the person who lists it. */
     skill: v.optional(SkillFactsSchema),
-    /** The source advises against the service, with its reason, such as a successor. */
+    /** Set if the source advises against the service, with its reason, such as a successor. */
     deprecated: v.optional(DeprecatedSchema),
     /** Words that a person must read before the row is accepted. */
     held: v.optional(v.string()),
-    /** When a full run first no longer found it. */
+    /** When a full run first found the row missing. */
     missing_since: v.optional(InstantSchema),
-    /** When the source was found to no longer list it. */
+    /** When we found that the source no longer lists the service. */
     withdrawn: v.optional(InstantSchema),
   })
 }
@@ -104,7 +104,7 @@ export interface NamedRow {
   row: SourceRow
 }
 
-/** Importers of sellers' own files and answers, which come before every registry and catalogue. */
+/** Importers of sellers' own files and answers, which take precedence over registries and catalogues. */
 const SELLERS_OWN: ReadonlySet<string> = new Set(['agent_cards', 'package_manifests'])
 /** The importer that reads the sellers of listings; the table has no source for its rows. */
 const SELLER_READER = 'discovery'
@@ -131,7 +131,7 @@ export function orderRows(rows: readonly NamedRow[], sources: readonly string[])
     .map(({ each }) => each)
 }
 
-/** The same text for the same rows, with a line for each plain fact and for each list item. */
+/** The same rows always give the same text, with a line for each plain fact and for each list item. */
 export function renderSourceFile({ taken, rows }: SourceFile): string {
   const blocks = Object.entries(rows)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -160,7 +160,7 @@ function renderMembers(value: unknown, depth: number): string {
 /** The source whose rows are folders of public repositories with a `SKILL.md`. */
 export const SKILL_SOURCE = 'agent_skills'
 
-/** Entries per list: nobody reads a longer list at a glance. */
+/** The most entries of a list: nobody reads more at a glance. */
 export const MAX_SKILL_ENTRIES = 200
 const list = (shape: RegExp, expected: string) =>
   v.pipe(v.array(v.pipe(v.string(), v.regex(shape, expected))), v.maxLength(MAX_SKILL_ENTRIES))
@@ -183,9 +183,9 @@ const SkillFactsSchema = v.strictObject({
       'expected the name of a licence: letters, digits, spaces and . + ( ) / - _',
     ),
   ),
-  /** The commit at which it was read. */
+  /** The commit at which the folder was read. */
   commit: v.optional(v.string()),
-  /** Paths in its folder; absent where only its `SKILL.md` was read. */
+  /** Paths in the skill's folder; absent if only its `SKILL.md` was read. */
   files: v.optional(list(SKILL_SHAPES.file, 'expected a path below the folder')),
   /** Environment variables that its text reads. */
   env: list(SKILL_SHAPES.env, 'expected the name of an environment variable'),

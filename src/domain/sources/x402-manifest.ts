@@ -19,7 +19,7 @@ import {
 const MAX_ENTRIES = 500
 const MAX_PARAMS = 30
 
-/** Members in which manifests have their entries, as a list or by `METHOD /path`; the best first. */
+/** Members in which manifests keep their entries, as a list or by `METHOD /path`; the best first. */
 const LISTS = `resources endpoints items services routes paths apis capability_catalog`.split(' ')
 const LIST_NAME = /^(?!.*free)\w*(?:resources|endpoints|items|services|routes|apis)$/i
 
@@ -83,10 +83,10 @@ function sharedPayment(document: Record<string, unknown>): Record<string, unknow
   }
 }
 
-/** Names of an entry's own payment, from the most exact. */
+/** Names of the member with an entry's own payment, the most exact first. */
 const PAYMENTS = ['x-payment-info', 'payment', 'pricing']
 
-/** An entry's own terms come first. Ways to pay that are stated once get the entry's own price. */
+/** An entry's own terms come first. Ways to pay that the document states once get the entry's own price. */
 function readPayment(
   entry: Record<string, unknown>,
   { accepts: sharedWays = [], ...shared }: Record<string, unknown>,
@@ -119,8 +119,8 @@ interface Place {
 }
 
 /**
- * One paid operation, as a manifest, a row of the Bazaar or an endpoint of a catalogue describes it:
- * an address alone, or with its method, payment and shapes; null where it names no address to call.
+ * One paid operation, as a manifest, a row of the Bazaar or an endpoint of a catalogue describes it: an address
+ * alone, or with its method, payment and shapes. Null if it names no address to call.
  */
 export function readPaidEntry(entry: unknown, { base, ref, shared = {} }: Place): Described | null {
   const named = readEntry(entry, base)
@@ -131,16 +131,16 @@ export function readPaidEntry(entry: unknown, { base, ref, shared = {} }: Place)
 }
 
 interface Entry {
-  /** Null where the manifest names no method. */
+  /** Null if the manifest names no method. */
   method: HttpMethod | null
-  /** Has `{name}` for each path parameter. */
+  /** The address, with `{name}` for each path parameter. */
   url: string
   place: string[]
   body: Record<string, unknown>
   input: ReturnType<typeof readX402Input>
 }
 
-/** An address by itself, or an object that names one in any of its usual members. */
+/** An entry: an address by itself, or an object that names one in any of the usual members. */
 function readEntry(value: unknown, base: string): Entry | null {
   const body = objectOf(value)
   const resource = isJsonObject(body.resource) ? body.resource.url : body.resource
@@ -160,7 +160,7 @@ function readEntry(value: unknown, base: string): Entry | null {
 }
 
 /**
- * An address as front matter has it: `:id`, `[id]` and `*` become `{id}`, each name once.
+ * An address with placeholders in any style: `:id`, `[id]` and `*` become `{id}`, each name once.
  * @example toTemplate('https://a.example/x/:id') → { path: 'https://a.example/x/{id}', names: ['id'] }
  */
 export function toTemplate(text: string): { path: string; names: string[] } {
@@ -218,7 +218,7 @@ function toOperation(given: Given): Operation | null {
   return firstSound([whole, bare])
 }
 
-/** The input as x402 describes it, else as a JSON Schema, whose fields are the query of a GET. */
+/** The input as x402 describes it or, failing that, a JSON Schema, whose fields are the query of a GET. */
 function readShapes({ body: entry, method, input }: Entry) {
   const { method: _, ...reported } = input
   if (reported.params !== undefined || reported.body !== undefined) return reported
@@ -250,13 +250,13 @@ function firstOf(value: unknown, names: readonly string[]): unknown {
   return names.map((name) => memberOf(value, name)).find((each) => each !== undefined)
 }
 
-/** From `bazaar` in version 2 of x402, or `outputSchema` in version 1; invalid parts are left out. */
+/** The input in `bazaar` (version 2 of x402) or `outputSchema` (version 1); invalid parts are left out. */
 type X402Input = Pick<Operation, 'params' | 'body'>
 
 /** Sellers' names for the query. */
 const QUERY = ['queryParams', 'query_params', 'query', 'params']
 const MOST_FIELDS = 40
-/** Nobody reads a larger description of an input. */
+/** Limits of an input's description: nobody reads a larger one. */
 const BOUNDS = { depth: 16, nodes: 2000, characters: 30_000 } as const
 
 /** Reads anything in the form of a 402's terms, such as a row of a discovery answer. */
@@ -266,7 +266,7 @@ export function readX402Input(stated: unknown): X402Input & { method?: unknown }
   const input = isJsonObject(bazaar)
     ? memberOf(memberOf(bazaar, 'info'), 'input')
     : memberOf(memberOf(accepts[0], 'outputSchema'), 'input')
-  // Version 2 has examples with their schema next to them.
+  // In version 2, examples have their schema next to them.
   const schema = memberOf(memberOf(memberOf(bazaar, 'schema'), 'properties'), 'input')
   if (!isJsonObject(input) || !isWithin({ input, schema }, BOUNDS)) return {}
   const params = readParams(input, memberOf(schema, 'properties'))
@@ -346,7 +346,7 @@ const MEDIA_TYPES: Record<string, string> = { json: 'application/json', text: 't
 
 /**
  * The output according to a 402 or a row of a discovery answer: bazaar's `info.output` in version 2
- * of x402, `outputSchema.output` in version 1. Null where nothing valid is there.
+ * of x402, `outputSchema.output` in version 1. Null if neither is valid.
  */
 export function readX402Output(stated: unknown): NonNullable<Operation['response']> | null {
   const bazaar = memberOf(memberOf(stated, 'extensions'), 'bazaar')
@@ -381,14 +381,14 @@ function readVersion2(bazaar: unknown): Reading | null {
   return present({ content_type, schema, example })
 }
 
-/** A JSON Schema. Lists of names and sentences are in use too, but are ambiguous. */
+/** An output described by a JSON Schema. Lists of names and sentences are in use too, but are ambiguous. */
 function readVersion1(output: unknown): Reading | null {
   if (!isJsonObject(output) || !isShape(output)) return null
   const { example, ...schema } = output
   return present({ schema, example })
 }
 
-/** Whether a schema says more than that its value is an object. */
+/** Whether a schema states more than that its value is an object. */
 function isShape({ type, properties, items }: Record<string, unknown>): boolean {
   if (isJsonObject(properties)) return Object.keys(properties).length > 0
   return type === 'array' ? isJsonObject(items) : type === 'string' || type === 'number'

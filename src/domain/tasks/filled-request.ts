@@ -14,7 +14,7 @@ interface FilledRequest {
   method: HttpMethod
   url: string
   headers?: Record<string, string>
-  /** A JSON value, or the members of a form where the seller takes one. */
+  /** A JSON value, or the members of a form if the seller takes a form. */
   body?: unknown
 }
 
@@ -33,7 +33,7 @@ export function takenBy({ map = {}, send = {} }: Pick<Operation, 'map' | 'send'>
   return new Set([...Object.keys(map), ...named])
 }
 
-/** The values sent, by destination, which is a parameter's name or a path in the body. */
+/** The values sent, by destination: a parameter's name or a path in the body. */
 export function toSentValues(
   { map = {}, send = {} }: Pick<Operation, 'map' | 'send'>,
   input: Readonly<Record<string, unknown>>,
@@ -50,7 +50,7 @@ export function toSentValues(
   return values
 }
 
-/** Undefined where the input lacks a member of the text: then the whole text is left out. */
+/** Undefined if the input lacks a member that the text names: then the whole text is left out. */
 function fillText(text: string, input: Readonly<Record<string, unknown>>): string | undefined {
   const names = [...text.matchAll(MEMBER)].map(([, name = '']) => name)
   if (names.some((name) => memberOf(input, name) === undefined)) return undefined

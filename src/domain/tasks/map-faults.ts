@@ -14,9 +14,9 @@ interface MapFault {
 }
 
 /**
- * Errors in an operation's map to its task. The request is filled with the task's example and
- * checked against the operation's own schemas; the operation's mapped example answer against the
- * task's output; where only a schema of the answer is known, each path is checked against that schema.
+ * Errors in an operation's map to its task. The request, filled with the task's example, must fit
+ * the operation's own schemas; the operation's example answer, once mapped, must fit the task's
+ * output. If only a schema of the answer is known, each path must exist in that schema.
  */
 export function findMapFaults(operation: Operation, task: Task | null): MapFault[] {
   const { map, send } = operation
@@ -109,7 +109,7 @@ function findRequestFaults(operation: Operation, { example }: Task): MapFault[] 
     }),
     ...(operation.method === 'GET' ? lost : []).map((name) => ({
       path: ['map'],
-      message: `expected a parameter of this operation, got ${name}: a GET has no body`,
+      message: `expected a parameter of this operation, got ${name}: anything else goes into the body, and a GET has none`,
     })),
     ...(fault === null ? [] : [{ path: ['map'], message: `the filled body: ${fault}` }]),
   ]
@@ -121,7 +121,7 @@ function findAnswerFaults({ map = {}, response }: Operation, task: Task): MapFau
     return [
       {
         path: ['map'],
-        message: 'expected a response beside it: its paths point into a documented answer',
+        message: 'expected a response beside map: the map's paths point into a documented answer',
       },
     ]
   if (!isJsonPayload(response)) return outputs.flatMap((name) => findTextFault(name, map[name]))
@@ -143,7 +143,7 @@ function findAnswerFaults({ map = {}, response }: Operation, task: Task): MapFau
 function findTextFault(name: string, path: string | undefined): MapFault[] {
   return path === '@'
     ? []
-    : [{ path: ['map', name], message: 'expected @ for the whole answer, which is not JSON' }]
+    : [{ path: ['map', name], message: 'the answer is not JSON: expected @, which takes it whole' }]
 }
 
 /** The first member of a path that the schema of an answer does not know; null where the schema knows every member. */
@@ -162,7 +162,7 @@ function findMissing(schema: unknown, path: JsonPath, root: unknown): string | n
   return missing.includes(null) ? null : (missing[0] ?? null)
 }
 
-/** A schema and the schemas it is made of. */
+/** A schema, and the schemas that it combines. */
 function partsOf(schema: unknown, root: unknown, depth = 0): unknown[] {
   if (!isJsonObject(schema) || depth > 8) return []
   const { $ref: reference, allOf, anyOf, oneOf } = schema
@@ -171,7 +171,7 @@ function partsOf(schema: unknown, root: unknown, depth = 0): unknown[] {
   return [schema, ...inner.flatMap((part) => partsOf(part, root, depth + 1))]
 }
 
-/** Without a schema, or where a long one was cut off, anything is allowed. */
+/** Whether a schema states what is inside a value; without a schema, or if a long one was cut, anything is allowed. */
 function saysOfItsInside(part: unknown): boolean {
   const properties = memberOf(part, 'properties')
   const hasMembers = isJsonObject(properties) && Object.keys(properties).length > 0
@@ -182,7 +182,7 @@ function saysOfItsInside(part: unknown): boolean {
   )
 }
 
-/** The schema one step further. */
+/** The schemas of a value one step further along a path. */
 function insideOf(part: unknown, step: JsonPath[number]): unknown[] {
   const properties = memberOf(part, 'properties')
   const others = memberOf(part, 'additionalProperties')

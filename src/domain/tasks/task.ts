@@ -6,12 +6,12 @@ import { faultless, textLike } from '../wire/shapes.ts'
 const MAX_WORDS = 80
 const MAX_MEMBERS = 12
 
-/** Parameters of a plan other than the members of its input, which cannot have these names. */
+/** A plan's own parameters: members of a task's input cannot have these names. */
 export const PLAN_PARAMETERS = ['max_price_usd', 'rail', 'network', 'limit'] as const
 
 const line = v.pipe(v.string(), v.minLength(1), v.maxLength(1000))
 
-/** Input or output of a task: a JSON Schema of an object that names its members. */
+/** The input or output of a task: a JSON Schema of an object that names its members. */
 const contractSide = v.pipe(
   v.record(v.string(), v.unknown(), 'expected a JSON Schema: an object'),
   faultless<Record<string, unknown>>(findSchemaFault),
@@ -23,7 +23,7 @@ const contractSide = v.pipe(
   }),
 )
 
-/** What a buyer wants done: its words and, where several sellers can do it, its contract. */
+/** What a buyer wants done: the task's words and, if several sellers can do it, its contract. */
 export const TaskRowSchema = v.pipe(
   v.strictObject({
     id: textLike(
@@ -41,14 +41,14 @@ export const TaskRowSchema = v.pipe(
       v.minLength(2, 'expected at least two phrases'),
       v.maxLength(MAX_WORDS, `expected at most ${MAX_WORDS} phrases`),
     ),
-    /** Names of known services for it, listed or not: a query for an alternative to one of them means this task. */
+    /** Known services for the task, listed or not: a query for an alternative to one of them means this task. */
     like: v.optional(v.pipe(v.array(line), v.maxLength(MAX_WORDS))),
-    /** Which operations and tools do the task, see `createTaskFinder`. */
+    /** The operations and tools that do the task, see `createTaskFinder`. */
     does: v.optional(v.pipe(v.array(line), v.maxLength(MAX_WORDS))),
     /** Input and output, the same for every seller. */
     input: v.optional(contractSide),
     output: v.optional(contractSide),
-    /** An input: each operation's map is filled with it when content is checked. */
+    /** An example input: when content is checked, each operation's map is filled with it. */
     example: v.optional(v.record(v.string(), v.unknown())),
   }),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -59,16 +59,16 @@ export const TaskRowSchema = v.pipe(
 export type TaskRow = v.InferOutput<typeof TaskRowSchema>
 
 /**
- * `content/tables/task-words.yaml`: further phrases that people use, by the id of a task. They are many:
- * only search reads them, and no page shows them. `content/tables/task-questions.yaml` is the same with
- * questions as people ask them, whose order of words says nothing.
+ * `content/tables/task-words.yaml`: more phrases that people use, by the id of a task. They are
+ * many, so only search reads them, and no page shows them. `content/tables/task-questions.yaml` has
+ * whole questions as people ask them, in which the order of words is ignored.
  */
 export const TaskWordsSchema = v.record(v.string(), v.array(line))
 
 /** A task with its contract. */
 export type Task = NonNullable<ReturnType<typeof toTask>>
 
-/** The task with its contract; null where it only has words. */
+/** The task with its contract; null if it only has words. */
 export function toTask({ id, name, input, output, example }: TaskRow) {
   if (input === undefined || output === undefined || example === undefined) return null
   return { id, name, input, output, example }

@@ -20,19 +20,19 @@ import { type AGE_LIMITS, isPast } from './trust.ts'
 
 const DaySchema = v.nullable(v.string())
 const DaysSchema = v.object({
-  /** The day it was listed. */
+  /** The day the listing was listed. */
   listing: DaySchema,
   /** The day a catalogue's row about the listing was read. */
   seed: DaySchema,
   probe: DaySchema,
   /** Prices that machines read, from the seller or a catalogue. */
   price: DaySchema,
-  /** The last day of payments that may count. */
+  /** The last day with payments that may count. */
   payments: DaySchema,
-  /** The last day of what others counted. */
+  /** The last day that others counted. */
   reported_use: DaySchema,
 })
-/** How old each kind of fact is, by each listing's newest date; null where no listing has such a fact. */
+/** How old each kind of fact is, by each listing's newest date; null if no listing has such a fact. */
 export const AgesSchema = v.object({ newest: DaysSchema, median: DaysSchema })
 export type Ages = v.InferOutput<typeof AgesSchema>
 
@@ -42,7 +42,7 @@ export const PastFactsSchema = v.object({
   signals: v.optional(v.object({ ...SignalsSchema.entries, as_of: InstantSchema })),
   reported_use: v.optional(v.array(ReportedUseSchema)),
   probes: v.optional(v.array(ProbeSchema)),
-  /** Prices and answers of operations. */
+  /** Prices and answers of the listing's operations. */
   operations: v.optional(
     v.array(
       v.object({
@@ -67,9 +67,9 @@ export interface PastPrices {
 }
 
 /**
- * Divides evidence into what still holds on a day and what is past its limit.
+ * Divides evidence into what is still valid on a day and what is past its limit.
  * @param reported prices of catalogues that are past their limit
- * @returns `past` is undefined where no fact is past its limit
+ * @returns `past` is undefined if no fact is past its limit
  */
 export function splitByAge(
   evidence: Evidence,
@@ -79,7 +79,7 @@ export function splitByAge(
   const { measured, signals, interface: read, reported_use, drift, probes, package_run } = evidence
   const isOld = (fact: keyof typeof AGE_LIMITS, at: string | undefined) =>
     at !== undefined && isPast(at, fact, asOf)
-  // A provider gives its signals with its measure.
+  // A provider's signals come with its measure, and are as old.
   const signalled = signals?.as_of ?? measured?.as_of
   const uses = divide(reported_use, (use) => isOld('reported_use', dayOfUse(use)))
   const changes = divide(drift, ({ at }) => isOld('drift', at))
@@ -129,7 +129,7 @@ function divide<Row>(rows: readonly Row[] = [], isGone: (row: Row) => boolean) {
   }
 }
 
-/** @param at when its interface was read */
+/** @param at when the operation's interface was read */
 function splitOperation({ seen, price, offers, ...rest }: SeenOperation, at: string, isOld: IsOld) {
   const answer = isOld('probes', seen?.at ?? at) ? seen : undefined
   const [oldPrice, oldOffers] = isOld('prices', at) ? [price, offers] : []
@@ -159,7 +159,7 @@ export function hasPrices({ pricing, http = [] }: Prices): boolean {
 
 /**
  * A catalogue's facts without its prices, once these are past their limit.
- * @param day when they were read, such as 2026-11-26; without one they do not age
+ * @param day when the facts were read, such as 2026-11-26; without a day they do not age
  */
 export function splitPrices<Facts extends Prices>(
   facts: Facts,

@@ -72,7 +72,7 @@ const MAX_EXTRA = 10
 /** An offer of a 402 with everything a payer signs, in the words of x402 version 2. */
 export const AcceptSchema = v.strictObject({
   scheme: shortWord,
-  /** CAIP-2, also where the 402 wrote a name. */
+  /** The network as CAIP-2, even if the 402 wrote a name. */
   network: NetworkSchema,
   asset: shortWord,
   /** Atomic units of the asset. */
@@ -90,19 +90,19 @@ export type Accept = v.InferOutput<typeof AcceptSchema>
 
 /** Result of our probe's call of one operation: evidence member `interface.operations[].seen`. */
 export const SeenAnswerSchema = v.strictObject({
-  /** Absent where it equals the interface's time, so that a run without news changes one line. */
+  /** Absent if it equals the interface's time, so that a run without news changes one line. */
   at: v.optional(InstantSchema),
   outcome: OutcomeSchema,
   status: v.optional(StatusSchema),
-  /** The price of one call in its last 402, cheapest and most expensive offer (USD). */
+  /** The price of one call in the operation's last 402: its cheapest and most expensive offer (USD). */
   min_usd: v.optional(PriceSchema),
   max_usd: v.optional(PriceSchema),
-  /** The payees of its last 402, CAIP-10. */
+  /** The payees in the operation's last 402, CAIP-10. */
   pay_to: v.optional(v.pipe(v.array(PayoutSchema), v.maxLength(MAX_PAY_TO))),
-  /** The complete offers of its last 402, only x402. */
+  /** The complete offers in the operation's last 402, x402 only. */
   accepts: v.optional(v.pipe(v.array(AcceptSchema), v.maxLength(MAX_PAY_TO))),
   saw: v.optional(SawSchema),
-  /** For a free answer: the verdict a paid call would get. */
+  /** For a free answer, the verdict that a paid call would get. */
   verdict: v.optional(v.picklist(DELIVERY_VERDICTS)),
 })
 export type SeenAnswer = v.InferOutput<typeof SeenAnswerSchema>
@@ -111,8 +111,8 @@ export type SeenAnswer = v.InferOutput<typeof SeenAnswerSchema>
  * Data read from a seller by machines: evidence members `interface` and `notices`. Writers cut it
  * to these limits first and set `truncated`.
  *
- * Known limit: schemas of tools are kept as the seller publishes them and are not judged; nothing
- * of ours runs them.
+ * Known limit: schemas of tools are kept as the seller publishes them. Nobody judges them, and no
+ * code of ours runs them.
  */
 const MAX_INTERFACE_BYTES = 262_144
 export const MAX_OPERATIONS = 500
@@ -121,7 +121,7 @@ const MAX_NOTICES = 20
 
 /** An operation as a machine read it, and what it answered when our probe called it. */
 const SeenOperationSchema = v.strictObject({
-  // The build leaves out facts of an address it doesn't list.
+  // Any address passes here; the build leaves out those that it doesn't list.
   ...createOperationSchema({ allowPrivate: true }).entries,
   seen: v.optional(SeenAnswerSchema),
 })
@@ -138,12 +138,12 @@ export const InterfaceSchema = v.pipe(
         name: v.optional(name),
         version: v.optional(name),
         protocol: v.optional(name),
-        /** Where an agent's card sends messages, and in which of A2A's bindings, such as `JSONRPC`. */
+        /** The address in an agent's card for messages, and the A2A binding, such as `JSONRPC`. */
         url: v.optional(v.pipe(v.string(), v.url(), v.maxLength(2000))),
         binding: v.optional(name),
       }),
     ),
-    /** Named by the seller's own 402 to our probe. */
+    /** Payees in the seller's own 402 to our probe. */
     payouts: v.optional(
       listOf(
         v.strictObject({ payout: PayoutSchema, network: NetworkSchema, seen_at: InstantSchema }),
@@ -175,14 +175,14 @@ const MAX_REPORTS = 40
 /** What others count about a service. */
 const USES = [
   'calls',
-  /** At least this many wallets: payers of several endpoints or payees may be the same. */
+  /** At least this many wallets paid: payers of several endpoints or payees may be the same. */
   'payers',
-  /** To the payee, whatever was bought there, and what they add up to. */
+  /** Payments to the payee, whatever was bought, and their sum. */
   'settlements',
   'volume_usd',
   /** A payment by one tester, settled; `outcome` is the HTTP status that followed. */
   'test_purchase',
-  /** All tokens that an address received, sales or not, and how many wallets sent them. */
+  /** All tokens that an address received, for sales or not, and the number of wallets that sent them. */
   'transfers',
   'senders',
   /** Downloads of its package or image. */
@@ -197,11 +197,11 @@ export const ReportedUseSchema = v.strictObject({
   source: textLike(/^[a-z0-9][a-z0-9_-]{0,59}$/, 'expected the id of a source'),
   what: v.picklist(USES, `expected one of ${USES.join(', ')}`),
   value: v.pipe(v.number(), v.finite(), v.minValue(0, 'expected 0 or more')),
-  /** The first and the last day that was counted. */
+  /** The first and the last day of the count. */
   from: v.optional(CalendarDateSchema),
   to: v.optional(CalendarDateSchema),
   as_of: InstantSchema,
-  /** How many hosts share the payee: then the figure is the payee's, not this listing's. */
+  /** How many hosts share the payee: if several do, the figure is the payee's, not this listing's. */
   shared_with: v.optional(v.pipe(count, v.minValue(2, 'expected 2 or more'))),
   /** HTTP status after a test purchase; or the flag that the source itself attaches to its count. */
   outcome: v.optional(textLike(/^[a-z0-9_]{1,30}$/, 'expected a status or a flag')),
@@ -215,7 +215,7 @@ const ReportedUsesSchema = uniqueList(
   'figure of a source',
 )
 
-/** The day up to which it was counted. @example '2026-07-20' */
+/** The last day that the figure counts. @example '2026-07-20' */
 export function dayOfUse({ to, as_of }: Pick<ReportedUse, 'to' | 'as_of'>): string {
   return to ?? as_of.slice(0, 10)
 }
@@ -231,8 +231,8 @@ export function uniteReports(
 }
 
 /**
- * The highest count of one kind that one source gives for the listing itself: several may count the same sales.
- * A payee's total is divided equally among the hosts that share it; a count that its own source doubts is left out.
+ * The highest count of one kind by one source for the listing itself: several may count the same sales. A
+ * payee's total is divided equally among its hosts; a count that its own source doubts is left out.
  */
 export function mostReported(
   what: ReportedUse['what'],
@@ -272,7 +272,7 @@ export const WashFlagSchema = v.strictObject({
 /** Something to keep an eye on; changes no score. */
 export const WatchSchema = v.strictObject({ id: token, note: shortText })
 
-/** The pages' 30-day bars, and what a reader may add up. */
+/** The days of the pages' 30-day bars, which a reader may add up. */
 const MAX_DAYS = 90
 
 const DaySchema = v.strictObject({
@@ -320,12 +320,12 @@ export const MeasuredSchema = v.pipe(
     paid_by: v.optional(v.array(v.picklist(COUNTED_SCHEMES))),
     wash_flags: v.array(WashFlagSchema),
     watch: v.array(WatchSchema),
-    /** Absent where only counted numbers are known. */
+    /** Absent if only counted numbers are known. */
     raw: v.optional(RawSchema),
     days: v.optional(DaysSchema),
   }),
   v.forward(
-    // False where either is not a time at all: that is another error, reported elsewhere.
+    // Passes if either is not a time at all: that is another error, reported elsewhere.
     v.check(
       ({ last_settlement_at: last, as_of }) => !(last && Date.parse(last) > Date.parse(as_of)),
       'expected a time not after as_of',
@@ -339,7 +339,7 @@ export const MeasuredSchema = v.pipe(
 )
 
 export const SignalsSchema = v.strictObject({
-  /** Without this day, signals are as old as the measure they came with. */
+  /** The day of the signals; without it they are as old as the measure they came with. */
   as_of: v.optional(InstantSchema),
   status: v.optional(token),
   verified: v.optional(v.boolean()),
@@ -371,23 +371,23 @@ export const PackageRunSchema = v.strictObject({
   /** The program's own version; absent where it gave none. */
   version: v.optional(VersionSchema),
   outcome: v.picklist(PACKAGE_RUN_OUTCOMES),
-  /** Why it did not run as declared. */
+  /** Why the package did not run as declared. */
   why: v.optional(SawSchema),
   /** Settings and arguments that got placeholders when it was started. */
   placeholders: v.optional(listOf(printableText(100), 80)),
 })
 
-/** The metadata of an OAuth-protected server when a machine last read it. */
+/** The metadata of an OAuth-protected server, as a machine last read it. */
 const SeenSignInSchema = v.strictObject({
   at: InstantSchema,
-  // The build leaves out what names an address that it doesn't list.
+  // Any address passes here; the build leaves out those that it doesn't list.
   ...createSignInSchema({ allowPrivate: true }).entries,
 })
 
 export const MAX_DRIFT = 100
 export const MAX_DRIFT_TEXT = 500
 
-/** One change seen by a probe. `was` is absent for additions, `is` for removals. */
+/** One change seen by a probe. `was` is absent for an addition, `is` for a removal. */
 export const DriftSchema = v.strictObject({
   at: InstantSchema,
   what: v.picklist(DRIFTING),
@@ -415,14 +415,14 @@ export const EvidenceSchema = v.strictObject({
 })
 
 export type Day = v.InferOutput<typeof DaySchema>
-/** A file has whole buyers and settlements; our own figures have fractions, which the wire rounds. */
+/** Files have whole buyers and settlements; our own figures have fractions, which an answer rounds. */
 export type Measured = v.InferOutput<typeof MeasuredSchema>
 export type Signals = v.InferOutput<typeof SignalsSchema>
 export type Probe = v.InferOutput<typeof ProbeSchema>
 export type PackageRun = v.InferOutput<typeof PackageRunSchema>
 export type Evidence = v.InferOutput<typeof EvidenceSchema>
 
-/** A file of evidence: members in the order a person reads them, so that a run changes few lines. */
+/** A file of evidence, with its members in the order that people read, so that a run changes few lines. */
 export function toEvidenceText(evidence: Evidence): string {
   const names = v.keyof(EvidenceSchema).options
   const sorted = names.flatMap((name) =>

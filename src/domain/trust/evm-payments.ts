@@ -4,9 +4,9 @@ import * as v from 'valibot'
 import type { CountedScheme } from './payments.ts'
 
 /**
- * Contracts of x402's batch settlement and auth-capture, which hold a buyer's money and may return
- * it, with the collectors that pass it on; by version of the packages, lower case. An address fixes
- * the code on every EVM chain. Money that waits there has not been paid to anybody yet.
+ * Contracts of x402's batch settlement and auth-capture, which hold a buyer's money and may return it, and the
+ * collectors that pass it on; by version of the packages, in lower case. An address fixes the code on every EVM
+ * chain. Money that waits in one of them has not been paid to anybody yet.
  */
 export const DEPOSIT_PLACES: readonly string[] = [
   // Batch settlement, 2.12 and later; it collects by EIP-3009 and by Permit2.
@@ -23,10 +23,10 @@ export const DEPOSIT_PLACES: readonly string[] = [
   '0x992476b9ee81d52a5bda0622c333938d0af0ab26',
 ]
 
-/** Data of one transaction, or as much of it as was read. */
+/** What is known of one transaction: all its data, or the part that was read. */
 interface Shown<Log extends EvmLog> {
   logs: readonly Log[]
-  /** Only read for the schemes that need it. */
+  /** The transaction's call, only read for schemes that need it. */
   call: EvmCall | null
   /** The coin's contract. */
   coin: string
@@ -46,7 +46,7 @@ export interface EvmRule {
   read<Log extends EvmLog>(shown: Shown<Log>): ShownPayment<Log>[]
 }
 
-/** An EVM node's data of a transaction, and how its words are read. */
+/** Topic of an ERC-20 transfer in the logs of an EVM node. */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
 const hex = v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]*$/), v.toLowerCase())
@@ -94,13 +94,13 @@ export function amountOf({ data }: Pick<EvmLog, 'data'>): bigint {
   return wordAt(data, 0)
 }
 
-/** The n-th 32 bytes of a log's data, or of a call's arguments, as a number; 0 where there are none. */
+/** The n-th 32 bytes of a log's data, or of a call's arguments, as a number; 0 if there are fewer. */
 function wordAt(data: string, n: number): bigint {
   const word = data.slice(2 + n * 64, 2 + (n + 1) * 64)
   return word === '' ? 0n : BigInt(`0x${word}`)
 }
 
-/** The same 32 bytes as an address. */
+/** The n-th 32 bytes, read as an address. */
 function addressAt(data: string, n: number): string {
   return toAddress(data.slice(2 + n * 64, 2 + (n + 1) * 64))
 }
@@ -120,7 +120,7 @@ function isTransferOf({ address, topics, data }: EvmLog, coin: string): boolean 
  * `AuthorizationUsed` and, as the next log, the authorised transfer: so a one-unit authorisation
  * does not count for an ordinary transfer next to it, and each authorisation counts for one transfer.
  *
- * A forger could write either event in a contract of his own: both must be the coin's.
+ * A forger could write either event in his own contract: both must come from the coin's.
  */
 export const AUTHORIZATION_USED_TOPIC =
   '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5'
@@ -145,18 +145,18 @@ function placeOf({ blockHash, transactionHash }: EvmLog, logIndex: number): stri
 }
 
 /**
- * Permit2, x402 `exact` and `upto`: the buyer signs for a proxy, and the proxy's call names coin,
- * buyer and seller. The logs show less: the coin's transfer, and an event of the proxy without any
- * content. So the call is read too, and its target must be a listed proxy.
+ * Permit2, for x402 `exact` and `upto`: the buyer signs for a proxy, and the proxy's call names
+ * coin, buyer and seller. The logs show less: the coin's transfer, and an event of the proxy
+ * without any content. So the call is read too, and its target must be a listed proxy.
  *
- * A forger could write the same event in a proxy of his own (which is not on the list), or have the true
- * proxy move a coin of his own that makes a pool pay the seller in real ones (the call names his coin,
- * and not the pool). A call inside another call, as bundlers send it, is not seen.
+ * A forger could write the same event in his own proxy (which is not on the list), or have the true
+ * proxy move his own coin, which makes a pool pay the seller in real coins (but the call names his
+ * coin, and not the pool). A call inside another call, as bundlers send it, is not seen.
  */
 /** Positions of a call's words; for `exact`, the amount is the permitted one. */
 interface Layout {
   selector: string
-  /** For `permit.permitted.token`; the permitted amount follows. */
+  /** Position of `permit.permitted.token`; the permitted amount follows it. */
   token: number
   amount: number
   owner: number
@@ -175,13 +175,13 @@ function bothWays(settle: string, withPermit: string, words: Omit<Layout, 'selec
 const EXACT = bothWays('0x13cd3b53', '0xfa340378', { token: 0, amount: 1, owner: 4, to: 5 })
 const UPTO_WORDS = { token: 0, amount: 4, owner: 5, to: 6 }
 const UPTO = bothWays('0xff11e7b4', '0x016c1748', UPTO_WORDS)
-/** The calls of `upto` before the buyer could name who may settle. */
+/** The calls of `upto` in the versions before a buyer could name who may settle. */
 const FIRST_UPTO = bothWays('0x4bbb9642', '0x595ea2f0', UPTO_WORDS)
 
 /**
- * Proxies by version of the packages. An address fixes the code on every EVM chain, and where nothing is
- * deployed a call leaves no log. The proxies of 2.3, whose calls had another form, were in use for weeks
- * and are left out.
+ * Proxies by version of the packages. An address fixes the code on every EVM chain; if nothing is
+ * deployed there, a call leaves no log. The proxies of 2.3, whose calls had another form, were in
+ * use for weeks and are left out.
  */
 const PROXIES: Record<
   string,
@@ -194,7 +194,7 @@ const PROXIES: Record<
   '0x4020a4f3b7b90cca423b9fabcc0ce57c6c240002': { scheme: 'permit2_upto', layouts: UPTO },
 }
 
-/** A call pays once. */
+/** The rule for Permit2: one call is one payment. */
 export const permit2: EvmRule = {
   read({ logs, call, coin }) {
     const stated = call === null ? null : readCall(call)
@@ -229,13 +229,13 @@ function readCall({ to, input }: EvmCall) {
 }
 
 /**
- * MPP `charge` on Tempo: the coin writes a transfer and, next to it, the same transfer with a memo. The memo
- * names the seller's realm, which is the host the buyer called, and the challenge. So the memo ties the
- * payment to this seller and this call, and the payer is the signer of the transaction; somebody
+ * MPP `charge` on Tempo: the coin writes a transfer and, next to it, the same transfer with a memo.
+ * The memo names the seller's realm (the host that the buyer called) and the challenge, so it ties
+ * the payment to this seller and this call. The payer is the signer of the transaction; somebody
  * else may pay its fee.
  *
- * A forger can write any memo, but only beside real money of his own that the seller keeps. A share of
- * the price that goes to others has no such memo; a zero amount moves nothing.
+ * A forger can write any memo, but only beside real money of his own that the seller keeps. A share
+ * of the price that goes to others has no such memo; a zero amount moves nothing.
  */
 export const MEMO_TRANSFER_TOPIC =
   '0x57bc7354aa85aed339e000bccffabbc529466af35f0772c8f8ee1145927de7f0'
@@ -246,7 +246,7 @@ const REALM_BYTES = 10
 
 const MEMO = new RegExp(`^0x${TAG}([0-9a-f]{${REALM_BYTES * 2}})[0-9a-f]{34}$`)
 
-/** The mark of the realm in the memo of a payment; null for every other log. */
+/** The mark of the realm in a payment's memo; null for every other log. */
 export function readRealmOf({ address, topics, data }: EvmLog, coin: string): string | null {
   const isMemoTransfer =
     address === coin &&
@@ -257,7 +257,7 @@ export function readRealmOf({ address, topics, data }: EvmLog, coin: string): st
   return (isMemoTransfer && MEMO.exec(topics[3] ?? '')?.[1]) || null
 }
 
-/** How a memo writes a realm. @example markOfRealm('api.example.com') → 20 hexadecimal digits */
+/** A realm as a memo writes it. @example markOfRealm('api.example.com') → 20 hexadecimal digits */
 export function markOfRealm(realm: string): string {
   return bytesToHex(keccak_256(utf8ToBytes(realm)).subarray(0, REALM_BYTES))
 }

@@ -7,27 +7,27 @@ import { COUNTED_SCHEMES } from './payments.ts'
 import { TRUST } from './trust.ts'
 import { WASH_FLAGS } from './wash.ts'
 
-/** Searches and clicks on a listing in 90 days; `outside` leaves out searches and clicks from our own pages. */
+/** Searches and clicks on a listing in 90 days; `outside` leaves out those from our own pages. */
 export interface Demand {
   all: number
   outside: number
 }
 
 export interface AcceptedDispute {
-  /** When it was accepted, milliseconds. */
+  /** When the dispute was accepted, milliseconds. */
   at: number
-  /** The note of the person who accepted it; may be empty. */
+  /** The note of the person who accepted the dispute; may be empty. */
   note: string
 }
 
 export interface OwnerFacts {
-  /** The host that was proved, by id of a listing with a verified claim. */
+  /** The proved host, by id of a listing with a verified claim. */
   claimed: ReadonlyMap<string, string>
   /** When that host was proved, milliseconds. */
   provedAt: ReadonlyMap<string, number>
-  /** The host that was proved, by id of a listing whose seller wants it removed. */
+  /** The proved host, by id of a listing whose seller wants the listing removed. */
   optedOut: ReadonlyMap<string, string>
-  /** The new id of a removed listing according to its owner, by id. */
+  /** The new id of a removed listing according to its owner, by former id. */
   moved: ReadonlyMap<string, string>
   /** Payouts (CAIP-10) that the owner of a listing's claim proved, by id. */
   provenPayouts: ReadonlyMap<string, readonly string[]>
@@ -39,7 +39,7 @@ export interface OwnerFacts {
   demand: ReadonlyMap<string, Demand>
 }
 
-/** The fields of a receipt in the ledger that figures are made from. */
+/** The fields of a receipt in the ledger from which figures are made. */
 export interface JudgedCall {
   listing_id: string
   /** Method and address of the operation. */
@@ -51,7 +51,7 @@ export interface JudgedCall {
   transaction: string | null
   /** Whether the seller's answer names the transaction. */
   isNamed: boolean
-  /** Where the meter saw the nonce that the call's payer signed. */
+  /** The transaction in which the meter saw the nonce that the call's payer signed. */
   settled: string | null
   verdict: DeliveryVerdict
 }
@@ -62,7 +62,7 @@ export interface PaymentFacts {
   asOf: number
   /** Payments of the last ninety days, each with its verdict. */
   payments: readonly LedgerPayment[]
-  /** Payouts the meter reads: for their listings only our own figures count. */
+  /** Payouts the meter reads: for listings with these payouts only our own figures count. */
   payees: readonly LedgerPayee[]
 }
 
@@ -79,7 +79,7 @@ export interface DayOfReceipts {
 interface ReceiptFacts {
   /** Paid calls of the window that the relay judged. */
   judgedCalls: readonly JudgedCall[]
-  /** Oldest first. */
+  /** Days of receipts, oldest first. */
   receiptDays: readonly DayOfReceipts[]
 }
 
@@ -107,8 +107,8 @@ export const NO_LEDGER_FACTS: LedgerFacts = {
 }
 
 /**
- * The verdict on a payment: it counts, or why it does not. Limits for one buyer's payments are not
- * a verdict, since the score itself applies them.
+ * The verdict on a payment: that it counts, or why it does not. Limits for one buyer's payments are
+ * no verdict, since the score itself applies them.
  */
 const VERDICTS = [
   'counted',
@@ -130,7 +130,7 @@ export const LedgerPaymentSchema = v.strictObject({
   transaction: text,
   /** Index of the transfer's log; 0 where a chain has none. */
   log: count,
-  /** ISO 8601 in the file, milliseconds here: a month may have a million. */
+  /** ISO 8601 in the file, milliseconds in memory: a month may have a million payments. */
   at: v.pipe(InstantSchema, v.transform(Date.parse)),
   /** Contract or mint of the coin. */
   asset: text,
@@ -141,9 +141,9 @@ export const LedgerPaymentSchema = v.strictObject({
   /** EVM addresses in lower case. */
   payer: text,
   payee: text,
-  /** Null where an older version wrote the payment down. */
+  /** Null in payments that an older version wrote down. */
   scheme: v.nullable(v.picklist(COUNTED_SCHEMES)),
-  /** The listings that it is a payment for: one where the relay's notes name it. */
+  /** The listings that are paid: a single one if the relay's notes name it. */
   listings,
   verdict: v.picklist(VERDICTS),
 })
@@ -161,7 +161,7 @@ export type Verdict = (typeof VERDICTS)[number]
 export type LedgerPayment = v.InferOutput<typeof LedgerPaymentSchema>
 export type LedgerPayee = v.InferOutput<typeof LedgerPayeeSchema>
 
-/** A payment as the published file has it: its members in order, and no others. */
+/** A payment as in the published file: its members in order, and no others. */
 export function toPublishedPayment(row: LedgerPayment): v.InferInput<typeof LedgerPaymentSchema> {
   return {
     network: row.network,
@@ -179,7 +179,7 @@ export function toPublishedPayment(row: LedgerPayment): v.InferInput<typeof Ledg
   }
 }
 
-/** Looks up by network first: a joined key would have to be hashed for each of a million payments. */
+/** Looks up the network first: a joined key would have to be hashed for each of a million payments. */
 export function createPayeeLookup(payees: readonly LedgerPayee[]) {
   const networks = new Map<string, Map<string, LedgerPayee>>()
   for (const row of payees) {
@@ -193,7 +193,7 @@ export function createPayeeLookup(payees: readonly LedgerPayee[]) {
     networks.get(network)?.get(payee)
 }
 
-/** `GET /api/v1/trust/payees.json`: with the payment rows, everything a score is computed from. */
+/** `GET /api/v1/trust/payees.json`: together with the payment rows, everything a score is computed from. */
 export const TrustPayeesSchema = v.object({
   /** End of the window; null without a meter. */
   as_of: v.nullable(InstantSchema),
@@ -203,7 +203,7 @@ export const TrustPayeesSchema = v.object({
 })
 export type TrustPayees = v.InferOutput<typeof TrustPayeesSchema>
 
-/** Both files: exactly the data a score is computed from. */
+/** The content of both files, from which alone scores are computed. */
 export interface LedgerFiles extends Omit<TrustPayees, 'as_of'> {
   as_of: string
   payments: readonly LedgerPayment[]
@@ -223,7 +223,7 @@ export type TrustLedgerFacts = v.InferOutput<typeof TrustLedgerSchema>
 
 export const WINDOW_MS = TRUST.windowDays * DAY_MS
 
-/** The window that ends with `asOf` is 0, the window before it 1; later windows are negative. */
+/** The number of a payment's window: 0 for the window that ends with `asOf`, 1 for the one before it; negative after it. */
 export function windowOf(at: number, asOf: number): number {
   return Math.floor((asOf - at) / WINDOW_MS)
 }

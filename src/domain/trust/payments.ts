@@ -13,15 +13,15 @@ export interface Transfer {
 }
 
 /**
- * Every way a buyer pays that today's official packages or specifications know, and whether we
- * count it. A scheme is counted once the chain itself shows who consented to pay whom, and no forgery
- * that we tried was counted; until then its row here is uncounted and gives the reason.
+ * Every way to pay that today's official packages or specifications know, and whether we count it.
+ * A scheme is counted once the chain itself shows who consented to pay whom, and every forgery that
+ * we tried was rejected; until then its row here is uncounted and gives the reason.
  */
 interface Scheme {
   id: string
-  /** The name in its packages; pages print it next to its payments. */
+  /** The scheme's name in its packages; pages print it next to payments. */
   name: string
-  /** Counted where the payee is a listing's, proved or published. */
+  /** Whether we count it, if the payee is a listing's, proved or published. */
   counted: boolean
   /** Why it is safe to count, or why it is not counted. One or two sentences for people. */
   reason: string
@@ -36,12 +36,12 @@ export const SCHEMES = [
   counted(
     'solana_exact',
     'x402 exact on Solana',
-    'The buyer signs one transfer and somebody else pays the fee, so the buyer agreed to this transfer and did not send it.',
+    'The buyer signs one transfer and somebody else pays the fee, so the buyer agreed to this transfer, but somebody else sent it.',
   ),
   counted(
     'permit2_exact',
     'x402 exact (Permit2)',
-    'The call to the one known contract names the coin, the buyer and the seller, and the coin writes that transfer. A forger’s own contract or coin does not count.',
+    'The call to the one known contract names the coin, the buyer and the seller, and the coin writes that transfer. We ignore a forger’s own contract or coin.',
   ),
   counted(
     'permit2_upto',
@@ -107,7 +107,7 @@ export const COUNTED_SCHEMES: readonly CountedScheme[] = SCHEMES.flatMap((scheme
   scheme.counted ? [scheme.id] : [],
 )
 
-/** Shown on each listing with the rail `mpp`, since part of its sales may be missing from its numbers. */
+/** Shown on each listing with the rail `mpp`, because its numbers may lack part of its sales. */
 export const SESSIONS_NOT_COUNTED =
   'Payments by MPP sessions are not counted: their money waits in a contract that we do not read.'
 

@@ -13,7 +13,7 @@ import { TRUST } from './trust.ts'
 import { BRIDGED_COINS } from './usd-assets.ts'
 import { WASH_FLAGS } from './wash.ts'
 
-/** The window, and what is kept of history before it: ninety days in all. */
+/** The number of windows that are kept: this one and those before it, ninety days in all. */
 const WINDOWS = 3
 /** How far back payments are read, including the window. */
 export const HISTORY_MS = WINDOW_MS * WINDOWS
@@ -30,9 +30,9 @@ interface Ledger {
 
 export interface ListingScore {
   measured: Measured
-  /** The most listings that one of its counted payments is for, at least 1. */
+  /** The most listings that share one of the listing's counted payments, at least 1. */
   sharers: number
-  /** How much each payer of the window counts, in millionths; without the rule each in full. */
+  /** How much each payer of the window counts, in millionths; in full if the rule does not apply. */
   buyers: ReadonlyMap<string, number>
 }
 
@@ -76,15 +76,15 @@ export function scoreListings(ledger: Ledger): {
 }
 
 /**
- * Whether a payment of the window counted at a listing and known sellers vouch for its buyer there:
- * other facts about a sale, such as deliveries, may depend on it.
- * @param score of that listing
+ * Whether a payment of the window counted at a listing, with known sellers who vouch for the buyer
+ * there: other facts about a sale, such as deliveries, may depend on this.
+ * @param score the score of that listing
  */
 export function isVouchedSale(
   { payer, verdict }: Pick<LedgerPayment, 'payer' | 'verdict'>,
   score: ListingScore | undefined,
 ): boolean {
-  // Without the rule everybody counts, and nobody is vouched for.
+  // If the rule does not apply, everybody counts, and nobody is vouched for.
   if (score?.measured.unknown_buyers_30d === undefined) return false
   return verdict === 'counted' && (score.buyers.get(payer) ?? 0) > 0
 }
@@ -94,7 +94,7 @@ function toPurchase({ at, usd_micro, listings }: LedgerPayment, owner: string): 
 }
 
 const MICRO = 1_000_000
-/** Below this number the largest buyer is most of the business, and a stranger who joins them helps. */
+/** With fewer payers, the largest is most of the business, and a stranger who joins them helps the seller. */
 const FEWEST_PAYERS = 3
 
 interface Counts {
@@ -105,14 +105,14 @@ interface Counts {
 }
 
 /**
- * Each payment counts by its payer's weight. At most ten payments and ten dollars count per payer;
- * and among three or more payers, none counts for more dollars than all others together. Otherwise a
- * rival could take most of a score with one payment, as the largest buyer's share lowers it.
+ * Each payment counts by its payer's weight. At most ten payments and ten dollars count per payer; if there are
+ * three payers or more, none counts for more dollars than all others together. Otherwise a rival could take most
+ * of a score with one payment, as the largest buyer's share lowers it.
  *
- * @param rows of one window, those that count
- * @param weigh how much the payer of some payments counts at each listing, in millionths; null where the
- *   rule does not hold, and everybody counts in full
- * @returns by listing
+ * @param rows the rows of one window that count
+ * @param weigh how much the payer of some payments counts at each listing, in millionths; null if
+ * the rule does not apply, so that everybody counts in full
+ * @returns the shares by listing
  */
 function countShares(
   rows: readonly LedgerPayment[],
@@ -178,7 +178,7 @@ function toShares(shares: readonly Share[]) {
     // US dollars.
     volume: micros / MICRO,
     topShare: toTopShare(limit, { buyers, micros }),
-    // By day since the epoch (UTC).
+    // Counts by day since the epoch (UTC).
     days: toDays(kept),
     last: largestOf(
       rows.map(({ at }) => at),
@@ -190,7 +190,7 @@ function toShares(shares: readonly Share[]) {
 }
 
 /**
- * The share of the largest of n buyers is at least 1/n: otherwise many buyers that count for little
+ * The share of the largest of n buyers is at least 1/n: otherwise many buyers with small weights
  * would make a cheat look less concentrated.
  */
 function toTopShare(top: number, { buyers, micros }: { buyers: number; micros: number }): number {
@@ -224,7 +224,7 @@ interface Paid {
   holds: boolean
 }
 
-/** One listing's numbers as evidence has them. */
+/** One listing's numbers, in the form of evidence. */
 function toMeasured({ as_of, rows, windows, holds }: Paid): Measured {
   const [window] = windows
   const paidBy = COUNTED_SCHEMES.filter((scheme) => window?.schemes.has(scheme))
@@ -247,7 +247,7 @@ function toMeasured({ as_of, rows, windows, holds }: Paid): Measured {
       ...toUntracedWatch(countOf(rows, 'payer_untraced')),
       ...toBridgedWatch(window?.networks ?? new Map()),
     ],
-    // Shown next to the counted numbers, so that nobody has to trust the exclusions.
+    // Shown next to the counted numbers, so that nobody has to trust what was left out.
     raw: {
       payers: countPayers(rows),
       settlements: rows.length,
@@ -266,20 +266,20 @@ function countPayers(rows: readonly LedgerPayment[]): number {
 }
 
 function toUntracedWatch(count: number): Measured['watch'] {
-  const note = `${count} payments wait: we do not know yet where their payers got the money.`
+  const note = `${count} payments are not counted yet: we do not know yet where their payers got the money.`
   return count === 0 ? [] : [{ id: 'payers_untraced', note }]
 }
 
-/** Coins that a bridge redeems, and not their issuer, are shown as such beside the score. */
+/** A sentence beside the score about payments in coins that a bridge redeems, and not their issuer. */
 function toBridgedWatch(networks: ReadonlyMap<string, number>): Measured['watch'] {
   return BRIDGED_COINS.flatMap(({ network, name }) => {
     const paid = networks.get(network) ?? 0
-    const note = `${paid} of these payments were made in ${name}, a bridged coin: a bridge redeems it, not its issuer.`
+    const note = `${paid} of these payments were made in ${name}, a bridged coin: a bridge redeems this coin, its issuer does not.`
     return paid === 0 ? [] : [{ id: 'bridged_coin', note }]
   })
 }
 
-/** The days with payments, and the last one, so that a chart ends where the window does. */
+/** The days with payments, and the window's last day, so that a chart ends where the window does. */
 function toSeries(windows: readonly (Shares | undefined)[], as_of: string): Day[] {
   const lastDay = Math.floor(Date.parse(as_of) / DAY_MS)
   const counts = [
@@ -300,24 +300,24 @@ function toSeries(windows: readonly (Shares | undefined)[], as_of: string): Day[
   })
 }
 
-/** What makes a buyer known, and how the money is spread. Dollars are millionths, so that sums are exact. */
+/** What makes a buyer known, and how its money is spread. Dollars are millionths, so that sums are exact. */
 export const VOUCHING = {
   /** What a buyer must pay known sellers for each listing at which it counts in full. */
   microsAListing: 260_000,
   /** The most of a buyer's payments to a listing on one day (UTC) that counts as custom. */
   customADay: 200_000,
-  /** The most custom that a buyer has at one listing. */
+  /** The most custom that one buyer can have at one listing. */
   mostCustom: 600_000,
   /** How many known sellers must be measured for the rule to apply. */
   measuredSeeds: 3,
-  /** What buyers must pay a known seller for it to be measured; each counts up to one listing's. */
+  /** What buyers must pay a known seller for it to be measured; each buyer adds at most one listing's amount. */
   microsAMeasuredSeed: 2_600_000,
 } as const
 
-/** The price of cheating: no way that we found to invent buyers for this score costs less (US dollars a listing). */
+/** The price of cheating: every way that we found to invent buyers for this score costs as much or more (US dollars a listing). */
 export const CHEATING = { score: 60, usd: 5 } as const
 
-/** A weight of one: the buyer counts in full. */
+/** The weight of a buyer that counts in full. */
 export const FULL = 1_000_000
 
 /** The fields of a buyer's payment that the rule reads. */
@@ -331,14 +331,14 @@ export interface Purchase {
 }
 
 /**
- * How much a buyer counts at each listing it bought from, in millionths: by its own payments of the window
- * and the list of known sellers alone, in any order.
+ * How much a buyer counts at each listing it bought from, in millionths. This depends only on its
+ * own payments in the window, in any order, and on the list of known sellers.
  *
- * Its payments to known sellers are spread over the other listings it bought from, by the square of
- * its custom there, up to 26 cents each; any excess goes to the others likewise. At a known
- * seller's listing it counts by what it paid other known sellers, which takes nothing from anybody.
+ * What it paid known sellers is spread over the other listings it bought from, by the square of its
+ * custom there, up to 26 cents each; any excess goes to the others likewise. At a known seller's
+ * listing it counts by what it paid other known sellers; that money is spread all the same.
  *
- * @returns by listing; empty for a buyer who paid no known seller
+ * @returns weights by listing; empty for a buyer who paid no known seller
  */
 export function weighBuyer(
   purchases: readonly Purchase[],
@@ -358,9 +358,9 @@ export function weighBuyer(
 }
 
 /**
- * The known sellers that enough people paid for the rule to apply. Additional payments never remove
- * a seller, so that nobody can end the rule; triggering the rule costs as much as ten buyers at each.
- * @param payments of the window that count
+ * The known sellers that enough people paid for the rule to apply. Additional payments never remove a seller, so
+ * that nobody can end the rule; to trigger it costs as much as ten buyers at each of them.
+ * @param payments those of the window that count
  */
 export function findMeasuredSeeds<Payment extends { payer: string; usd_micro: number }>(
   payments: readonly Payment[],
@@ -382,7 +382,7 @@ export function findMeasuredSeeds<Payment extends { payer: string; usd_micro: nu
   })
 }
 
-/** Millionths of a dollar by listing. A payment for several listings is custom of each in equal parts. */
+/** Custom in millionths of a dollar, by listing. A payment for several listings is divided equally among them. */
 function readCustom(purchases: readonly Purchase[]): Map<string, number> {
   const days = new Map<string, Map<number, number>>()
   for (const { day, micros, listings } of purchases)
@@ -399,7 +399,7 @@ function readCustom(purchases: readonly Purchase[]): Map<string, number> {
   )
 }
 
-/** Integers throughout: two readers of the same payments get the same digits. */
+/** All numbers are integers: two readers of the same payments get the same digits. */
 function spread(given: number, custom: ReadonlyMap<string, number>): Map<string, number> {
   const claims = [...custom]
     .map(([id, micros]) => ({ id, claim: BigInt(micros) ** 2n }))
@@ -411,7 +411,7 @@ function spread(given: number, custom: ReadonlyMap<string, number>): Map<string,
   for (const { id, claim } of claims) {
     const share = all === 0n ? 0n : (left * claim) / all
     weights.set(id, toWeight(Number(share)))
-    // The largest claims come first: after the first unfilled one, all get the same proportion.
+    // The largest claims come first: after the first that stays below the limit, all get the same proportion.
     if (share < full) continue
     left -= full
     all -= claim

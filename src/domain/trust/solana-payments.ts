@@ -5,10 +5,10 @@ import { fromBase64 } from '../wire/json.ts'
 
 /** Base58 as Solana writes keys and signatures. */
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
-/** 64 bytes are at most 88 characters. */
+/** The longest text that is decoded: 64 bytes are at most 88 characters. */
 const MAX_LENGTH = 90
 
-/** @returns null unless it is base58 of exactly this many bytes */
+/** @returns null if the text is not base58 of exactly this many bytes */
 export function decodeBase58(text: string, size: number): Uint8Array | null {
   if (text.length > MAX_LENGTH) return null
   let value = 0n
@@ -38,7 +38,7 @@ const KEY_BYTES = 32
 /**
  * The account that holds a wallet's coins of one mint on Solana: an address derived from both, for which
  * no key can sign (a program derived address, with the highest bump whose hash is not a point).
- * @returns null where wallet or mint is not a key
+ * @returns null if wallet or mint is not a key
  */
 export function tokenAccountOf(wallet: string, mint: string): string | null {
   const seeds = [wallet, TOKEN, mint].map((key) => decodeBase58(key, KEY_BYTES))
@@ -55,7 +55,7 @@ export function tokenAccountOf(wallet: string, mint: string): string | null {
 
 function isPoint(bytes: Uint8Array): boolean {
   try {
-    // Solana's own library does the same: a coordinate past the field's prime is taken modulo that prime.
+    // Like Solana's own library: a coordinate past the field's prime is taken modulo that prime.
     ed25519.Point.fromBytes(bytes, true)
     return true
   } catch {
@@ -68,11 +68,11 @@ const SIGNATURE_BYTES = 64
 const HEADER_BYTES = 3
 const VERSIONED = 0x80
 const TRANSFER_CHECKED = 12
-/** A packet on Solana (bytes): no transaction is longer. */
+/** The size of a packet on Solana (bytes): no transaction is longer. */
 const MAX_BYTES = 1232
 
 interface SolanaTransfer {
-  /** Wallet that signs for the coins, and the account that gets them: base58. */
+  /** The wallet that signs for the coins, and the account that gets them, in base58. */
   authority: string
   destination: string
 }
@@ -99,7 +99,7 @@ export function readSolanaTransfer(encoded: unknown): SolanaTransfer | null {
   }
 }
 
-/** @throws where it ends too early */
+/** @throws if the transaction ends too early */
 function parseTransaction(bytes: Uint8Array) {
   let at = 0
   const take = (size: number) => {
@@ -108,7 +108,7 @@ function parseTransaction(bytes: Uint8Array) {
     return bytes.subarray(at - size, at)
   }
   const byte = () => take(1)[0] ?? 0
-  /** Seven bits per byte, the lowest first. */
+  /** A number with seven bits in each byte, the lowest first. */
   const length = () => {
     const first = byte()
     return first < 128 ? first : (first & 127) + 128 * byte()

@@ -9,11 +9,11 @@ export const TRUST = {
   /** The share of the base that a listing loses when one buyer makes all payments. */
   concentrationPenalty: 0.5,
   recency: { freshDays: 7, floor: 0.5 },
-  /** Shrinkage: B / (B + this). */
+  /** The constant k of the shrinkage B / (B + k). */
   shrinkBuyers: 3,
-  /** The most that counts per payer. */
+  /** The most that counts for one payer. */
   perPayer: { settlements: 10, volumeUsd: 10 },
-  /** Below either, `trust.sample` is `low`; also the gate of tier `trusted`. */
+  /** If either number is lower, `trust.sample` is `low`; also a condition of tier `trusted`. */
   sampleGate: { buyers: 3, settlements: 5 },
 } as const
 
@@ -34,16 +34,16 @@ export type TrustVerdict =
       evidence: 'verified_non_wash_payments'
       score: number
       sample: 'low' | null
-      /** Whether its buyers can be distinguished from invented ones: required for tiers and badges. */
+      /** Whether the listing's buyers can be distinguished from invented ones: required for tiers and badges. */
       isVouched: boolean
-      /** What the score is computed from. */
+      /** The numbers that the score is computed from. */
       input: TrustInput
       measured: Measured
     }
 
 /**
- * A measure has a time: a window that ended more than thirty days before the build says nothing
- * about the build's day, and recency counts from the build's day, never from the measure's.
+ * Judges a measure by its age: a window that ended more than thirty days before the build proves
+ * nothing about the build's day, and recency counts from the build's day, never from the measure's.
  * @param sharers listings that publish this payout, at least 1; 2 with `shared_payout`
  * @param asOf the build's day, such as 2026-11-26
  */
@@ -58,7 +58,7 @@ export function judgeTrust(
   const measured = { ...provided, shared_payout: sharing > 1 }
   const { verified_buyers_30d, settlements_30d, last_settlement_at: last } = measured
   const start = Date.parse(measured.as_of) - TRUST.windowDays * DAY_MS
-  // Less than half a buyer is shown as zero.
+  // Less than half a buyer is shown as none.
   const hasSales = Math.round(verified_buyers_30d) > 0 && settlements_30d > 0
   if (!hasSales || last === null || Date.parse(last) < start)
     return { evidence: 'no_independent_paid_usage_30d', measured }
@@ -116,7 +116,7 @@ export function windowEnd(now: number): number {
   return Math.ceil((now + 1) / DAY_MS) * DAY_MS - 1
 }
 
-/** 1 up to a week, then linear down to the floor at the window's end. */
+/** 1 up to a week, then falling in a line to the floor at the window's end. */
 function recencyOf(days: number): number {
   const { freshDays, floor } = TRUST.recency
   const past = Math.min(Math.max(days - freshDays, 0), TRUST.windowDays - freshDays)
@@ -128,11 +128,11 @@ function saturate(x: number, full: number): number {
 }
 
 /**
- * How many days a fact is shown and counted. After that it leaves rows and pages by itself, and
- * only the full listing's JSON keeps it, with its day.
+ * How many days a fact is shown and counted. After that, rows and pages drop it, and only the full
+ * listing's JSON keeps it, with its day.
  */
 export const AGE_LIMITS = {
-  /** From the end of a provider's window. */
+  /** Counted from the end of a provider's window. */
   measured: 30,
   probes: 90,
   signals: 90,
@@ -144,7 +144,7 @@ export const AGE_LIMITS = {
 } as const
 
 /**
- * Whole days from a fact's day to the build's; negative for one that is yet to come.
+ * Whole days from a fact's day to the build's; negative for a fact that is yet to come.
  * @param at ISO 8601
  * @param asOf `AS_OF`, such as 2026-11-26
  */

@@ -13,7 +13,7 @@ export interface UsdAsset {
   domain: { name: string; version: string } | null
 }
 
-/** Coins redeemed by a bridge, not their issuer: each row says why its coin counts, and pages show it as bridged. */
+/** Coins that a bridge redeems, not their issuer: each row says why the coin counts, and pages show it as bridged. */
 export const BRIDGED_COINS = [
   {
     network: 'eip155:4217',
@@ -25,7 +25,7 @@ export const BRIDGED_COINS = [
   },
 ] as const
 
-/** Every coin of Tempo's has these decimals too. */
+/** Every coin on Tempo has this many decimals too. */
 const USDC_DECIMALS = 6
 
 /** Contracts of natively issued USD Coin, by chain on which payments are seen. */
@@ -46,16 +46,16 @@ export const COUNTED_NETWORKS = [
   ...BRIDGED_COINS.map(({ network }) => network),
 ]
 
-/** Coins of test networks cost nothing: they count only under the trial setting. */
+/** Coins of test networks cost nothing: they count only if the trial setting is on. */
 const TEST_COIN: Record<string, string> = {
   'eip155:43113': '0x5425890298aed601595a70ab815c96711a31bc65',
-  // pathUSD, which nobody redeems.
+  // pathUSD, which nobody redeems for dollars.
   'eip155:42431': '0x20c0000000000000000000000000000000000000',
   'eip155:84532': '0x036cbd53842c5426634e7929541ec2318f3dcf7e',
   'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
 }
 
-/** The coin's own name where it is not USD Coin. */
+/** The coin's own name, if it is not USD Coin. */
 const OTHER_NAMES: Record<string, string> = {
   'eip155:42220': 'USDC',
   'eip155:84532': 'USDC',
@@ -64,10 +64,10 @@ const OTHER_NAMES: Record<string, string> = {
 /** Chains whose coin takes no EIP-3009 signature. */
 const UNSIGNED: Record<string, true> = { 'eip155:42431': true }
 
-/** The chain of MPP's method `tempo` where a challenge names none. */
+/** The chain of MPP's method `tempo` if a challenge names none. */
 export const TEMPO_CHAIN_ID = 4217
 
-/** @returns null where no token of the chain counts. */
+/** @returns null if no token of the chain counts */
 export function usdAssetOf(network: string, rules: { allowTestCoins: boolean }): UsdAsset | null {
   const bridged = BRIDGED_COINS.find((coin) => coin.network === network)
   const address =
@@ -87,7 +87,7 @@ export function toCaip2(network: string): string | null {
   return toNetworkId(network)
 }
 
-/** Atomic units of a token whose dollars are known; null for every other. */
+/** US dollars of a token's atomic units; null for a token whose value is not known. */
 export function toUsd(
   network: string | null,
   asset: string,

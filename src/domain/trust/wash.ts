@@ -3,17 +3,17 @@ import type { Transfer } from './payments.ts'
 
 /** Numbers of the wash exclusions: the rules compute with them, the method page prints them. */
 export const WASH = {
-  /** When at least this share of a payer's money comes back, it was a round trip. */
+  /** If at least this share of a payer's money came back, it was a round trip. */
   roundTripShare: 0.85,
   /** Money that passed through another wallet up to this many days before a first payment is still the seller's. */
   hopDays: 30,
   burst: {
     /** How many first-time payers of the same amount make a cohort. */
     cohort: 10,
-    /** Share of the cohort inside the window. */
+    /** The share of the cohort that must be inside the window. */
     share: 0.7,
     windowMs: 30 * 60 * 1000,
-    /** Second signs: one wallet that funded this share, or nobody who ever paid anyone else. */
+    /** The second sign: one wallet funded this share of the cohort, or nobody in it ever paid anyone else. */
     funderShare: 0.5,
   },
 } as const
@@ -24,7 +24,7 @@ export function normalizeWallet(wallet: string): string {
 }
 
 type Moment = Pick<Transfer, 'network' | 'at' | 'transaction' | 'log' | 'block'>
-/** What the exclusions read of a payment; wallets are as `normalizeWallet` writes them. */
+/** The members of a payment that the exclusions read; wallets are as `normalizeWallet` writes them. */
 type Paid = Moment & Record<'payer' | 'payee' | 'amount', string>
 
 /**
@@ -40,7 +40,7 @@ function isSurelyBefore(one: Moment, other: Moment): boolean {
   return one.transaction === other.transaction && one.log < other.log
 }
 
-/** Each payer's first payment, by wallet; among several at the same time, the choice is always the same. */
+/** Each payer's first payment, by wallet; of several at the same time, always the same one is chosen. */
 function findFirstPayments<Payment extends Paid>(
   settlements: readonly Payment[],
 ): Map<string, Payment> {
@@ -53,7 +53,7 @@ function findFirstPayments<Payment extends Paid>(
   return first
 }
 
-/** Wallets that sent a payer at least the amount of its first payment before it: anybody can send dust. */
+/** Wallets that sent a payer, before its first payment, at least the amount of that payment: less could be dust. */
 function findFunders(first: Paid, transfers: TransferIndex): Map<string, Transfer[]> {
   const received = transfers.to(first.payer).filter((transfer) => isSurelyBefore(transfer, first))
   const givers = Map.groupBy(received, ({ from }) => normalizeWallet(from))
@@ -156,13 +156,13 @@ function findReturned(
  * Bursts of first-time payers of the same amount: many wallets, one owner. Fast sales alone are not
  * proof (a launch looks like that too), so a second sign is required.
  *
- * Only the wallets of the crowded half hour are left out, or, where one wallet funded the cohort,
- * the wallets that it funded: otherwise a rival, for a few cents, could send a crowd that gets a seller's
+ * Only the wallets of the crowded half hour are left out; if one wallet funded the cohort, only
+ * those that it funded. Otherwise a rival could, for a few cents, send a crowd that gets a seller's
  * real buyers left out too.
  *
- * A cohort lies in one window: sales of earlier months must not hide that a month's buyers came at once.
+ * A cohort lies in one window: sales in earlier months must not hide that a month's buyers came at once.
  *
- * @returns every settlement of those payers in that amount.
+ * @returns every settlement in that amount by those payers
  */
 function findBursts<Payment extends Paid>(
   settlements: readonly Payment[],
@@ -198,9 +198,9 @@ function findCrowd(cohort: readonly Paid[]): Paid[] {
 }
 
 /**
- * The second sign: nobody in the cohort ever paid anyone else, or one wallet funded half of it. A
- * mint, a bridge and an exchange fill everybody's wallets: as funders they prove nothing.
- * @returns the payers that the sign speaks against
+ * The second sign: nobody in the cohort ever paid anyone else, or one wallet funded half of it.
+ * Mints, bridges and exchanges fill everybody's wallets: as funders they prove nothing.
+ * @returns the payers that this sign incriminates
  */
 function findHand(
   cohort: readonly Paid[],
@@ -224,13 +224,13 @@ function findHand(
   return new Set(hands.filter(isHalf).flatMap((hand) => hand.map(({ payer }) => payer)))
 }
 
-/** Sources of coins that are new on a chain: burnt by a bridge on another one, for example. */
+/** The sender of coins that are new on a chain, for example because a bridge burnt them on another chain. */
 const MINT = `0x${'0'.repeat(40)}`
 
 /**
  * Payers whom the seller funded before their first payment: directly, with any amount, or through one
  * wallet that then gave them at least the amount of that payment and at least half of all they had.
- * Less than half proves nothing: a rival that the seller once paid could pass it on to the seller's buyers.
+ * Less than half proves nothing: somebody that the seller once paid could pass that money on to honest buyers.
  *
  * Not found: money sent through two or more wallets, through a contract (exchanges, pools and bridges
  * pass on everybody's money), in another token, or longer ago than `WASH.hopDays`.

@@ -11,14 +11,14 @@ const KnownFactSchema = v.object({
   known: v.boolean(),
   /** Part of a sentence. */
   text: v.string(),
-  /** The day it was seen, counted or listed; absent where nobody looked. */
+  /** The day the fact was seen, counted or listed; absent if nobody looked. */
   as_of: v.optional(v.string()),
-  /** Id of the source; `service_verified` for what this directory saw itself. */
+  /** Id of the source; `service_verified` for facts that this directory saw itself. */
   source: v.optional(v.string()),
 })
 type KnownFact = v.InferOutput<typeof KnownFactSchema>
 
-/** The three questions. A question that does not arise is absent: nobody pays for a guide. */
+/** The three questions. A question that does not arise is absent: nobody pays for a kit. */
 export const KnownSchema = v.object({
   owner: KnownFactSchema,
   answers: v.optional(KnownFactSchema),
@@ -29,8 +29,8 @@ type Known = v.InferOutput<typeof KnownSchema>
 export type Sources = ReadonlyMap<string, Pick<SourceRow, 'name'>>
 
 /**
- * Who owns it, whether it answers, and whether anybody paid: each with its day and source. Every
- * page, badge and answer takes its sentence from here, so that none contradicts another.
+ * Who owns a listing, whether it answers, and whether anybody paid, each with its day and source.
+ * Every page, badge and answer takes its sentence from here, so that no two contradict each other.
  */
 export function toKnown(listing: DerivedListing, sources: Sources): Known {
   const owner = toOwner(listing, sources)
@@ -99,7 +99,7 @@ function toAnswers(listing: DerivedListing, sources: Sources): KnownFact {
   const unprobed = listing.probes.length > 0 ? 'no result of a probe' : 'not probed'
   const missing = runsLocallyOnly(facts) ? 'we have not run it' : unprobed
   if (read === undefined || read.from === 'catalog') return { known: false, text: `${missing} yet` }
-  const text = `${missing} yet, its own description was read on ${toDay(read.at)}`
+  const text = `${missing} yet, but its own description was read on ${toDay(read.at)}`
   return { known: false, text, as_of: read.at.slice(0, 10) }
 }
 
@@ -141,7 +141,7 @@ function usesOf(
 
 const SIZES: ReadonlySet<ReportedUse['what']> = new Set(['volume_usd', 'payers', 'senders'])
 
-/** Null where a call costs nothing. */
+/** Null if a call costs nothing. */
 function toPaid(listing: DerivedListing, sources: Sources): KnownFact | null {
   const { trust, facts, evidence } = listing
   const isSold = facts.pricing.model === 'per_call' && facts.pricing.max_usd > 0
@@ -150,12 +150,12 @@ function toPaid(listing: DerivedListing, sources: Sources): KnownFact | null {
     return { known: true, ...toMeasured(listing, sources) }
   if (counted !== undefined) {
     const { day, source, isTest } = counted
-    // The tester's payment is a fact; the answer to it is the listing's.
+    // The payment of a tester is a fact about payments; the answer to it is a fact about the listing.
     const tested = `one tester paid on ${toDay(day)} (${nameIn(sources)(source)})`
     return { known: true, text: isTest ? tested : counted.text, as_of: day, source }
   }
   if (!isSold) return null
-  // What it is worth, and from how many, stands among the counts of others.
+  // Sums and numbers of wallets are left out here: they stand among the counts of others.
   const bare = evidence.reported_use?.filter(({ what }) => !SIZES.has(what))
   const other = usesOf(listing, sources, bare).find(({ isOfMoney }) => isOfMoney)
   const text =
@@ -185,8 +185,8 @@ const encoder = new TextEncoder()
 const isShort = (text: string) => encoder.encode(text).length <= MAX_SHORT_BYTES
 
 /**
- * Whether anybody paid, for a row of an agent: at most 60 bytes; null where nothing is known. Of
- * several counts, the one with the most settlements, by which rows are sorted.
+ * Whether anybody paid, for a row that an agent reads: at most 60 bytes; null if nothing is known.
+ * Of several counts, the one with the most settlements, by which rows are sorted.
  */
 export function toPaidWords(listing: DerivedListing, sources: Sources): string | null {
   const { trust } = listing
@@ -201,7 +201,7 @@ export function toPaidWords(listing: DerivedListing, sources: Sources): string |
   return most?.short ?? null
 }
 
-/** The latest days of a good answer and of a counted payment, for filters. */
+/** The latest day of a good answer, and the latest day of a counted payment, for filters. */
 export function toKnownDays(listing: DerivedListing, sources: Sources) {
   const known = toKnown(listing, sources)
   const { trust } = listing
@@ -220,9 +220,9 @@ export function toKnownDays(listing: DerivedListing, sources: Sources) {
 
 /**
  * Counts by others, in words: first payments of the listing itself, then payments to a payee that
- * it shares, test purchases, and counts that say nothing about payments.
+ * it shares, then test purchases, then counts of other things than payments.
  *
- * @param used with its pricing, which payments for other things do not fit
+ * @param used has the listing's pricing: payments for other things do not fit it
  * @param nameOf the name of a source's id
  */
 export function toUseSentences(used: Used, nameOf: (source: string) => string) {
@@ -251,7 +251,7 @@ interface Figures extends Partial<Record<ReportedUse['what'], ReportedUse>> {
   name: string
   from: string
   day: string
-  /** Words around a count that is of a shared payee. */
+  /** Words around a count of payments to a shared payee. */
   about: string
   place: string
   pricing: Pricing | undefined
@@ -281,14 +281,14 @@ function toFigures(
 const [TEST, BAD_TEST, FAME] = [3, 4, 7]
 
 interface Words {
-  /** Its place among the sentences. */
+  /** The sentence's place among the others. */
   weight: number
   isPayment: boolean
   words: string
-  /** What fits a row, and what is added where there is room. */
+  /** The words that fit a row, and the words added if there is room. */
   few: string
   more?: string
-  /** This listing's own, where they are counted. */
+  /** The listing's own settlements, if they were counted. */
   settlements?: number
 }
 
@@ -300,7 +300,7 @@ const WORDINGS: readonly ((figures: Figures) => Words | null)[] = [
   toFameWords,
 ]
 
-/** Who counts settlements sees the address that they went to, and not what was bought there. */
+/** Whoever counts settlements sees the address that they went to, but not what was bought there. */
 function toSettlementWords(figures: Figures): Words | null {
   const { settlements, volume_usd, payers, name, about, place } = figures
   const mean = toOddMean(figures)
@@ -404,13 +404,13 @@ function toSentence(
     source,
     /** The last day that was counted. */
     day,
-    /** This listing's settlements; -1 where none were counted. */
+    /** This listing's settlements; -1 if none were counted. */
     settlements,
     /** Whether somebody paid for the service. */
     isPayment,
     /** Whether the payment was one tester's. */
     isTest,
-    /** Whether it is about money at all: what an address received may be anything. */
+    /** Whether the sentence is about money: what an address received may be anything. */
     isOfMoney,
     /** @example '4–20 July 2026: 1,500 calls by at least 9 payers, counted by merona' */
     text: `${toSpan(from, day)}: ${words}`,
@@ -439,7 +439,7 @@ function toSpan(from: string, to: string, length: keyof typeof MONTHS = 'long'):
   return differs === 0 ? `${first[0]}–${end}` : `${first.slice(0, differs + 1).join(' ')} – ${end}`
 }
 
-/** The outcome of the newest probe that says something about the service. */
+/** The outcome of the newest probe that reveals something about the service. */
 export function newestOutcome(probes: readonly Probe[]): Probe['outcome'] | undefined {
   const telling = probes.filter(isTelling)
   return telling.sort((a, b) => Date.parse(b.at) - Date.parse(a.at))[0]?.outcome

@@ -70,7 +70,7 @@ export const AuthViewSchema = v.object({
   name: v.optional(v.string()),
   docs: v.optional(v.string()),
   note: v.optional(v.string()),
-  /** Where to sign in, from RFC 9728 and RFC 8414; absent where it was not read. */
+  /** Where to sign in, from RFC 9728 and RFC 8414; absent if we did not read it. */
   sign_in: v.optional(SignInViewSchema),
 })
 
@@ -78,22 +78,22 @@ export const SeenCallSchema = v.object({
   at: v.string(),
   outcome: v.picklist(PROBE_OUTCOMES),
   status: v.optional(v.number()),
-  /** Price and payees in its last 402 response. */
+  /** Price and payees in the operation's last 402 response. */
   min_usd: v.optional(v.number()),
   max_usd: v.optional(v.number()),
   pay_to: v.optional(v.array(v.string())),
 })
 
-/** An operation, without the schemas that kit.json has. */
+/** One operation, without the schemas, which kit.json has. */
 export const operationLine = {
   method: v.picklist(HTTP_METHODS),
-  /** May have `{placeholders}` in its path. */
+  /** The address, which may have `{placeholders}` in its path. */
   url: v.string(),
   description: v.optional(v.string()),
   price: v.optional(OperationPriceSchema),
   offers: v.optional(v.array(OfferSchema)),
   task: v.optional(v.string()),
-  /** What a call changes; absent where no declaration, hint or method says so. */
+  /** What a call changes; absent if no declaration, hint or method shows it. */
   effect: v.optional(v.picklist(EFFECTS)),
   assumed: v.optional(v.array(v.picklist(ASSUMABLE))),
   seen: v.optional(SeenCallSchema),
@@ -159,7 +159,7 @@ export const InvokeSchema = v.variant('kind', [
   v.object({
     kind: v.literal('mcp'),
     transport: v.picklist(REMOTE_TRANSPORTS),
-    /** Has `{name}` for each of `variables`. */
+    /** The address, with `{name}` for each of `variables`. */
     url: v.string(),
     variables: v.optional(v.array(VariableViewSchema)),
   }),
@@ -204,7 +204,7 @@ const summaryEntries = {
   buy: v.picklist(BUY),
 }
 
-/** A summary before it is put into an answer: `relevance` and `links.go`, which depend on the search, are missing. */
+/** A summary before it is put into an answer: it lacks `relevance` and `links.go`, which depend on the search. */
 export const PreparedSummarySchema = v.object({ ...summaryEntries, links: v.object(linksEntries) })
 
 /** spec: Listing summary, the element of `results`. */
@@ -265,33 +265,33 @@ export const ListingViewSchema = v.object({
     v.object({
       source: v.string(),
       ref: v.string(),
-      /** The facts taken verbatim from this source; people wrote all others. Absent where there are none. */
+      /** The facts taken verbatim from this source; people wrote all others. Absent if there are none. */
       says: v.optional(v.array(v.string())),
-      /** When its tools or skills were read. */
+      /** When the listing's tools or skills were read. */
       at: v.optional(v.string()),
     }),
   ),
   pricing: PricingSchema,
   status: v.picklist(STATUSES),
   first_party: v.boolean(),
-  /** Path of the brand's mark, an SVG of one colour; absent where we know none. */
+  /** Path of the brand's mark, an SVG of one colour; absent if we know none. */
   mark: v.optional(v.string()),
   discovery: v.optional(DiscoverySchema),
   trust: TrustSchema,
-  /** Some names start with the measured provider's id; `{}` without any measurement. */
+  /** Some names start with the id of the provider that measured; `{}` without any measurement. */
   signals: v.record(v.string(), v.union([v.string(), v.number(), v.boolean()])),
   /** Figures that others published, with source and day; never in the score. */
   reported_use: v.optional(v.array(ReportedUseSchema)),
-  /** Who owns it, whether it answers, and whether anybody paid. */
+  /** Who owns the listing, whether it answers, and whether anybody paid. */
   known: KnownSchema,
   origin: v.string(),
   attribution: v.array(v.string()),
   badges: v.array(v.picklist(BADGES)),
-  /** Deliveries for payments that count, in 30 days; absent where unknown. Never in the score. */
+  /** Deliveries for payments that count, in 30 days; absent if unknown. They are never in the score. */
   delivered: v.optional(DeliveredSchema),
   tiers: TiersSchema,
   invoke: v.array(InvokeSchema),
-  /** Digest of what a caller relies on; changes exactly when any of that changes. */
+  /** Digest of what a caller relies on; it changes exactly when any of these facts changes. */
   digest: v.string(),
   cost: v.picklist(COSTS),
   auth: AuthViewSchema,
@@ -299,13 +299,13 @@ export const ListingViewSchema = v.object({
   tools: v.array(ToolLineSchema),
   skills: v.array(SkillLineSchema),
   notices: v.array(NoticeSchema),
-  /** Tools, prices and payees before and after, newest first; absent where none changed. */
+  /** Tools, prices and payees before and after a change, newest first; absent if none changed. */
   drift: v.optional(v.array(DriftSchema)),
-  /** The result of the last run of its package in our sandbox; absent where it was not run. */
+  /** The result of the last run of the package in our sandbox; absent if it was not run. */
   package_run: v.optional(PackageRunSchema),
   registry_name: v.optional(v.string()),
   version: v.optional(v.string()),
-  /** Facts that are too old, with their day; absent where there are none. */
+  /** Facts that are too old, with their day; absent if there are none. */
   past: v.optional(PastFactsSchema),
   buy: v.picklist(BUY),
   page: v.string(),
@@ -329,10 +329,10 @@ interface ListingViewContext {
   stated?: ReadonlyMap<string, readonly Stated[]>
 }
 
-/** The facts of a listing that come from one catalogue. */
+/** A listing's facts from one catalogue. */
 export interface Stated {
   source: string
-  /** Facts of the listing taken verbatim from the catalogue, and when they were read. */
+  /** Names of facts taken verbatim from the catalogue, and when they were read. */
   says?: readonly string[] | undefined
   at?: string | undefined
 }
@@ -379,7 +379,7 @@ export function toListingView(
   }
 }
 
-/** How the service is called. */
+/** The members that show how to call the service. */
 function toCallableView({ facts, surface, notices, evidence }: DerivedListing) {
   const { registry_name, version } = facts
   return {
@@ -424,7 +424,7 @@ export function toSignalsView(
   return Object.fromEntries(entries)
 }
 
-/** The facts that a listing has from a source. */
+/** A source's facts about the listing. */
 function toSourceWords(words: readonly Stated[] = [], source: string) {
   const part = words.find((each) => each.source === source && each.says !== undefined)
   if (part === undefined) return {}
@@ -432,7 +432,7 @@ function toSourceWords(words: readonly Stated[] = [], source: string) {
   return { says: [...says], ...(at !== undefined && { at }) }
 }
 
-/** The members of a listing's view that lists print; of its trust, those in a summary. */
+/** The members of a listing's view that lists print; its trust has only the members of a summary. */
 export type ListingBrief = Omit<ReturnType<typeof toListingBrief>, 'mark'> &
   Pick<ListingView, 'mark'>
 
@@ -449,7 +449,7 @@ export function toListingBrief(listing: DerivedListing, sources: Sources) {
     page: pagePath(id),
     trust: toTrustSummary(trust),
     auth: { type: facts.auth.type },
-    // Who was seen to pay, in a few words; absent where nothing is known.
+    // Who was seen to pay, in a few words; absent if nothing is known.
     ...(paid !== null && { paid }),
     ...present({ warning }),
   }
@@ -462,16 +462,16 @@ export interface BadgeView {
   tone: BadgeTone
 }
 
-/** White 11 px letters on each of these have a contrast of at least 4.5:1. */
+/** Backgrounds of white 11 px letters, with a contrast of at least 4.5:1. */
 export const BADGE_COLORS = {
-  /** Earned. */
+  /** Something the listing earned. */
   accent: '1d6b49',
   /** The highest tier. */
   strong: '14492f',
-  /** A plain fact, or earned from few buyers. */
+  /** A plain fact, or something earned from few buyers. */
   neutral: '4f6257',
   money: '2457a6',
-  /** Something expected is missing. */
+  /** Something expected that is missing. */
   missing: '7a5210',
 } as const
 type BadgeTone = keyof typeof BADGE_COLORS
@@ -479,7 +479,7 @@ type BadgeTone = keyof typeof BADGE_COLORS
 type BadgeSubject = Pick<ListingView, 'tiers' | 'trust' | 'first_party' | 'pricing'>
 
 /**
- * A listing's highest achievement in a few words, a score only with its buyers. Without an
+ * A listing's highest achievement in a few words, with a score only beside its buyers. Without an
  * achievement its price, or else only that it is listed: missing evidence is not a fault.
  * @example toBadgeView(listing, 'Acme') → { label: 'Acme', message: 'Trusted · trust 62, 12 vouched
  *   buyers', tone: 'strong' }

@@ -64,7 +64,7 @@ const WebUrlSchema = v.pipe(v.string(), v.regex(/^https?:\/\//))
 
 /** `GET /api/v1/sources`: where data comes from and the decisions about its terms. */
 export const SourcesSchema = v.object({
-  // Our own row has the address at which this directory is served.
+  // Our own row has this directory's own address.
   sources: v.array(v.object({ ...SourceRowSchema.entries, url: WebUrlSchema, listings: count })),
 })
 export type SourcesView = v.InferOutput<typeof SourcesSchema>
@@ -97,7 +97,7 @@ export function toBusinessModelView(site: SiteTexts): BusinessModelView {
   }
 }
 
-/** `GET /api/v1/roadmap`: texts from the table, status from the routes. */
+/** `GET /api/v1/roadmap`: texts from the table, each with its status from the routes. */
 export const RoadmapSchema = v.object({
   features: v.array(
     v.object({
@@ -115,7 +115,7 @@ export function toRoadmapView(rows: readonly RoadmapRow[]): RoadmapView {
   return { features: rows.map((row) => ({ ...row, status: statusOf(row.endpoint) })) }
 }
 
-/** True when the route table has this `METHOD /path`, or it is the `GET` of an existing page. */
+/** Whether the route table has this `METHOD /path`, or it is the `GET` of an existing page. */
 export function isKnownEndpoint(endpoint: string): boolean {
   return statusOf(endpoint) !== 'planned'
 }
@@ -138,7 +138,7 @@ function toTemplate(path: string): string {
   return path.replace(/:\w+|<\w+>|\{\w+\}/g, '*')
 }
 
-/** A median of fewer prices says nothing about a market. */
+/** The fewest prices for a median: with fewer it shows nothing about a market. */
 const MIN_PRICES = 5
 
 /** `GET /api/v1/market/reports`: the free preview; the paid tier is a stub. */
@@ -154,7 +154,7 @@ export const MarketReportsSchema = v.object({
     ),
     measurements: described(
       v.array(MarketSeriesSchema),
-      'What others measured of the whole market and published, each with its source.',
+      'What others measured about the whole market and published, each with its source.',
     ),
     paid_listings: described(v.number(), 'Listings that name a payment rail.'),
     priced_listings: described(v.number(), 'Paid listings whose lowest price is known.'),
@@ -218,7 +218,7 @@ function medianPrices(paid: readonly DerivedListing[]) {
     }))
 }
 
-/** For an even number the middle of the two middle prices, without rounding errors of binary fractions. */
+/** The middle price; of an even number, the mean of the two middle prices, without errors of binary fractions. */
 function medianOf(prices: readonly number[]): number {
   const sorted = prices.toSorted((a, b) => a - b)
   const place = (sorted.length - 1) / 2
@@ -232,7 +232,7 @@ const DumpFileSchema = v.object({ url: v.string(), bytes: count, sha256: v.strin
 const dumpEntries = { ndjson: DumpFileSchema, gz: DumpFileSchema }
 export type DumpFacts = v.InferOutput<v.ObjectSchema<typeof dumpEntries, undefined>>
 
-/** Days of the source rows of a listing, and of the rows with prices. */
+/** Days of a listing's source rows, and of the rows with prices. */
 export interface RowDays {
   seeds: readonly string[]
   prices: readonly string[]
@@ -251,7 +251,7 @@ export const StatsSchema = v.object({
     relayable: count,
     with_trust: count,
   }),
-  /** For each kind, how many listings have something, out of those that could. */
+  /** For each kind, how many listings have a quality, out of those that could have it. */
   quality: v.array(
     v.object({
       kind: v.picklist(KINDS),
@@ -273,7 +273,7 @@ export const StatsSchema = v.object({
   }),
   /** The payments behind the scores. */
   trust_ledger: TrustLedgerSchema,
-  /** Date of the newest fact in the content; the build's own time would change the bytes. */
+  /** Date of the newest fact in the content; the time of the build would change the bytes of every build. */
   updated: v.string(),
   ...AgesSchema.entries,
 })
@@ -369,13 +369,13 @@ function countBy(
 type Judged = Pick<DerivedListing, 'facts' | 'evidence' | 'surface'>
 type Judge = (listing: Judged) => boolean
 
-/** Ways of access for which a listing must document where to get the credential. */
+/** Kinds of access for which a listing must document where to get the credential. */
 const NEEDS_DOCS = new Set(['api_key', 'bearer', 'oauth', 'other'])
 
 const isHttp: Judge = ({ facts }) => facts.kind === 'http_api'
 const hasOperations: Judge = ({ surface }) => surface.operations.length > 0
 
-/** What a listing may have, and for which listings that is counted; in the order in which people look for it. */
+/** What a listing may have, and which listings are counted for it; in the order in which people look for it. */
 const QUALITIES: readonly (readonly [name: string, concerns: Judge, has: Judge])[] = [
   ['price', isHttp, ({ facts }) => facts.pricing.model !== 'unknown'],
   [
@@ -389,13 +389,13 @@ const QUALITIES: readonly (readonly [name: string, concerns: Judge, has: Judge])
     isHttp,
     (listing) => hasOperations(listing) && listing.surface.operations.every(isDescribed),
   ],
-  // Nothing about its operations is assumed.
+  // No fact about the listing's operations is a guess.
   [
     'no_guess',
     (listing) => isHttp(listing) && hasOperations(listing),
     ({ surface }) => surface.operations.every(({ assumed = [] }) => assumed.length === 0),
   ],
-  // Each of its operations describes its answer.
+  // Each of the listing's operations describes its answer.
   [
     'response',
     (listing) => isHttp(listing) && hasOperations(listing),

@@ -26,9 +26,9 @@ export const ClaimCheckResultSchema = v.object({
   method: v.picklist(CLAIM_METHODS),
   checked_at: v.string(),
   expected: v.string(),
-  /** Exactly what was seen; null when nothing was. */
+  /** Exactly what the check saw; null if it saw nothing. */
   observed: v.nullable(v.string()),
-  /** Reason code; null when verified. */
+  /** Code of the reason; null when verified. */
   reason: v.nullable(v.string()),
   /** What to do now, in plain words. */
   next: v.string(),
@@ -66,7 +66,7 @@ export const ClaimStartedSchema = v.object({
   instructions: v.object({
     method: v.picklist(CLAIM_METHODS),
     steps: v.array(v.string()),
-    /** The same steps, with texts to paste or run separate from the words. */
+    /** The same steps, with texts to paste or run apart from the words. */
     guide: v.array(v.object({ text: v.string(), code: v.optional(v.string()) })),
     url: v.optional(v.string()),
     record: v.optional(v.string()),
@@ -98,7 +98,7 @@ export const OptOutSchema = v.object({
   effective: v.literal('next_build'),
 })
 
-/** The relay's record of an answer to a payment, shown only to the seller. */
+/** The relay's record of a paid call's answer, shown only to the seller. */
 export const SeenDeliverySchema = v.object({
   ...v.omit(ReceiptSchema, ['listing_id', 'request', 'answer']).entries,
   /** Method and address of the operation. */
@@ -130,16 +130,16 @@ export const AnalyticsSchema = v.object({
 })
 export type Analytics = v.InferOutput<typeof AnalyticsSchema>
 
-/** A payout of an owned listing that is known in the current release, or proved. */
+/** A payout of an owned listing that the current release has, or that was proved. */
 const KnownPayoutSchema = v.object({
   listing_id: v.string(),
   /** CAIP-10. */
   payout: v.string(),
-  /** Whether the published listing names it. */
+  /** Whether the published listing names this payout. */
   published: v.boolean(),
   /** Whether payments to it have counted for the listing since the last build. */
   counts: v.boolean(),
-  /** When its wallet signed our text; absent until then. */
+  /** When the payout's wallet signed our text; absent until then. */
   proven_at: v.optional(v.string()),
 })
 export type KnownPayout = v.InferOutput<typeof KnownPayoutSchema>
@@ -153,17 +153,17 @@ export const MailsBodySchema = v.strictObject({
   ),
 })
 
-/** The owner's removal of a listing: since when, and whether a build has carried it out. */
+/** The owner's removal of a listing: when it was requested, and whether a build has carried it out. */
 const RemovalSchema = v.object({
   since: v.string(),
   effective: v.picklist(['next_build', 'now']),
-  /** The listing that replaces it, where its owner named one. */
+  /** The listing that replaces it, if its owner named one. */
   moved_to: v.optional(v.string()),
 })
 
 const OwnClaimSchema = v.object({
   ...ClaimSchema.entries,
-  /** Null where the listing stays; its owner cancels a removal by opt-out with `removed: false`. */
+  /** Null if the listing stays; its owner cancels a removal by opt-out with `removed: false`. */
   removal: v.nullable(RemovalSchema),
 })
 export type OwnClaim = v.InferOutput<typeof OwnClaimSchema>
@@ -179,7 +179,7 @@ export const MeSchema = v.object({
 })
 export type Me = v.InferOutput<typeof MeSchema>
 
-/** Limit of a payout proof. */
+/** The longest signature of a payout proof. */
 const MAX_SIGNATURE_LENGTH = 8192
 
 const target = {
@@ -189,7 +189,7 @@ const target = {
 
 export const PayoutBodySchema = v.strictObject(target)
 export const PayoutChallengeSchema = v.object({
-  /** Sign exactly this text with the payout's wallet; it works once, for 15 minutes. */
+  /** The text to sign with the payout's wallet, exactly as it is; it works once, for 15 minutes. */
   challenge: v.string(),
 })
 
@@ -213,7 +213,7 @@ export type PayoutState = v.InferOutput<typeof PayoutStateSchema>
 export const PayoutCheckedSchema = v.object({
   verified: v.boolean(),
   expected: v.string(),
-  /** What was seen; null when there was nothing to compare. */
+  /** What was seen; null if there was nothing to compare. */
   observed: v.nullable(v.string()),
   payout: PayoutStateSchema,
 })
@@ -230,7 +230,7 @@ interface Left {
 /** The page that requests and redeems a sign-in link. */
 export interface SignInPage {
   answer: { kind: 'empty' } | { kind: 'sent'; email: string } | Left | Refused
-  /** Token of the mailed link; empty where no link was opened. */
+  /** Token of the mailed link; empty if no link was opened. */
   token: string
   /** What the visitor came for, as a query: a `listing`, and the `domain` whose listings they looked at. */
   wanted: string
@@ -239,10 +239,10 @@ export interface SignInPage {
 /** The numbers of one owned listing. */
 export type ListingNumbers = Analytics['basic']['listings'][number]
 
-/** A way to prove a claim that a listing accepts. */
+/** A way to prove a claim that the listing's host allows. */
 export interface ClaimWay {
   method: ClaimMethod
-  /** The domain of mail addresses that prove it, where the seller's address is at another domain. */
+  /** The domain of mail addresses that prove the claim, if the seller's address is at another domain. */
   needs?: string
 }
 
@@ -250,7 +250,7 @@ export interface ClaimWay {
 export interface ClaimCard {
   claim: ClaimView
   ways: readonly ClaimWay[]
-  /** Its listing's name, or its last name if the listing is gone; else its id. */
+  /** The listing's name, or its last name if the listing is gone; else its id. */
   name: string
   /** Null when the listing is not in the directory, for example after a removal. */
   view: ListingView | null
@@ -276,10 +276,10 @@ export interface Outcome {
   checked?: PayoutChecked
 }
 
-/** Listings on a host that somebody typed, or that their mail comes from. */
+/** Listings on a host that somebody typed, or from which their mail comes. */
 export interface Found {
   domain: string
-  /** True for a host where many publish: only the full address of a repository finds its listings. */
+  /** True for a host on which many publish: only the full address of a repository finds its listings. */
   isShared: boolean
   listings: readonly Pick<LiveListing, 'id' | 'name' | 'kind' | 'status'>[]
 }
@@ -305,13 +305,13 @@ type Wanted = Pick<LiveListing, 'name' | 'url'> & Partial<Pick<LiveListing, 'sta
 
 interface SignedOut {
   kind: 'signed_out'
-  /** Id of what they want to claim, empty for none; `wanted` is its listing, where there is one. */
+  /** Id of the listing they want to claim, empty for none; `wanted` is that listing, if there is one. */
   listing: string
   wanted?: Wanted
 }
 
 export interface DashboardPage {
-  /** Null where nobody named a host. */
+  /** Null if nobody named a host. */
   found?: Found | null
   answer: SignedInPage | SignedOut | Left | Refused
 }

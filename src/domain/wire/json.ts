@@ -1,4 +1,4 @@
-/** Deepest nesting that is read: recursion runs out of stack only far beyond it. */
+/** Deepest nesting that is read; recursion would run out of stack only far deeper. */
 export const MOST_NESTED = 200
 
 /** Undefined for text that is not JSON or is nested too deeply: a schema checks the rest. */
@@ -10,7 +10,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Most texts have too few brackets to be deep, and this check takes a tenth of the time of counting bytes. */
+/** Most texts have too few brackets to be deep; this check takes a tenth of the time that counting bytes takes. */
 function isShallow(text: string): boolean {
   let left = MOST_NESTED
   for (const bracket of ['{', '['])
@@ -40,9 +40,9 @@ interface JsonMeasure {
 }
 
 /**
- * Counts on the bytes, as they arrive and before parsing. Brackets and commas inside strings don't
- * count. Counting ends where a count exceeds its limit: a megabyte of brackets is not worth reading
- * to its end.
+ * Counts on the bytes, as they arrive and before parsing. Brackets and commas inside strings are
+ * ignored. Counting ends once a count exceeds its limit: nobody needs to read a megabyte of
+ * brackets to its end.
  *
  * @example '[{"a":"]"},{}]' has the shape { depth: 2, values: 5, items: 2 }
  */
@@ -96,24 +96,24 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value where it is an object; else an object without members. */
+/** The value if it is an object; else an object without members. */
 export function objectOf(value: unknown): Record<string, unknown> {
   return isJsonObject(value) ? value : {}
 }
 
-/** The value where it is a list; else an empty list. */
+/** The value if it is a list; else an empty list. */
 export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** An object's own member; undefined where the value is not an object. */
+/** An object's own member; undefined if the value is not an object. */
 export function memberOf(value: unknown, name: string): unknown {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
 /**
- * RFC 8785: members by their UTF-16 units, no spaces, numbers as JavaScript writes them. Written out,
- * not sorted into an object, since an object puts keys that look like numbers first.
+ * RFC 8785: members by their UTF-16 units, no spaces, numbers as JavaScript writes them. The text
+ * is written directly, since an object would put keys that look like numbers first.
  * @example toCanonicalJson({ b: 1, 10: 2, 9: [null] }) → '{"10":2,"9":[null],"b":1}'
  */
 export function toCanonicalJson(value: unknown): string {
@@ -129,7 +129,7 @@ export function toCanonicalJson(value: unknown): string {
 }
 
 /**
- * The largest of any number of values. `Math.max(...values)` overflows the stack at some 120,000.
+ * The largest of any number of values. `Math.max(...values)` overflows the stack at some 120,000 values.
  * @param least result for no values, and the minimum of any result
  */
 export function largestOf(values: Iterable<number>, least = Number.NEGATIVE_INFINITY): number {
@@ -151,17 +151,17 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : 1
 }
 
-/** The first item of each name, in the items' order. */
+/** The first item with each name, in the items' order. */
 export function eachOnce<Item>(items: readonly Item[], nameOf: (item: Item) => string): Item[] {
   return [...Map.groupBy(items, nameOf).values()].flatMap(([first]) => first ?? [])
 }
 
-/** Longest payment header that is read: as much as the relay passes. */
+/** Longest payment header that is read: the relay passes no longer one. */
 export const MOST_HEADER = 128 * 1024
 
 /**
  * @param maxLength of the encoded text, in characters; longer texts are not decoded
- * @returns undefined for what is not JSON in base64 or base64url
+ * @returns undefined if the text is not JSON in base64 or base64url
  */
 export function parseBase64Json(text: string | undefined, maxLength = MOST_HEADER): unknown {
   if (text === undefined || text.length > maxLength) return undefined
@@ -174,7 +174,7 @@ export function parseBase64Json(text: string | undefined, maxLength = MOST_HEADE
 
 const decoder = new TextDecoder()
 
-/** @throws for what is neither base64 nor base64url */
+/** @throws if the text is neither base64 nor base64url */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text.trim().replaceAll('-', '+').replaceAll('_', '/'))
   const bytes = new Uint8Array(binary.length)

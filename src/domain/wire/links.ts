@@ -5,7 +5,7 @@ export const listingPath = (id: string) => `/api/v1/listings/${id}`
 
 export const kitPath = (id: string) => `/api/v1/listings/${id}/kit.json`
 
-/** The drawing of a brand, one colour; its path has the id `m`. */
+/** The address of a brand's drawing in one colour; its path has the id `m`. */
 export const markPath = (mark: string) => `/marks/${mark}.svg`
 
 export const pagePath = (id: string) => `/listing/${id}`
@@ -17,14 +17,14 @@ export const badgeDataPath = (id: string) => `/badge/${id}.json`
 
 export const receiptPath = (id: string) => `/api/v1/receipts/${id}`
 
-/** Every path below it belongs to the relay, including the seller's own path. */
+/** Every path that begins with this belongs to the relay, including the seller's own path in it. */
 export const CALL_PREFIX = '/api/v1/call/'
 
 export const callPath = (id: string) => `${CALL_PREFIX}${id}`
 
 export const comparePath = (slug: string) => `/compare/${slug}`
 
-/** A page that compares chosen listings; a function answers it. */
+/** The page that compares chosen listings; a function answers it. */
 export const toComparisonPath = (ids: readonly string[]) => `/compare?ids=${ids.join(',')}`
 
 /** Images for link previews: a function draws a listing's, the build draws those of lists. */
@@ -41,7 +41,7 @@ export const categoryPath = (id: string) => `/category/${id}`
 /** The file in the repository with the content of a listing's page. */
 export const contentFileOf = (id: string) => `content/listings/${id.replace('.', '/')}.md`
 
-/** @param template `edit` of the site table; `{file}` stands for the path in the repository */
+/** @param template `edit` of the site table; `{file}` is the place of the path in the repository */
 export function toEditUrl(template: string, id: string): string {
   return template.replace('{file}', () => contentFileOf(id))
 }
@@ -50,7 +50,7 @@ export function goPath(id: string, src: ClickSource): string {
   return `/go/${id}?src=${src}`
 }
 
-/** Pixels of a drawing for links: the size that link previews expect. */
+/** Size in pixels of a drawing for link previews, as they expect it. */
 export const CARD_WIDTH = 1200
 
 export const CARD_HEIGHT = 630

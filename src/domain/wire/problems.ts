@@ -1,4 +1,4 @@
-/** One table for the formatter, the pages at `/problems/<code>`, whose text is `help`, and OpenAPI. */
+/** One table for the formatter, for OpenAPI, and for the pages at `/problems/<code>`, which print `help`. */
 export const PROBLEMS = {
   'invalid-parameter': {
     status: 400,
@@ -53,7 +53,7 @@ export const PROBLEMS = {
   'listing-gone': {
     status: 410,
     title: 'This listing is gone',
-    help: 'This listing was removed. `reason` says why, `replaced_by` names its successor, if it has one. With `moved_to` it is listed under that id, on another host: call it there once you have looked at it.',
+    help: 'This listing was removed. `reason` says why, `replaced_by` names its successor, if it has one. If `moved_to` is present, the service is listed under that id, on another host: look at that listing before you call it.',
   },
   'claim-not-found': {
     status: 404,
@@ -63,7 +63,7 @@ export const PROBLEMS = {
   'receipt-not-found': {
     status: 404,
     title: 'No such receipt',
-    help: 'A receipt is there a moment after its call ended: ask again in a second. Where the answer named no transaction, it comes once the payment was found on its chain, within the hour. Calls that the caller left, calls that nobody paid for, and calls beyond the number that is judged have none.',
+    help: 'A receipt appears a moment after its call ended: ask again in a second. If the answer named no transaction, the receipt appears once the payment is found on its chain, within the hour. Calls that the caller left, calls that nobody paid for, and calls beyond the number that is judged have none.',
   },
   'method-not-allowed': {
     status: 405,
@@ -72,7 +72,7 @@ export const PROBLEMS = {
   },
   changed: {
     status: 409,
-    title: 'It is not what you expected',
+    title: 'The listing is not what you expected',
     help: 'What the call expected of the listing (`Call-Expect`) has changed. `changed` names each difference, with what was expected and what was found. No payment was passed on.',
   },
   'payload-too-large': {
@@ -133,7 +133,7 @@ export const PROBLEMS = {
   'reports-full': {
     status: 503,
     title: 'The queue of reports is full',
-    help: 'Too many reports wait for review, in total or about this. Try again after `Retry-After`.',
+    help: 'Too many reports wait for review, in total or about this service. Try again after `Retry-After`.',
   },
   'mail-unavailable': {
     status: 503,
@@ -170,18 +170,18 @@ export function isProblemCode(text: string): text is ProblemCode {
   return Object.hasOwn(PROBLEMS, text)
 }
 
-/** An error the operator can fix. A command prints only its message, without a stack. */
+/** An error that the operator can fix. A command prints only its message, without a stack. */
 export class OperatorError extends Error {
   override name = 'OperatorError'
 }
 
-/** The code that Node, undici or a database gives an error; empty where it has none. */
+/** The code that Node, undici or a database gives an error; empty if it gives none. */
 export function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : ''
 }
 
-/** Why a submission is refused: the same words for programs and for people. */
+/** Why a submission is refused, in the same words for programs and for people. */
 export interface Refused {
   kind: 'refused'
   code: ProblemCode

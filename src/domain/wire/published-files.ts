@@ -10,7 +10,7 @@ interface StaticFile {
   digest: string
 }
 
-/** Whether a file is the compressed copy of another: a build makes the copies that are downloaded compressed. */
+/** Whether a file is a compressed copy that the build itself makes, because it is downloaded as such. */
 export function isDumpCopy(file: string): boolean {
   return file.endsWith('.ndjson.gz')
 }
@@ -20,7 +20,7 @@ export function toUrlPath(file: string): string {
   return `/${file.replace(/(?:^|\/)index\.(?:html|json)$/, '')}`
 }
 
-/** Types of the files a release holds, by extension. The last match of a dotted name counts. */
+/** Types of the files in a release, by extension. Of a name with several dots, the last matching part counts. */
 const TYPES: Record<string, string> = {
   html: 'text/html; charset=utf-8',
   json: 'application/json',
@@ -45,7 +45,7 @@ const TYPES: Record<string, string> = {
 const COMPRESSIBLE =
   /^(?:text\/|application\/(?:json|yaml|ai-catalog\+json|linkset\+json|mcp-server-card\+json|xml|atom\+xml|manifest\+json|wasm)|image\/svg\+xml)/
 
-/** Documents whose address has no extension, or whose protocol requires its own type. */
+/** Types of documents whose address has no extension, or whose protocol requires a type of its own. */
 const TYPES_BY_PATH: Record<string, string> = {
   '.well-known/ai-catalog.json': 'application/ai-catalog+json',
   '.well-known/api-catalog':
@@ -73,7 +73,7 @@ export function isCopied(type: string, size: number): boolean {
   return size >= MIN_COMPRESSED_BYTES && COMPRESSIBLE.test(type)
 }
 
-/** Pages have no inline script, style or handler; Pagefind's index reader is WebAssembly. */
+/** What a page may load: it has no inline script, style or handler; Pagefind's index reader is WebAssembly. */
 export const PAGE_CSP = [
   "default-src 'none'",
   "script-src 'self' 'wasm-unsafe-eval'",
@@ -116,17 +116,17 @@ const DATA_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 }
 
-/** Two years, as preload lists require. Not for subdomains: they may not be ours. */
+/** Two years, as preload lists require. Subdomains are left out: they may not be ours. */
 const HSTS = 'max-age=63072000'
 
-/** Headers of everything we answer: once reached by https, never again without it (RFC 6797). */
+/** Headers of all our answers: a browser that reached us by https never leaves it again (RFC 6797). */
 export function toTransportHeaders(baseUrl: string): Readonly<Record<string, string>> {
   return baseUrl.startsWith('https:') ? { 'strict-transport-security': HSTS } : {}
 }
 
 const API_CATALOG = '</.well-known/api-catalog>; rel="api-catalog"'
 
-/** Where a machine at the front page goes next (RFC 9727 §3, RFC 8631). */
+/** Links at the front page to where a machine goes next (RFC 9727 §3, RFC 8631). */
 const HOME_LINK = [
   API_CATALOG,
   '</openapi.json>; rel="service-desc"; type="application/json"',
@@ -159,7 +159,7 @@ export function fileHeaders({ file, type }: TypedFile): Record<string, string> {
   }
 }
 
-/** A page with a Markdown variant links to it, and varies by `Accept`. */
+/** Headers of a page with a Markdown variant: it links to that, and varies by `Accept`. */
 function markdownHeaders(path: string): Record<string, string> {
   const markdown = markdownPathOf(path)
   if (markdown === null) return {}

@@ -4,11 +4,11 @@ import type { HttpMethod } from './vocabulary.ts'
 interface Route {
   methods: readonly HttpMethod[]
   path: string
-  /** `static` is answered by a file of the release, `live` by a function, `stub` by 501. */
+  /** `static`: a file of the release answers; `live`: a function; `stub`: the answer is 501. */
   answer: 'static' | 'live' | 'stub'
-  /** Needs the store: without it the answer is 503 `store-unavailable`. */
+  /** Set if the endpoint needs the store: without the store the answer is 503 `store-unavailable`. */
   needs?: 'store'
-  /** Answered without a token where the directory is closed. */
+  /** Set if a closed directory answers this endpoint even without a token. */
   isOpen?: true
 }
 
@@ -60,7 +60,7 @@ export const ROUTES = {
   receipt_day: file('/api/v1/receipts/:day.txt'),
   receipt: stored('/api/v1/receipts/:receipt_id'),
   receipt_keys: stored('/.well-known/receipt-keys.json'),
-  // A seller's firewall fetches these keys, and has no token.
+  // A seller's firewall fetches these keys, and has no token of this directory.
   probe_keys: { ...stored('/.well-known/http-message-signatures-directory'), isOpen: true },
   sponsored: stub('/api/v1/sponsored'),
   seller_verify: stub('/api/v1/sellers/verify', 'POST'),

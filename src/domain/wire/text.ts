@@ -1,18 +1,18 @@
 /**
- * The rules for cutting texts: `cutText` cuts at a word's end, `cutLine` does so in the first line,
- * `cutAt` cuts anywhere, for short quotes.
+ * The rules for cutting texts: `cutText` cuts at the end of a word, `cutLine` does the same in the
+ * first line, and `cutAt`, for short quotes, cuts anywhere.
  */
 const ELLIPSIS = '…'
 
-/** A cut at a space must keep at least this share of the room, or the word itself is cut. */
+/** A cut at a space must keep at least this share of the room; otherwise the cut goes through a word. */
 const LEAST_KEPT = 0.6
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /**
  * @param maxLength in UTF-16 units, including the ellipsis
- * @returns the text, or its beginning up to a word's end with an ellipsis; never half a character,
- *   emoji sequence or accented letter.
+ * @returns the text, or its beginning up to the end of a word, with an ellipsis; never half a
+ * character, emoji sequence or accented letter
  * @example cutText('one two three', 9) → 'one two…'
  */
 export function cutText(text: string, maxLength: number): string {
@@ -25,7 +25,7 @@ export function cutText(text: string, maxLength: number): string {
   return kept.replace(/[\s.,;:!?–—-]+$/, '') + ELLIPSIS
 }
 
-/** Null where a percent sign encodes nothing. */
+/** Null if a percent sign encodes nothing. */
 export function decodePercents(text: string): string | null {
   try {
     return decodeURIComponent(text)
@@ -45,7 +45,7 @@ export function cutAt(text: string, most: number): string {
 }
 
 function wholeCharacters(text: string, room: number): string {
-  // In ASCII every unit is a character.
+  // In ASCII every unit is one character.
   if (/^[ -~]*$/.test(text.slice(0, room + 1))) return text.slice(0, room)
   let end = 0
   // Segments only the part that may be kept: the rest of a long text is not read.
@@ -56,13 +56,13 @@ function wholeCharacters(text: string, room: number): string {
   return text.slice(0, end)
 }
 
-/** Longest name that is compared; keys of a schema are shorter. */
+/** Longest name that is compared; keys of a schema are shorter than this. */
 const MAX_LENGTH = 60
 
-/** How many letters may be wrong where the start is wrong too. */
+/** How many letters may be wrong if the first letters are wrong too. */
 const MAX_EDITS = 3
 
-/** Common initial letters that mean the same word: `price` and `pricing`. */
+/** The fewest initial letters in common that show the same word, as in `price` and `pricing`. */
 const MIN_START = 3
 
 /**
@@ -87,7 +87,7 @@ export function findNearestName(name: string, known: readonly string[]): string 
   return best
 }
 
-/** The name itself and the longer words in it: `wether` means `geo_weather`. */
+/** The name itself, and words inside it that are long enough: `wether` means `geo_weather`. */
 function wordsOf(name: string): string[] {
   const whole = name.toLowerCase()
   return [whole, ...whole.split('_').filter((word) => word !== whole && word.length > MIN_START)]
@@ -128,7 +128,7 @@ export function toOperationKey({ method, url }: { method: string; url: string })
   return `${method} ${url}`
 }
 
-/** Whether an endpoint is at an operation's address, whose path may have `{placeholders}`. */
+/** Whether an endpoint is at an operation's address. The path of that address may have `{placeholders}`. */
 export function isAtAddress(template: string, endpoint: string): boolean {
   const path = (url: string) => url.replace(/^https?:\/\/[^/?#]+/, '').replace(/[?#].*$/, '') || '/'
   const [own, requested] = [path(template).split('/'), path(endpoint).split('/')]

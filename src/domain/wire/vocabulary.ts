@@ -1,4 +1,4 @@
-/** The only place of closed lists: schemas, switches, OpenAPI and pages derive from them. */
+/** All closed lists: schemas, switches, OpenAPI and pages derive from these. */
 
 export const KINDS = ['kit', 'http_api', 'mcp_server', 'a2a_agent'] as const
 export type Kind = (typeof KINDS)[number]
@@ -20,12 +20,12 @@ export type Rail = (typeof RAILS)[number]
 export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type HttpMethod = (typeof HTTP_METHODS)[number]
 
-/** `sse`, `pypi` and `nuget` are superset values: real servers use them (README, Choices). */
+/** `sse`, `pypi` and `nuget` are additions to the specification: real servers use them (README, Choices). */
 export const REMOTE_TRANSPORTS = ['streamable-http', 'sse'] as const
 export const PACKAGE_TRANSPORTS = ['stdio', 'streamable-http', 'sse'] as const
 export const PACKAGE_REGISTRIES = ['npm', 'oci', 'mcpb', 'pypi', 'nuget'] as const
 
-/** In addition to `pricing`, whose values are the specification's: the cost of access. */
+/** The cost of access. It is a field beside `pricing`, which only has the specification's values. */
 export const COSTS = ['free', 'freemium', 'paid', 'unknown'] as const
 
 export const AUTH_TYPES = [
@@ -40,7 +40,7 @@ export const AUTH_TYPES = [
 
 export const PRICE_UNITS = ['call', 'token', 'minute', 'mb', 'other'] as const
 
-/** What a call changes, most serious last: nothing, something, something irreversibly, money. */
+/** What a call changes, the least serious first: nothing, something, something irreversibly, money. */
 export const EFFECTS = ['read', 'write', 'delete', 'pay'] as const
 export type Effect = (typeof EFFECTS)[number]
 
@@ -72,23 +72,23 @@ export const NOTICE_TITLES = {
 export const NOTICES = namesOf(NOTICE_TITLES)
 /** What the owner can do about a notice. */
 export const NOTICE_ADVICE: Record<keyof typeof NOTICE_TITLES, string> = {
-  withdrawn_at_source: 'Publish it at its source again, or remove it here.',
-  deprecated: 'Change that at its source, if it is wrong.',
-  network_changed: 'Correct the listing, or offer its network again.',
-  price_changed: 'Correct the listing, or charge its price again.',
-  payout_changed: 'Prove the new address under Payouts; the notice goes with the next build.',
+  withdrawn_at_source: 'Publish the service at its source again, or remove the listing here.',
+  deprecated: 'If this is wrong, change it at the source.',
+  network_changed: 'Correct the listing, or offer the listed network again.',
+  price_changed: 'Correct the listing, or charge the listed price again.',
+  payout_changed: 'Prove the new address under Payouts; the notice disappears with the next build.',
   payout_rotating: 'This notice only informs: there is nothing to do.',
   tools_changed: 'This notice only informs, and disappears after 30 days.',
   suspicious_text:
-    'Reword it so that no agent takes it for an order; a later probe reads it again.',
-  payout_contested: 'Prove the address under Payouts: then payments to it are yours.',
-  disputed: 'Fix what the dispute describes, then tell us what changed: a person looks again.',
+    'Reword the text so that no agent takes it for an order; a later probe reads it again.',
+  payout_contested: 'Prove the address under Payouts: then payments to it count as yours.',
+  disputed: 'Fix what the dispute describes, then tell us what changed: a person will look again.',
 }
 /** Notices shown wherever a listing is recommended; if several apply, the first is shown. */
 export const WARNINGS = ['disputed', 'payout_contested'] as const
 export type Warning = (typeof WARNINGS)[number]
 
-/** Discovery files: first those that the specification's `has` parameter names, in its order, then ours. */
+/** Discovery files: first those that the specification's `has` parameter names, in its order, then our own. */
 export const DISCOVERY_NAMES = {
   openapi: 'OpenAPI',
   llms_txt: 'llms.txt',
@@ -122,17 +122,17 @@ export const PROBE_OUTCOMES = [
   'unknown',
 ] as const
 
-/** Whether a service answered; a demand for credentials is an answer too. */
+/** Whether a service answered; an answer that requires credentials is one too. */
 export function isUp({ outcome }: { outcome?: string | undefined }): boolean {
   return outcome === 'spoke' || outcome === 'gated'
 }
 
-/** Whether a probe says something about the service: a failure of nobody's fault does not. */
+/** Whether a probe reveals something about the service: a failure that is nobody's fault does not. */
 export function isTelling({ outcome }: { outcome?: string | undefined }): boolean {
   return outcome !== 'unknown' && outcome !== 'unprobeable'
 }
 
-/** The specification's three methods, and ours for pages on a code host, where none of the three works. */
+/** The specification's three methods, and one for pages on a code host, where none of the three works. */
 export const CLAIM_METHODS = ['well_known', 'dns_txt', 'contact_email', 'oidc'] as const
 export type ClaimMethod = (typeof CLAIM_METHODS)[number]
 
@@ -157,8 +157,8 @@ export type Runs = (typeof RUNS)[number]
 export const SEARCH_VIEWS = ['full', 'compact'] as const
 
 /**
- * Outcomes of a paid call, each with its name in a sentence about calls. Closed list: receipts, pages,
- * seller and client use no other.
+ * Outcomes of a paid call, each with its name in a sentence about calls. The list is closed:
+ * receipts, pages, seller and client use no other outcomes.
  */
 export const VERDICT_WORDS = {
   as_declared: 'answered as declared',
@@ -181,9 +181,9 @@ function namesOf<Table extends object>(table: Table): readonly Extract<keyof Tab
 
 /** The retention job uses these numbers, and the privacy page prints them. */
 export const RETENTION = {
-  /** Hours until a click forgets which search it came from. */
+  /** Hours after which a click forgets the search it came from. */
   click_sid_hours: 24,
-  /** Days until single clicks are folded to a count by day. */
+  /** Days until single clicks become counts by day. */
   click_days: 30,
   /** Days until counts are dropped. */
   count_days: 400,
@@ -197,22 +197,22 @@ export const RETENTION = {
   closed_claim_days: 90,
   /** Days until an account without session and claim is deleted. */
   idle_seller_days: 30,
-  /** Hours until a counter of a limit, kept under a hash, is dropped. */
+  /** Hours until the counter of a limit, kept under a hash, is dropped. */
   limit_hours: 24,
   /** Days our probes' results for a listing are kept after the last probe. */
   probe_days: 120,
-  /** Days receipts of paid calls are kept, and the files of their days. */
+  /** Days that receipts of paid calls are kept, and the files with each day's receipts. */
   receipt_days: 400,
   /** Days that a decided or undecided report is kept, and that an accepted dispute is shown. */
   report_days: 90,
   waiting_report_days: 365,
-  /** Days transfers around a seller's payments are kept: longer than any rule looks back. */
+  /** Days that transfers around a seller's payments are kept: longer than any rule looks back. */
   transfer_days: 150,
   /** Hours a mail waits for a mail server that is down. */
   mail_hours: 24,
 } as const
 
-/** A listing as in its file or its answer: both searches use the same rule. */
+/** The members of a listing, in its file or in its answer, that show where it runs: both searches read them. */
 export interface Invoked {
   kind: Kind
   invoke: readonly { kind: 'mcp' | 'mcp_package' }[]
@@ -230,7 +230,7 @@ export function runsOf(listing: Invoked): Runs[] {
   return RUNS.filter((place) => (place === 'local' ? isLocal : hasRemoteEndpoint(listing)))
 }
 
-/** Whether a listing only comes as a package: then nobody charges for a call. */
+/** Whether a listing only comes as a package: then no call is charged. */
 export function runsLocallyOnly(listing: Invoked): boolean {
   return runsOf(listing).join() === 'local'
 }

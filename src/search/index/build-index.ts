@@ -30,18 +30,18 @@ import {
 } from './search-document.ts'
 import { buildWordTable, startsOf, type TermIndex, type WordPairs } from './terms.ts'
 
-/** Frequencies are capped here: BM25 barely grows beyond it. */
+/** Frequencies are capped here: BM25 barely grows beyond this. */
 const MAX_FREQUENCY = 255
 const FREQUENCY_BITS = 8
-/** Shorter words have too many neighbours one edit away; longer strings are not words. */
+/** Words that a typo can be corrected to: shorter ones have too many neighbours, longer strings are no words. */
 const SPELLED = /^[a-z][a-z0-9]{2,23}$/
 /**
  * How many listings must write a word before it is suggested: one is enough in a small index, but
- * noise in a large one.
+ * only noise in a large one.
  */
 const MOST_NEEDED = 5
 const LISTINGS_A_STEP = 2000
-/** The account part of `io.github.someone/repo` and `someone/repo` is a person. */
+/** A name with an account: in `io.github.someone/repo` and `someone/repo`, that part is a person. */
 const NAMESPACED = /^([\w.-]+)\/([\w.@-]+)$/
 
 /** The content tables that the index is built with. */
@@ -68,7 +68,7 @@ const MAX_BODY_BYTES = 2 ** 32 - 1
  *
  * @param options categories and sources that a filter may name although no listing has them yet,
  *   and the table of words
- * @throws Error naming the listing when an id comes twice
+ * @throws Error naming the listing if an id comes twice
  */
 export function buildSearchIndex(
   documents: Iterable<SearchDocument>,
@@ -93,7 +93,7 @@ function joinParts(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 
 /**
  * Like `buildSearchIndex`, for documents that come one by one: each is read at once and not kept.
- * The caller keeps its body, which is most of it.
+ * The caller stores its body, which is most of a document.
  */
 export function createIndexBuilder(options: Partial<IndexOptions> = {}) {
   const { noun, words: searchWords, ...known } = { ...DEFAULTS, ...options }
@@ -101,7 +101,7 @@ export function createIndexBuilder(options: Partial<IndexOptions> = {}) {
   const collector = createCollector()
   const columns = createColumns()
   const exactKeys = createExactKeys()
-  /** By document: where its body ends, and the body's checksum. */
+  /** By document: the end of its body, and the body's checksum. */
   const [bodyEnds, checksums] = [createNumberList(), createNumberList()]
   const bodyEndOf = (document: number) => (document < 0 ? 0 : bodyEnds.get(document))
   return {
@@ -172,9 +172,9 @@ function buildTermIndex(
 }
 
 /**
- * Sorts the terms that are kept: words by their text, pairs by the word that sorts first and then
- * by the other word.
- * @returns the sorted terms, and the numbers that `terms` has for them
+ * Sorts the terms that are kept: words by their text, pairs first by whichever of their two words
+ * sorts first, then by the other word.
+ * @returns the sorted terms, and their numbers in `terms`
  */
 export function sortTerms(
   terms: TermNumbers,
@@ -185,7 +185,7 @@ export function sortTerms(
   const wordTerms = words.map(terms.ofWord)
   const places = new Map(wordTerms.map((term, place) => [term, place]))
   const placeOf = (term: number) => places.get(term) ?? 0
-  /** The positions of both words as one number. */
+  /** Each kept pair as one number, made from the positions of its two words. */
   const kept: number[] = []
   for (const [a, others] of terms.pairs)
     for (const [b, pair] of others) {
@@ -212,7 +212,7 @@ export function sortTerms(
   return { words, pairs, numbers }
 }
 
-/** Postings of the terms, in term order: each document writes its own, row by row. */
+/** The postings of all terms, in the order of terms; each document writes its own postings, row by row. */
 function listPostings(
   collected: CollectedPostings,
   terms: Uint32Array,
@@ -243,14 +243,14 @@ function listPostings(
 }
 
 /**
- * A posting's score before idf depends on a few small numbers only, so scores repeat: each distinct
- * value is stored once, exactly, and a posting holds its number.
+ * A posting's score before idf depends on a few small numbers only, so many scores are equal: each
+ * distinct score is stored once, exactly, and a posting holds the number of its score.
  */
 function createScoreTable({ lengths, averageLength }: CollectedPostings) {
   const scoreTable: { score: number; fields: number }[] = []
-  /** By the fields that hold the term, and then by the score. */
+  /** Known scores, by the fields that hold the term, and then by score. */
   const known = Array.from({ length: 1 << SEARCH_FIELDS.length }, () => new Map<number, number>())
-  /** The codes of the current row by its terms' frequencies, most of which repeat. */
+  /** The codes in the current row by the frequencies of its terms, most of which repeat. */
   const ofRow = { row: -1, codes: new Map<number, number>() }
   const scoreOf = (packed: number, row: number): number => {
     let sum = 0
@@ -290,7 +290,7 @@ function createScoreTable({ lengths, averageLength }: CollectedPostings) {
   }
 }
 
-/** The fields that hold a term, a bit for each. */
+/** The fields that hold a term, as one bit each. */
 function fieldsIn(packed: number): number {
   return SEARCH_FIELDS.reduce(
     (bits, _, at) => bits | (Number(frequencyIn(packed, at) > 0) << at),
@@ -301,18 +301,18 @@ function fieldsIn(packed: number): number {
 type CollectedPostings = ReturnType<ReturnType<typeof createCollector>['finish']>
 
 /**
- * Collects postings: which terms each document holds, and how often. They are flat numbers because
- * a million listings have some sixty million postings; a document's postings are contiguous.
- * Nothing else of a document is kept.
+ * Collects postings: which terms each document has, and how often. They are flat numbers because a
+ * million listings have some sixty million postings. A document's postings are contiguous, and
+ * nothing else of a document is kept.
  */
 function createCollector() {
-  /** By term: the number of its last posting plus one, and how many documents hold it. */
+  /** By term: the number of its last posting plus one, and how many documents have it. */
   const [last, organic, firstParty] = [createNumberList(), createNumberList(), createNumberList()]
   /** By posting: its term, and how often the document has it. */
   const [terms, frequencies] = [createNumberList(), createNumberList()]
-  /** By document: where its postings end. */
+  /** By document: the end of its postings. */
   const ends = createNumberList()
-  /** By document: counted terms of each field. */
+  /** By document: the number of counted terms in each field. */
   const lengths = {
     name: createNumberList(),
     labels: createNumberList(),
@@ -345,7 +345,7 @@ function createCollector() {
     },
     /**
      * @param order the positions of the documents among the rows
-     * @param organicRows how many rows are not first-party: average lengths are theirs
+     * @param organicRows how many rows are not first-party: average lengths are of these rows
      */
     finish(order: Uint32Array, organicRows: number) {
       const ofRows = (field: SearchField) => Uint32Array.from(order, lengths[field].get)
@@ -357,9 +357,9 @@ function createCollector() {
         rows: order.length,
         averageLength: { name: mean(name), labels: mean(labels), summary: mean(summary) },
         lengths: { name, labels, summary },
-        /** How many organic rows hold a term. */
+        /** How many organic rows have a term. */
         organicOf: organic.get,
-        /** How many rows hold a term, first-party rows included. */
+        /** How many rows have a term, first-party rows included. */
         documentsOf: (term: number): number => organic.get(term) + firstParty.get(term),
         /** The terms of a row, and how often it has each, see `frequencyIn`. */
         eachOf(row: number, take: (term: number, packed: number) => void): void {
@@ -373,8 +373,8 @@ function createCollector() {
 }
 
 /**
- * English words that most people know: none of them is a typo of another word or the start of one.
- * They are one string because a list this long takes 5 ms to parse at each start.
+ * English words that most people know: none of them is a typo or the start of another word. They
+ * are one string because a list this long takes 5 ms to parse at each start.
  */
 const COMMON_WORDS = [...ENGLISH_10, ...ENGLISH_20, ...ENGLISH_35]
   .filter((word) => /^[a-z]{3,}$/.test(word))
@@ -406,8 +406,8 @@ export function toIndexTables(tables: Tables) {
 }
 
 /**
- * Texts to analyse, and ready terms of one field, which don't count into its length. Of the `added`
- * texts, only words that `texts` lack are taken.
+ * Texts to analyse, and ready terms of one field, which don't add to its length. From the texts in
+ * `added`, only words that `texts` lack are taken.
  */
 interface FieldInput {
   texts: readonly string[]
@@ -436,7 +436,7 @@ function documentFields(
   }
 }
 
-/** An owner's name finds its listings, weakly; the `github` in `io.github.someone` must not. */
+/** A listing is found, weakly, by its owner's name, but not by the `github` in `io.github.someone`. */
 function ownerTerms(owner: string): string[] {
   const folded = foldText(owner)
   const names = new Set([folded, folded.split('.').at(-1) ?? ''])
@@ -444,8 +444,8 @@ function ownerTerms(owner: string): string[] {
 }
 
 /**
- * @param counts takes the document's terms
- * @param read has seen the documents before this one
+ * @param counts the counter that takes the document's terms
+ * @param read the reader that has seen the documents before this one
  */
 function readDocument(
   document: SearchDocument,
@@ -497,17 +497,17 @@ function frequencyIn(packed: number, field: number): number {
   return (packed >>> (field * FREQUENCY_BITS)) & MAX_FREQUENCY
 }
 
-/** What a run of characters yields in any document, so that its words are looked up once. */
+/** What a run of characters gives in any document, kept so that its words are looked up once. */
 interface ReadChunk {
-  /** Terms of its words without stop words, and of their other spellings. */
+  /** Terms of the run's words, without stop words, and of their other spellings. */
   counted: readonly number[]
-  /** Terms that count into the text's length and form pairs: neither stop words nor generic words. */
+  /** Terms that add to the text's length and form pairs: neither stop words nor generic words. */
   telling: readonly number[]
   /** The words that a typo in a query can be corrected to. */
   spelled: readonly Spelling[]
 }
 
-/** A word as it is written, folded, with the number of organic listings that write it so. */
+/** A word as it is written, folded, with the number of organic listings that write it in this way. */
 interface Spelling {
   text: string
   rows: number
@@ -565,7 +565,7 @@ function createListingReader(sets: WordSets) {
     /** Whether a term is a common word that documents write only inside another word: `cat` in `ConfigCat`. */
     isOnlyInside: (text: string): boolean =>
       inside.has(text) && alone.get(terms.ofWord(text)) === 0,
-    /** @param rows how many organic listings there are */
+    /** @param rows the number of organic listings */
     spellings(rows: number): Spelling[] {
       const needed = Math.min(MOST_NEEDED, 1 + Math.floor(rows / LISTINGS_A_STEP))
       return [...spellings.values()].filter(({ rows }) => rows >= needed)
@@ -573,7 +573,7 @@ function createListingReader(sets: WordSets) {
   }
 }
 
-/** The words that count, once each. CamelCase counts as the one word it is written as. */
+/** The words that count, once each. A word in CamelCase counts as the one word that it is written as. */
 function plainParts(word: Word): readonly string[] {
   const isOne = word.style === 'plain' || word.style === 'camel'
   return isOne || (word.style === 'hyphen' && hasSingleLetter(word)) ? [word.whole] : word.parts

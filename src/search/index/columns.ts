@@ -10,7 +10,7 @@ import type { ReadDocument } from './search-document.ts'
 
 type Facts = ReadDocument['facts']
 
-/** The known categories and sources of an index; a filter for any other one is the caller's mistake. */
+/** The known categories and sources of an index; a filter for any other is the caller's mistake. */
 export interface FilterVocabulary {
   categories: readonly string[]
   sources: readonly string[]
@@ -21,9 +21,9 @@ export interface FilterVocabulary {
 const MILLISECONDS_A_DAY = 86_400_000
 
 /**
- * The values that a search reads of a row besides its text, one typed array each. For documents
- * that come one by one, only the values they are ordered by are kept; every other value is a number
- * into the few distinct ones.
+ * The values of a row that a search reads besides its text, one typed array each. For documents
+ * that come one by one, only the values that order them are kept; every other value is a number
+ * that points to one of the few distinct values.
  */
 export function createColumns() {
   const documents: Ordered[] = []
@@ -49,7 +49,7 @@ export function createColumns() {
       if (values.add(valuesOf(facts).join(SEPARATOR))) vocabulary.add(facts)
     },
     /**
-     * @param known what a filter may name although no document has it
+     * @param known values that a filter may name although no document has them
      * @returns the columns, and the documents in the order of rows
      */
     finish(known: FilterVocabulary) {
@@ -83,7 +83,7 @@ export function createColumns() {
 /** Separates the values of one document; no value contains it. */
 const SEPARATOR = '\n'
 
-/** What a document is ordered by. */
+/** The facts that order documents. */
 type Ordered = RankFacts & Pick<Facts, 'liveTested' | 'firstParty'>
 
 function toOrdered(facts: Facts): Ordered {
@@ -116,7 +116,7 @@ function buildOrders(rows: readonly Ordered[], organicRows: number) {
   }
 }
 
-/** Rows are already in order of id: of equal rows the lower number goes first. */
+/** Rows are already in the order of ids, so of equal rows the lower number goes first. */
 function compareRows(rows: readonly Ordered[], a: number, b: number): number {
   const [left, right] = [rows[a], rows[b]]
   return left === undefined || right === undefined ? a - b : compareBrowsing(left, right)
@@ -124,7 +124,7 @@ function compareRows(rows: readonly Ordered[], a: number, b: number): number {
 
 type Codes<Value> = ReturnType<typeof createCodes<Value>>
 
-/** A value for each document; the few distinct values are kept once. */
+/** A value for each document; as few values are distinct, each is kept once. */
 function createCodes<Value>() {
   const numbers = new Map<Value, number>()
   const codes = createNumberList()
@@ -167,14 +167,14 @@ function toDayOrNaN(day: string | null | undefined): number {
   return typeof day === 'string' ? toDay(day) : Number.NaN
 }
 
-/** A day as a number. @param day such as 2026-11-26 */
+/** A day as a number of days. @param day such as 2026-11-26 */
 export function toDay(day: string): number {
   return Date.parse(day) / MILLISECONDS_A_DAY
 }
 
 /**
- * What rows say of payments: the distinct texts, and which of them each row has. Few rows have one,
- * and many share it.
+ * The rows' texts about payments: the distinct texts, and which of them each row has. Few rows have
+ * such a text, and many share it.
  */
 function buildPaidTexts(paid: Codes<string>, order: Uint32Array) {
   const texts = paid.values()
@@ -205,7 +205,7 @@ function buildFilterBits(values: Codes<string>, { order, names }: Filtered): Uin
   return bits
 }
 
-/** Every value with a bit set, in the order of the file. */
+/** Every value that has a bit set, in the order of the file. */
 export function filterValues(known: FilterVocabulary): string[] {
   return [
     ...FILTER_ROWS.flatMap(([name, filter]) => {
@@ -245,12 +245,12 @@ export function bitWords(rows: number): number {
 }
 
 /**
- * The offers of rows that have several, sorted by row. The bit sets and the price column cover all
- * offers of a row together, so one offer may pass by its rail and another by its price.
+ * The offers of rows that have several, sorted by row. Bit sets and price column join all offers of
+ * a row, so a row could pass by one offer's rail and another offer's price.
  */
 interface OfferTable {
   rows: Uint32Array
-  /** Positions of the bit sets of the offer's rail and network; `NO_PLACE` for none. */
+  /** Positions of the bit sets for the offer's rail and network; `NO_PLACE` for none. */
   rails: Uint16Array
   networks: Uint16Array
   minUsd: Float64Array
@@ -286,14 +286,14 @@ function buildOfferTable(
   }
 }
 
-/** What one offer must have. */
+/** What one offer must have to pass. */
 interface OfferFilter {
   rail?: number | undefined
   network?: number | undefined
   mostUsd?: number | undefined
 }
 
-/** The rows with several offers none of which passes. */
+/** The rows that have several offers, of which none passes. */
 export function findUnsold(table: OfferTable, { rail, network, mostUsd }: OfferFilter): number[] {
   const { rows, rails, networks, minUsd } = table
   const unsold: number[] = []
@@ -311,8 +311,8 @@ export function findUnsold(table: OfferTable, { rail, network, mostUsd }: OfferF
 }
 
 /**
- * What multiplies a row's score, as one byte: the trust score (`NO_TRUST` for none), and above it a
- * bit for Live-Tested.
+ * What multiplies a row's score, as one byte: the trust score (`NO_TRUST` for none) in the low
+ * bits, and above it a bit for Live-Tested.
  */
 export const NO_TRUST = 127
 const LIVE_TESTED = 128
