@@ -61,7 +61,7 @@ test('a task that nobody does is said to be so', () => {
   const words = { ...NO_SEARCH_WORDS, tasks: TASKS }
   const empty = loadSearchIndex(buildSearchIndex(none, { words }))
   const query = { q: 'geocode coordinates', limit: 5, offset: 0 }
-  expect(searchIndex(empty, query).notes[0]).toBe('No listing is known to do “Geocoding”.')
+  expect(searchIndex(empty, query).notes[0]).toBe('We know no listing that does “Geocoding”.')
   expect(searchIndex(index, query).notes.join()).not.toContain('known to do')
 })
 

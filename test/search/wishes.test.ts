@@ -28,7 +28,7 @@ describe('who asks for others', () => {
     expect(ids).toEqual(expect.arrayContaining(expected))
     for (const unwanted of ['mcp.jira', 'mcp.jira-cloud', 'mcp.google'])
       if (!q.includes('Bing') || unwanted !== 'mcp.jira') expect(ids).not.toContain(unwanted)
-    expect(notes[0]).toMatch(/^Left out the .* as the question asks for others\.$/)
+    expect(notes[0]).toMatch(/^Left out the .* because the question asks for other sellers\.$/)
   })
 
   test('is told how many are left out, and the total counts none of them', () => {
@@ -39,7 +39,7 @@ describe('who asks for others', () => {
     })
     expect(organic.total).toBe(1)
     expect(notes).toContain(
-      'Left out the 2 listings named “jira”, as the question asks for others.',
+      'Left out the 2 listings named “jira”, because the question asks for other sellers.',
     )
   })
 

@@ -66,7 +66,7 @@ const MAX_EDITS = 3
 const MIN_START = 3
 
 /**
- * The known name with edits in at most half of the letters, or one that is the start of the other; null when no name is near.
+ * The nearest known name: at most half of its letters differ, or one name starts the other; else null.
  * @example findNearestName('price', ['pricing', 'tags']) → 'pricing'
  */
 export function findNearestName(name: string, known: readonly string[]): string | null {

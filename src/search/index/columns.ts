@@ -340,9 +340,9 @@ export function multiplierOf(trustMark: number): number {
   return MULTIPLIERS[trustMark] ?? 1
 }
 
-/** A number for each row where few are distinct: the distinct values, and which of them each row has. */
+/** A number for each row, if few are distinct: the distinct values, and for each row which of them it has. */
 export interface CodedColumn {
-  /** Indexes into `values`. */
+  /** For each row, an index into `values`. */
   codes: Uint32Array
   /** The distinct numbers, ascending; NaN comes last. */
   values: Float64Array
@@ -360,7 +360,7 @@ export function valueAt({ codes, values }: CodedColumn, row: number): number {
   return values[codes[row] ?? 0] ?? Number.NaN
 }
 
-/** Lowest prices in US dollars, as a facet counts them. */
+/** The ranges of lowest prices in US dollars that a facet counts. */
 const PRICE_BUCKETS = ['free', 'lt_0.01', 'lt_0.1', 'lt_1', 'ge_1', 'unknown'] as const
 
 type PriceBucket = (typeof PRICE_BUCKETS)[number]
@@ -382,7 +382,7 @@ export function createNumberList() {
     push: (number: number): void => set(length, number),
     /** Sets a number at any position; the list is extended with zeros. */
     set,
-    /** The number at a position; 0 where none was set. */
+    /** The number at a position; 0 if none was set. */
     get: (at: number): number => numbers[at] ?? 0,
     length: (): number => length,
   }
@@ -390,8 +390,8 @@ export function createNumberList() {
 
 /**
  * Zeros for a list that may grow large. The memory is a SharedArrayBuffer although nothing shares
- * it: V8 marks its whole heap again for every 64 MB of ordinary buffers, which took a third of the
- * build with a million documents on the heap.
+ * it: V8 marks its whole heap again for every 64 MB of ordinary buffers, which with a million
+ * documents on the heap took a third of the build.
  */
 function allocate(length: number): Uint32Array {
   return new Uint32Array(new SharedArrayBuffer(length * Uint32Array.BYTES_PER_ELEMENT))

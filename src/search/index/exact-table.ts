@@ -14,7 +14,7 @@ export interface ExactTable {
 }
 
 /**
- * In the order in which they put a listing first. `vendor` is who runs its address, see `vendorsOf`;
+ * In the order in which they put a listing first. `vendor` runs the listing's address, see `vendorsOf`;
  * `product` is its name without the part in brackets. Both leave out words that any name may have.
  */
 export const EXACT_KINDS = ['id', 'host', 'vendor', 'name', 'product'] as const
@@ -28,9 +28,9 @@ interface Identified {
 }
 
 const NOT_IN_WORDS = /[^\p{L}\p{N}+#]+/gu
-/** In `io.github.someone/repo`, the part after the slash is a name too. */
+/** In `io.github.someone/repo`, the part after the slash is also a name. */
 const NAMESPACED = /^[\w.-]+\/([\w.@-]+)$/
-/** `Slack (community)`: the brackets name its owner or variant. */
+/** A part in brackets names an owner or a variant: `Slack (community)`. */
 const BRACKETS = /\([^()]*\)/g
 const KIND_WORDS = /(?<![\p{L}\p{N}])(?:mcp|server|api)(?![\p{L}\p{N}])/giu
 /** The account in the address on a host where strangers publish: `github.com/acme`, `…/package/@acme/mcp`. */
@@ -40,14 +40,14 @@ const ACCOUNT = /^\/(?:package\/@)?([\w-]+)\//
 export function createExactKeys() {
   const numbers = new Map<string, number>()
   const held = createNumberList()
-  /** By document: where its keys end. */
+  /** By document: the end of its keys. */
   const ends = createNumberList()
   let last: Place | undefined
   return {
     /** @returns whether the document's id is new */
     add(document: Identified): boolean {
       const { url, domain } = document
-      // Operations share their listing's address, and follow one another.
+      // Operations have their listing's address, and come one after another.
       if (last?.url !== url || last.domain !== domain) last = toPlace(url, domain)
       const keys = exactKeysOf(document, last)
       const isNew = !numbers.has(keyFor('id', document.id))
@@ -83,10 +83,10 @@ export function createExactKeys() {
   }
 }
 
-/** An address, and what documents there are found by. */
+/** An address, and the names by which documents there are found. */
 interface Place extends Pick<Identified, 'url' | 'domain'> {
   hosts: readonly string[]
-  /** The name of its domain, or the account on a shared host; `plainOwner` lacks words that say nothing. */
+  /** The name of its domain, or the account on a shared host; `plainOwner` lacks words that any name may have. */
   owner: string | undefined
   plainOwner: string
 }
@@ -114,7 +114,7 @@ function exactKeysOf({ id, name }: Identified, place: Place): Set<string> {
   ])
 }
 
-/** The rows that this text is a key of. */
+/** The rows that have this text as a key. */
 export function findExact(table: ExactTable, kind: ExactKind, text: string): Uint32Array {
   const { keys, starts, rows } = table
   const key = findWord(keys, keyFor(kind, text))
@@ -125,7 +125,7 @@ function keyFor(kind: ExactKind, text: string): string {
   return `${kind} ${PLAIN[kind](text)}`.toWellFormed()
 }
 
-/** How to give all variants of a key one spelling. */
+/** For each kind of key, how all its variants get one spelling. */
 const PLAIN: Record<ExactKind, (text: string) => string> = {
   id: (text) => text,
   host: (text) => text.toLowerCase().replace(/^www\./, ''),
@@ -138,7 +138,7 @@ function glue(text: string): string {
   return foldText(text).replace(NOT_IN_WORDS, '')
 }
 
-/** A name made only of kind words keeps them. */
+/** Leaves out the word for a kind; a name of nothing but such words keeps them. */
 function glueWithoutKind(text: string): string {
   return glue(text.replaceAll('_', ' ').replace(KIND_WORDS, ' ')) || glue(text)
 }
@@ -148,8 +148,8 @@ function withoutBrackets(text: string): string {
 }
 
 /**
- * The vendor at an address, if the listing is named after it. A service on its own domain is not a
- * stranger's work on another service either.
+ * The vendor at an address, if the listing is named after the vendor. A service on its own domain
+ * is not a stranger's work on another service either.
  */
 function vendorsOf({ owner, plainOwner, domain }: Place, names: readonly string[]): string[] {
   const isNamed = names.some((name) => isNamedAfter(name, plainOwner))

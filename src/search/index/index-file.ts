@@ -14,11 +14,11 @@ import type { RangeName, TermIndex, WordTable } from './terms.ts'
  * 12  4  bytes of the table: the index as JSON, with a place in the file for each typed array
  * 16  8  bytes of the head: this header, the table and all arrays
  * 24  8  bytes of the bodies, which follow the head
- * 32  4  checksum of the head from byte 40; the index itself has one for each body
+ * 32  4  checksum of the head from byte 40; the index itself has a checksum for each body
  * 36  4  checksum of the header up to here
  * 40  …  table, then arrays, each at a multiple of 8 so that it can be used in place
  * ```
- * All numbers are little-endian; a big-endian machine is refused, as typed arrays have its byte order.
+ * All numbers are little-endian; a big-endian machine is refused, because typed arrays use its byte order.
  */
 
 const INDEX_FORMAT_VERSION = 18
@@ -107,8 +107,8 @@ function writeHeader(file: Uint8Array, header: IndexHeader): void {
 }
 
 /**
- * Reads the header alone, so that a file's reader knows how much to load.
- * @throws SearchIndexError when it is not a search index, is damaged, or has another version
+ * Reads the header alone, which tells a reader how much to load.
+ * @throws SearchIndexError if the file is not a search index, is damaged, or has another version
  */
 export function readIndexHeader(bytes: Uint8Array): IndexHeader {
   const magic = new TextDecoder().decode(bytes.subarray(0, MAGIC.length))
@@ -136,7 +136,7 @@ export function readIndexHeader(bytes: Uint8Array): IndexHeader {
 
 /**
  * @param part what the bytes are, for the message
- * @throws SearchIndexError when `bytes` do not match the checksum
+ * @throws SearchIndexError if `bytes` do not match the checksum
  */
 function verifyBytes(part: string, bytes: Uint8Array, expected: number): void {
   const found = checksum([bytes])
@@ -148,14 +148,14 @@ function verifyBytes(part: string, bytes: Uint8Array, expected: number): void {
 
 /**
  * Reads the index from the head, with its arrays in place.
- * @throws SearchIndexError when the head was damaged
+ * @throws SearchIndexError if the head is damaged
  */
 export function readIndexHead(head: Uint8Array, header: IndexHeader): IndexData {
   verifyBytes('head', head.subarray(INDEX_HEADER_BYTES), header.headChecksum)
   const end = INDEX_HEADER_BYTES + header.tableBytes
   const text = new TextDecoder().decode(head.subarray(INDEX_HEADER_BYTES, end))
   const start = head.byteOffset + align(end)
-  // Safe: the build wrote this text in this format just before it computed the checksum.
+  // Safe: the build wrote this text in this format just before computing the checksum.
   return JSON.parse(text, (_, value: unknown) => {
     if (!isPlace(value)) return value
     // The constructors are typed for unshared memory, but accept shared memory too.
@@ -175,13 +175,13 @@ const SEED = 0x811c9dc5
  * that the processor can work on both at once; each step is a bijection, so a single changed word
  * always changes the result.
  *
- * @param parts what is checked; each but the last is a multiple of 8 bytes long
+ * @param parts the bytes to check; each part but the last is a multiple of 8 bytes long
  */
 export function checksum(parts: readonly Uint8Array[]): number {
   let a = SEED
   let b = parts.reduce((sum, { length }) => sum + length, 0)
   for (const bytes of parts) {
-    // Bodies start at any byte; a typed array of words cannot.
+    // Bodies start at any byte; a typed array of 32-bit words cannot.
     const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const whole = bytes.length - (bytes.length % 8)
     for (let at = 0; at < whole; at += 8) {
@@ -197,24 +197,24 @@ export function checksum(parts: readonly Uint8Array[]): number {
 export type IndexNoun = 'listing' | 'operation'
 
 /**
- * The content of the file; immutable. Rows are numbered in the order of ties (trust, buyers, id), so
- * of two equal scores the lower row number wins. First-party rows come last, and whatever is counted
- * or averaged (rows, document frequencies, lengths, spellings) covers the organic rows alone.
+ * The content of the file; immutable. Rows are numbered in the order of ties (trust, buyers, id),
+ * so of two equal scores the lower row number wins. First-party rows come last; all counts and
+ * averages (rows, document frequencies, lengths, spellings) leave them out.
  */
 export interface IndexData extends Columns {
   noun: IndexNoun
   filters: FilterVocabulary
   /** The name of each bit set, in the order of the file: bit sets are found by name. */
   filterValues: readonly string[]
-  /** The content's table of words, as JSON: most of it is not needed before the first query. */
+  /** The content's table of words, as JSON text, because most of it is not needed before the first query. */
   searchWords: string
   /** How the organic listings write words, and how many listings write each. */
   spellings: { words: WordTable; rows: Uint32Array }
-  /** How many rows are not first-party; they come first. */
+  /** The number of rows that are not first-party; they come first. */
   organicRows: number
   terms: TermIndex
   exact: ExactTable
-  /** Where the body of each row starts, and where the last one ends. */
+  /** The start of each row's body, and the end of the last body. */
   bodyStarts: Uint32Array
   /** `checksum` of each body, checked when the body is read. */
   bodyChecksums: Uint32Array
@@ -224,11 +224,11 @@ export interface IndexData extends Columns {
 export interface SearchIndex extends IndexData {
   organic: RowRange
   firstParty: RowRange
-  /** Position of the bit set of each filter value, counted in bit sets. */
+  /** The position of each filter value's bit set, counted in bit sets. */
   filterPlaces: ReadonlyMap<string, number>
   words: WordSets
   bodies: BodyStore
-  /** Whether bodies are verified as they are read; not needed once all have been verified. */
+  /** Whether bodies are verified as they are read: not needed once all have been verified. */
   verifyReads: boolean
 }
 
@@ -239,14 +239,14 @@ export interface RowRange {
   end: number
 }
 
-/** A term as the organic rows know it; only their words decide what is searched for. */
+/** A term as the organic rows know it; only the words of these rows decide what is searched for. */
 export interface KnownTerm {
   text: string
-  /** A word that the term stands for, as written; the term itself is a stem. */
+  /** A word that gave this term, as written; the term itself is a stem. */
   written: string
-  /** The number of the term, or -1. First-party rows alone may hold it. */
+  /** The number of the term, or -1. It may be a term that only first-party rows have. */
   number: number
-  /** How many organic rows hold it. */
+  /** How many organic rows have the term. */
   rows: number
 }
 
@@ -257,7 +257,7 @@ export interface BodyStore {
 
 /**
  * Loads an index file that is entirely in memory: maps typed arrays onto it and verifies it.
- * @throws SearchIndexError when it is damaged, cut short, or of another version
+ * @throws SearchIndexError if the file is damaged, cut short, or of another version
  */
 export function loadSearchIndex(file: Uint8Array): SearchIndex {
   const aligned = file.byteOffset % 8 === 0 ? file : file.slice()
@@ -271,7 +271,7 @@ export function loadSearchIndex(file: Uint8Array): SearchIndex {
   return { ...index, verifyReads: false }
 }
 
-/** @throws SearchIndexError when the file was cut short, or something was added to it */
+/** @throws SearchIndexError if the file was cut short, or something was added to it */
 export function verifyLength(header: IndexHeader, bytes: number): void {
   const expected = header.headBytes + header.bodyBytes
   if (bytes === expected) return
@@ -280,7 +280,7 @@ export function verifyLength(header: IndexHeader, bytes: number): void {
   )
 }
 
-/** Bodies verified in one step: some hundred KiB, which takes less than a millisecond. */
+/** The number of bodies verified in one step: some hundred KiB, which takes less than a millisecond. */
 const BODIES_AT_A_TIME = 512
 
 /**
@@ -298,7 +298,7 @@ export function* verifyBodies(index: SearchIndex): Generator<void> {
  * Like `loadSearchIndex`, for a reader that keeps only the head in memory. Bodies are verified one
  * by one as they are read.
  * @param head the first `headBytes` of the file, at an offset that is a multiple of 8
- * @throws SearchIndexError when the head is damaged
+ * @throws SearchIndexError if the head is damaged
  */
 export function loadSearchIndexHead(
   head: Uint8Array,
@@ -354,9 +354,9 @@ export function findId({ exact }: SearchIndex, id: string): number {
 }
 
 /**
- * The prepared bytes of a row's listing summary, valid until the next read; see `SearchDocument`
- * for what they lack.
- * @throws SearchIndexError when they do not match their checksum
+ * The prepared bytes of a row's listing summary, valid until the next read; `SearchDocument` says
+ * what they lack.
+ * @throws SearchIndexError if the bytes do not match their checksum
  */
 export function readBody(index: SearchIndex, row: number): Uint8Array {
   const start = index.bodyStarts[row] ?? 0

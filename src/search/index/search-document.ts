@@ -9,7 +9,7 @@ import type {
 } from '../../domain/wire/vocabulary.ts'
 
 /**
- * The build's input to the search index, one for each listing.
+ * The search index's input from the build: one document for each listing.
  *
  * `body` is the JSON of the listing summary as the interface specification describes it,
  * written once at build time (`toBody`) so that a response only copies bytes. Two members differ in
@@ -25,33 +25,33 @@ export interface SearchDocument {
   kind: Kind
   summary: string
   url: string
-  /** The registered domain of its address; absent where strangers share the host. */
+  /** The registered domain of the listing's address; absent if strangers share the host. */
   domain?: string | undefined
   tags: string[]
   categories: string[]
   rails: Rail[]
   sources: string[]
   has: (typeof DISCOVERY_FILES)[number][]
-  /** Lowest listed price in USD: 0 where declared free, null where unknown. */
+  /** Lowest listed price in USD: 0 if declared free, null if unknown. */
   minUsd: number | null
   maxUsd: number | null
   auth: (typeof AUTH_TYPES)[number]
   runs: Runs[]
-  /** Networks on which it takes payment, as CAIP-2 ids. */
+  /** Networks on which the listing takes payment, as CAIP-2 ids. */
   networks: string[]
-  /** Ids of the tasks it does. */
+  /** Ids of the tasks that the listing does. */
   tasks?: string[] | undefined
   /** An operation's offers, each judged separately; a listing is judged as a whole. */
   offers?: { rail: Rail; network?: string | undefined; minUsd: number }[] | undefined
   /** An operation's effect. */
   effect?: Effect | undefined
-  /** Whether the relay calls it. */
+  /** Whether the relay can call the listing. */
   call: boolean
-  /** The day it was added, `YYYY-MM-DD`; null where unknown. */
+  /** The day the listing was added, `YYYY-MM-DD`; null if unknown. */
   added: string | null
-  /** Calls in 30 days, as a third party counts them; absent where nobody does. For sorting, not ranking. */
+  /** Calls in 30 days, as a third party counts them; absent if nobody does. For sorting, not for ranking. */
   reportedCalls?: number | undefined
-  /** The highest count of settlements by any source; for sorting, too. */
+  /** The highest count of settlements by any source; also for sorting only. */
   settlements?: number | undefined
   /** The latest days of a good answer and of a counted payment, `YYYY-MM-DD`. */
   answered?: string | null | undefined
@@ -60,29 +60,29 @@ export interface SearchDocument {
   paid?: string | undefined
   /** 0 to 100; null without payment evidence. */
   trustScore: number | null
-  /** Whether its score rests on buyers whom an independent seller vouches for. */
+  /** Whether the score rests on buyers whom an independent seller vouches for. */
   vouched?: boolean | undefined
-  /** Independent paying buyers in 30 days; 0 where none are known. */
+  /** Independent paying buyers in 30 days; 0 if none is known. */
   verifiedBuyers: number
   liveTested: boolean
-  /** Can be called over the network: every `http_api` and `a2a_agent`, an `mcp_server` with a remote. */
+  /** Whether it can be called over the network: every `http_api` and `a2a_agent`, an `mcp_server` with a remote. */
   remote: boolean
   firstParty: boolean
   body: string
   /**
-   * An operation's texts for each field; a listing's are its name, labels and summary. An
-   * operation's id is its listing's, `~` and a number; its body is any object whose first member is
-   * `id` and whose last is an object.
+   * An operation's texts for each field; a listing's texts are its name, labels and summary. An
+   * operation's id is its listing's id, `~` and a number; its body is any object whose first member
+   * is `id` and whose last member is an object.
    */
   texts?: Record<SearchField, string[]> | undefined
 }
 
-/** The members in which an operation's document differs from its listing's. */
+/** The members in which an operation's document differs from the document of its listing. */
 export type OperationPart = Partial<SearchDocument> & Pick<SearchDocument, 'body'>
 
 /** How every body starts; the id follows, up to the next quotation mark. */
 export const BODY_START = '{"id":"'
-/** What follows `summary`, the last of the members that a compact row takes as they are. */
+/** The text after `summary`, the last of the members that a compact row takes unchanged. */
 export const SUMMARY_END = ',"status":"'
 
 type FirstMembers = Record<'id' | 'name' | 'kind' | 'summary' | 'status', string>
@@ -93,24 +93,24 @@ export function toBody(view: FirstMembers & { links: object }): string {
   return JSON.stringify({ id, name, kind, summary, status, ...others, links })
 }
 
-/** A task as a term; no text can contain it. */
+/** A task written as a term; no text can contain this term. */
 export function taskTerm(id: string): string {
   return `:${id}`
 }
 
 type Texts = 'name' | 'summary' | 'url' | 'domain' | 'tags' | 'texts' | 'body'
 
-/** What an index keeps of a document beside its terms. */
+/** What an index keeps of a document besides its terms. */
 export interface ReadDocument {
-  /** Values that it is filtered and sorted by. */
+  /** The values that filter and sort the document. */
   facts: Omit<SearchDocument, Texts>
   /** Counted terms of each field. */
   lengths: Record<SearchField, number>
 }
 
-/** Counts the terms of one document after another. Fields are packed by their place in `SEARCH_FIELDS`. */
+/** Counts the terms of one document after another. Fields are packed by their position in `SEARCH_FIELDS`. */
 export interface TermCounts {
-  /** How often the document has the term so far, see `frequencyIn`. */
+  /** How often the document has had the term so far, see `frequencyIn`. */
   packedOf(term: number): number
   /** @param amount 1 in the bits of a field, see `frequencyIn` */
   add(term: number, amount: number): void
@@ -118,8 +118,8 @@ export interface TermCounts {
 
 /**
  * The terms of an index as numbers, counted from 0 in order of first use: words, and pairs of two
- * words' terms in either order. Each term has a map of its pairs: a single `Map` ends at 2^24
- * entries, about as many as a million listings have pairs of neighbours.
+ * words' terms in either order. Each term has a map of its own for its pairs: one `Map` ends at
+ * 2^24 entries, and a million listings have about as many pairs of neighbours.
  */
 export function createTermNumbers() {
   const words = new Map<string, number>()
@@ -135,7 +135,7 @@ export function createTermNumbers() {
   return {
     /** By text. */
     words: words as ReadonlyMap<string, number>,
-    /** By the lower term and then the higher term. */
+    /** Pairs by their lower term, then by their higher term. */
     pairs: pairs as ReadonlyMap<number, ReadonlyMap<number, number>>,
     /** The number of a word's term; a new number for a new term. */
     ofWord: (text: string): number => take(words, text),

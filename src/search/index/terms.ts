@@ -1,34 +1,34 @@
 /**
- * The searchable terms of a set of rows, by number: words as `words` numbers them, followed by
- * pairs of words that are adjacent in listings.
+ * The searchable terms of a set of rows, by number: first words, numbered as in `words`, then pairs
+ * of words that are adjacent in listings.
  */
 export interface TermIndex {
   words: WordTable
   pairs: WordPairs
   postings: Postings
-  /** `saturate` of each posting code: a posting's score before idf and the term's weight. */
+  /** The `saturate` value of each posting code: a posting's score before idf and the term's weight. */
   scoreTable: Float64Array
-  /** Which fields hold the term for each posting code, a bit for each of `SEARCH_FIELDS`. */
+  /** For each posting code, the fields that hold the term, with a bit for each of `SEARCH_FIELDS`. */
   scoreTableFields: Uint8Array
 }
 
-/** Rows that are ranked together: organic or first-party. */
+/** The rows that are ranked together: organic or first-party rows. */
 export type RangeName = 'organic' | 'firstParty'
 
 type TermDictionary = Pick<TermIndex, 'words' | 'pairs'>
 
-/** Pairs of words as numbers: for each lower word the higher ones, ascending. */
+/** Pairs of words as numbers: for each lower word its higher words, ascending. */
 export interface WordPairs {
-  /** Where the pairs of each word start in `seconds`; has one entry more than there are words. */
+  /** The start of each word's pairs in `seconds`; it has one entry more than there are words. */
   starts: Uint32Array
   seconds: Uint32Array
 }
 
-/** Which rows hold each term; a term's rows are contiguous and in order. */
+/** The rows that have each term; a term's rows are contiguous and in order. */
 interface Postings {
-  /** Where the postings of each term start; has one entry more than there are terms. */
+  /** The start of each term's postings; it has one entry more than there are terms. */
   starts: Uint32Array
-  /** Where a term's postings in organic rows end and those in first-party rows begin. */
+  /** The end of a term's postings in organic rows, where those in first-party rows begin. */
   organicEnds: Uint32Array
   rows: Uint32Array
   /** The place in `scoreTable` of each posting's score. */
@@ -60,7 +60,7 @@ export function findPair({ words, pairs }: TermDictionary, a: number, b: number)
   return place < end && pairs.seconds[place] === higher ? countWords(words) + place : -1
 }
 
-/** The postings of a term in a range, none for -1: its rows in order, and each row's place in `scoreTable`. */
+/** The postings of a term in a range (none for -1): its rows in order, and each row's place in `scoreTable`. */
 export function readPostings(
   { postings: { starts, organicEnds, rows, codes } }: TermIndex,
   number: number,
@@ -77,12 +77,12 @@ export function rowsOf({ postings: { starts, organicEnds } }: TermIndex, number:
   return number < 0 ? 0 : (organicEnds[number] ?? 0) - (starts[number] ?? 0)
 }
 
-/** Sorted words, found by their text and by prefix. */
+/** Sorted words, which are found by their text and by prefix. */
 export interface WordTable {
   bytes: Uint8Array
-  /** Where each word's UTF-8 starts in `bytes`; has one entry more than there are words. */
+  /** The start of each word's UTF-8 in `bytes`; it has one entry more than there are words. */
   starts: Uint32Array
-  /** Word numbers plus one by the hash of the word: open addressing; 0 is a free slot. */
+  /** Numbers of words plus one, by the hash of the word: open addressing; 0 is a free slot. */
   slots: Uint32Array
 }
 
@@ -156,7 +156,7 @@ function slotOf(table: WordTable, word: string): number {
   return slot
 }
 
-/** Nearly every word is ASCII, and is compared in place without making a string. */
+/** Nearly every word is ASCII, and is compared where it is stored, without making a string. */
 function isWord(table: WordTable, number: number, word: string): boolean {
   const { bytes, starts } = table
   const start = starts[number] ?? 0
@@ -170,10 +170,10 @@ function isWord(table: WordTable, number: number, word: string): boolean {
   return length === word.length
 }
 
-/** An odd number without pattern, so that every bit of a character reaches the high bits. */
+/** An odd number without a pattern, so that every bit of a character reaches the high bits. */
 const BASE = 0x9e3779b1
 
-/** The 32-bit hash of a text; the tables in the index file are laid out by it. */
+/** The 32-bit hash of a text, which fixes the layout of the tables in the index file. */
 export function hashText(text: string): number {
   let sum = 0
   for (let at = 0; at < text.length; at += 1) sum = (Math.imul(sum, BASE) + text.charCodeAt(at)) | 0

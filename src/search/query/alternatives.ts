@@ -6,7 +6,7 @@ import { rowsNamed } from './known-terms.ts'
 import { planQuery } from './plan-query.ts'
 import { exactRows, type RankedRows, rankRows } from './rank-rows.ts'
 
-/** Ways to ask for an alternative to a name, which comes after or before the phrase. */
+/** Phrases that ask for an alternative to a name, which comes after or before the phrase. */
 const WISHES = [
   /^(?<before>.*?)\b(?:alternativ\w* (?:to|for|zu|à|a|para)|instead of|other than|(?:replacement|substitute) for|competitors? (?:of|to)|similar to|(?:\w+er|(?:more|less) \w+) than|(?:(?:some|any)thing |services? |apis? |tools? )?like)\s+(?<name>.+?)(?<after>\s+(?:but|that|which|and|without|with|for)\s.*)?$/iu,
   /^(?<before>.*?)(?<name>\S+(?:\s\S+)?)\s+(?:alternatives?|competitors?|replacement)(?<after>.*)$/iu,
@@ -15,16 +15,16 @@ const WISHES = [
 export interface Alternatives extends RankedRows {
   name: string
   tasks: readonly string[]
-  /** Which of the words beside the name no listing has, as a note. */
+  /** A note on the words beside the name that no listing has. */
   missing: readonly string[]
 }
 
 /**
- * The listings that do what a named listing does, without it and the listings named after it. Those
- * known for the same come first; within both groups, listings that share most of its tasks and
- * categories and match more of the words. The table of tasks says what a name is known for
- * (`like`), even without a listing; for other names the listing's tasks count. Null where the query
- * wants no alternative, or more than this can answer.
+ * The listings that do what a named listing does, except itself and listings named after it.
+ * Listings known for the same tasks come first, then the others; in each group, those that share
+ * more tasks and categories and match more words come first. The table of tasks shows what a name
+ * is known for (`like`), even without a listing; other names stand for their listing's tasks. Null
+ * if the query wants no alternative, or more than this can answer.
  */
 export function findAlternatives(
   index: SearchIndex,
@@ -46,14 +46,14 @@ function rankAlternatives(
 ): Alternatives | null {
   const { excluded } = planQuery(index, `instead of ${name}`)
   const exact = exactRows(index, index.organic, { text: name, bits: null })
-  // `openai` alone is no listing's whole name; the listings named after it count then.
+  // `openai` alone is no listing's whole name: then the listings named after it are used.
   const named =
     exact.length > 0
       ? exact.flatMap(({ rows }) => rows)
       : excluded.flatMap((term) => rowsNamed(index, 'organic', term))
   const known = index.filters.tasks.map((id) => ({ id, doing: bitsFor(index, `task:${id}`) }))
   const likes = index.words.tasksLike(name)
-  // Other words only order the alternatives, and only where the name is certain.
+  // Other words only order the alternatives, and only if the name is certain.
   if (others !== '' && task === null && likes.length === 0 && exact.length === 0) return null
   const theirs = known.filter(({ id, doing }) =>
     likes.length > 0 ? likes.includes(id) : named.some((row) => passes(doing, row)),
@@ -84,13 +84,13 @@ function rankAlternatives(
   return { name, tasks: shared.map(({ id }) => id), missing, total: rows.length, rows }
 }
 
-/** How many times the text's score is added for a listing that does exactly what the named listing does. */
+/** How many times the text's score is added for a listing with exactly the named listing's tasks and categories. */
 const ALIKE = 3
 const IS_LIKENESS = /^(?:task|category):/
 
 /**
- * How much a row shares with the tasks and categories of the given rows, from 0 to 1: the cosine of
- * both, where rarer values weigh more.
+ * How similar a row's tasks and categories are to those of the given rows, from 0 to 1: the cosine
+ * of both, in which rarer values weigh more.
  */
 function likenessTo(index: SearchIndex, rows: readonly number[]): (row: number) => number {
   const values = index.filterValues
@@ -110,7 +110,7 @@ function likenessTo(index: SearchIndex, rows: readonly number[]): (row: number) 
   }
 }
 
-/** The listings that the table of tasks says are known for the same tasks. */
+/** The listings that, according to the table of tasks, are known for the same tasks. */
 function rowsKnownFor(index: SearchIndex, tasks: readonly { id: string }[]): ReadonlySet<number> {
   const names = tasks.flatMap(({ id }) => index.words.knownFor(id))
   const exact = names.flatMap((text) => exactRows(index, index.organic, { text, bits: null }))
@@ -119,9 +119,9 @@ function rowsKnownFor(index: SearchIndex, tasks: readonly { id: string }[]): Rea
 
 interface Wish {
   name: string
-  /** Which of the listing's tasks the other words name: `Twilio alternative for SMS`. */
+  /** The one of the listing's tasks that the other words name: `Twilio alternative for SMS`. */
   task: string | null
-  /** The words beside the name. */
+  /** The words of the query beside the name. */
   others: string
 }
 

@@ -19,7 +19,7 @@ import {
 } from '../index/columns.ts'
 import type { IndexData, RowRange, SearchIndex } from '../index/index-file.ts'
 
-/** The filters of a query, as Orama's `where` writes them. */
+/** A query's filters in the form of Orama's `where`. */
 export type RowFilter = ReturnType<typeof toRowFilter>
 
 export function toRowFilter(query: Partial<SearchQuery>) {
@@ -52,7 +52,7 @@ export function filterRows(index: SearchIndex, filter: RowFilter): Uint32Array |
   return passing
 }
 
-/** The rows that have a filter value such as `kind:kit`; none for an unknown one. */
+/** The rows that have a filter value such as `kind:kit`; none for an unknown value. */
 export function bitsFor(
   { trustMarks, filterBits, filterPlaces }: SearchIndex,
   value: string,
@@ -64,7 +64,7 @@ export function bitsFor(
     : filterBits.subarray(place * words, (place + 1) * words)
 }
 
-/** Keeps the rows of one bit set that are also in another. */
+/** Keeps only the rows of one bit set that are also in another. */
 export function intersect(bits: Uint32Array, others: Uint32Array): Uint32Array {
   for (let at = 0; at < bits.length; at += 1) bits[at] = (bits[at] ?? 0) & (others[at] ?? 0)
   return bits
@@ -83,7 +83,7 @@ function valuesRequested(query: Partial<SearchQuery>): string[] {
   return values
 }
 
-/** An unknown price sorts after all others, so it drops out. */
+/** An unknown price sorts after all others, so a row without a price drops out. */
 function keepAffordable({ minUsd }: IndexData, passing: Uint32Array, most: number): void {
   const { codes } = minUsd
   const affordable = countUpTo(minUsd, most)
@@ -122,7 +122,7 @@ export function passes(bits: Uint32Array | null, row: number): boolean {
   return bits === null || (((bits[row >>> 5] ?? 0) >>> (row & 31)) & 1) === 1
 }
 
-/** How many rows of a range are in a bit set. */
+/** The number of a range's rows that are in a bit set. */
 export function countRows(bits: Uint32Array, { start, end }: RowRange): number {
   let count = 0
   for (let at = start >>> 5; at <= (end - 1) >>> 5 && start < end; at += 1) {
@@ -134,7 +134,7 @@ export function countRows(bits: Uint32Array, { start, end }: RowRange): number {
   return count
 }
 
-/** How many bits of a 32-bit number are set: pairs, fours and eights are added up in parallel. */
+/** The number of bits set in a 32-bit number: pairs, fours and eights are added up in parallel. */
 function countBits(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555)
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
@@ -179,13 +179,13 @@ export function countFacets(
   )
 }
 
-/** A value of a facet's filter, with its name for people where it has one. */
+/** A value of a facet's filter, with its name for people, if it has one. */
 function toNamed(facet: SearchFacet, id: string): { id: string; name?: string } {
   const filter = filterOf(facet)
   return toFilterValue(filter, id) === id ? { id } : { id, name: toFilterWords(filter, id) }
 }
 
-/** How many of the distinct numbers are at most `most`: a row qualifies if its code is below that count. */
+/** The number of distinct numbers that are at most `most`: a row qualifies if its code is lower than that. */
 function countUpTo({ values }: CodedColumn, most: number): number {
   let count = 0
   while (count < values.length && (values[count] ?? Number.NaN) <= most) count += 1

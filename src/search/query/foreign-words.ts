@@ -12,31 +12,31 @@ import { lookUpWord, rememberWords } from './known-terms.ts'
 /** English names of countries by ISO 3166-1 code; a name is one word, such as `zealand`. */
 const COUNTRY_NAMES: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(COUNTRIES))
 
-/** A query whose everyday words in another language are translated to the English words of listings. */
+/** A query in another language, whose everyday words are translated to the English words of listings. */
 export interface ReadQuery {
   words: readonly Word[]
-  /** Words that were translated although some listing has them. */
+  /** Words that were translated although a listing has them. */
   originals: readonly Word[]
   notes: readonly string[]
-  /** The query's language, whose words are not typos of English words. Null for English. */
+  /** The query's language: its words are not read as typos of English words. Null for English. */
   language: Language | null
 }
 
-/** A token of a query: a word, or what the platform takes for a word in an unspaced script. */
+/** A token of a query: a word or, in a script without spaces, what the platform takes for a word. */
 interface Token {
   text: string
   word: Word
 }
 
-/** Tokens with one meaning in a language; a single token where the meaning is unknown. */
+/** Tokens with one meaning in a language; a single token if the meaning is unknown. */
 interface Stretch {
   tokens: readonly Token[]
   meaning: Meaning | null
-  /** Names a place of several words: `Buenos Aires` does not ask for air. */
+  /** Whether it names a place of several words: `Buenos Aires` has nothing to do with air. */
   isPlace?: boolean
 }
 
-/** One script implies one language, except for those that share it. */
+/** A script implies one language, except for scripts that several languages share. */
 const SCRIPTS: readonly (readonly [RegExp, readonly Language[]])[] = [
   [/\p{sc=Hangul}/u, ['ko']],
   [/[\p{sc=Hiragana}\p{sc=Katakana}]/u, ['ja']],
@@ -47,10 +47,10 @@ const SCRIPTS: readonly (readonly [RegExp, readonly Language[]])[] = [
 ]
 const LATIN: readonly Language[] = ['es', 'pt', 'de', 'fr', 'it', 'nl', 'pl', 'tr', 'id', 'vi']
 const MOST_TOKENS = 5
-/** A word in this many listings is surely used in English listings. */
+/** A word that this many listings have is surely used in English listings. */
 const KNOWN_ROWS = 3
 
-/** A query is in a language when more of its words belong to that language than to English. */
+/** Reads a query in the language that more of its words belong to than to English, if there is one. */
 export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQuery {
   const { foreign } = index.words
   const asWritten = { words, originals: [], notes: [], language: null }
@@ -80,7 +80,7 @@ export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQue
   return { ...replace(index, stretches), language: best.language }
 }
 
-/** `Discord` isn't read as a form of disk, nor `Madrid` as a form of mother: names of listings and places stay. */
+/** Names of listings and places stay: `Discord` isn't read as a form of disk, nor `Madrid` as a form of mother. */
 function asWrittenWhereKnown(index: SearchIndex, stretch: Stretch): Stretch {
   const [{ text } = { text: '' }] = stretch.tokens
   if (stretch.meaning?.isForm !== true) return stretch
@@ -118,12 +118,12 @@ function readStretch(tokens: readonly Token[], lexicon: Lexicon): Stretch {
   return { tokens: tokens.slice(0, 1), meaning: readPart(tokens[0], lexicon) }
 }
 
-/** How many of the first tokens name a place. */
+/** The number of first tokens that name a place. */
 function wordsOfPlace(tokens: readonly Token[]): number {
   return placesFrom(tokens.map(({ text }) => text)).length
 }
 
-/** The place that each number of first words names, up to the longest name of a place. */
+/** For each number of first words, the place that they name, up to the longest name of a place. */
 function placesFrom(texts: readonly string[]): (Place | undefined)[] {
   const first = texts.slice(0, MAX_WORDS_OF_A_PLACE)
   const places = first.map((_, at) => PLACES_BY_NAME.get(first.slice(0, at + 1).join(' ')))
@@ -131,9 +131,9 @@ function placesFrom(texts: readonly string[]): (Place | undefined)[] {
 }
 
 /**
- * The countries of the places that the words name, or else the country where most people speak their
- * language, as English words: a listing for a country rarely names its cities, and a question in
- * Hindi is more often about India.
+ * The countries of the places that the words name, or else the country where most people speak
+ * their language, as English words. A listing for a country rarely names its cities, and a question
+ * in Hindi is more often about India.
  */
 export function countriesOf(words: readonly Word[], language: Language | null): string[] {
   const texts = words.map(({ whole }) => whole)
@@ -150,7 +150,7 @@ function readPart(token: Token | undefined, lexicon: Lexicon): Meaning | null {
   return form === null && lexicon.language === 'de' ? readCompound(text, lexicon) : form
 }
 
-/** How many letters of an unspaced script were read. */
+/** The number of letters read in a script without spaces. */
 function lettersOf(stretches: readonly Stretch[]): number {
   return stretches.reduce((sum, { tokens, meaning }) => {
     const all = tokens.reduce((length, { text }) => length + text.length, 0)
@@ -159,8 +159,8 @@ function lettersOf(stretches: readonly Stretch[]): number {
 }
 
 /**
- * `own` counts words of the language that are not English, `telling` those with a meaning. English
- * words that no listing writes count for the language too, if any other word does: `wetter`.
+ * `own` counts words of the language that are not English, `telling` those with a meaning. English words that no
+ * listing writes are also counted for the language, if it has any other word: `wetter`.
  */
 function votesFor(index: SearchIndex, stretches: readonly Stretch[]) {
   const votes = { own: 0, telling: 0, english: 0 }
@@ -180,7 +180,7 @@ function votesFor(index: SearchIndex, stretches: readonly Stretch[]) {
   return { ...votes, own: votes.own + either, telling: votes.telling + either }
 }
 
-/** Whether an English word may belong to the language: no listing writes it, and it is no mere form there. */
+/** Whether an English word may belong to the language: no listing writes it, and it is a whole word there. */
 function mayBeEither(index: SearchIndex, text: string, { isForm }: Meaning): boolean {
   return !isForm && !isEnglishStop(index, text) && !isWrittenInEnglish(index, text)
 }
@@ -199,7 +199,7 @@ function isWrittenInEnglish(index: SearchIndex, text: string): boolean {
   return lookUpWord(index, text).rows >= KNOWN_ROWS
 }
 
-/** True for nearly every query's words: they need no translation. */
+/** Whether a word is surely English, as in nearly every query: then it needs no translation. */
 const isSurelyEnglish = rememberWords((index, word): boolean => {
   if (isEnglishStop(index, word)) return true
   const known = LATIN.map((language) => lexiconOf(index.words.foreign, language))
@@ -217,7 +217,7 @@ function isEnglishStop({ words: { stop, generic, filler } }: SearchIndex, text: 
 
 function replace(index: SearchIndex, stretches: readonly Stretch[]): Omit<ReadQuery, 'language'> {
   const reported = stretches.filter(({ meaning }) => meaning !== null && meaning.english !== null)
-  // The rest of a partly translated unspaced run is an ending.
+  // If a run without spaces was partly translated, its rest is an ending.
   const touched = new Set(reported.flatMap(({ tokens }) => wordsOf(tokens)))
   const pairs = reported.map(({ tokens, meaning }) => {
     const gap = tokens[0]?.word.style === 'unspaced' ? '' : ' '
@@ -244,7 +244,7 @@ function wordsOf(tokens: readonly Token[]): Word[] {
   return tokens.map(({ word }) => word)
 }
 
-/** Whether listings have a word unchanged: an unspaced word, in all of its parts. */
+/** Whether listings have a word unchanged: a word without spaces, in all of its parts. */
 function isWritten(index: SearchIndex, { whole, parts, style }: Word): boolean {
   const texts = style === 'unspaced' ? parts : [whole]
   return texts.every((text) => !index.words.stop.has(text) && lookUpWord(index, text).rows > 0)
@@ -253,8 +253,8 @@ function isWritten(index: SearchIndex, { whole, parts, style }: Word): boolean {
 type Language = ForeignWords['languages'][number]
 
 /**
- * What a text means: English words, or null for a stop word; `isForm` where only its start is
- * known; `letters` where not all of the text was read.
+ * What a text means: English words, or null for a stop word. `isForm` if only its start is known;
+ * `letters` if not all of the text was read.
  */
 interface Meaning {
   english: string | null
@@ -262,30 +262,30 @@ interface Meaning {
   letters?: number
 }
 
-/** The table in one language: texts as written, and the starts of their forms. */
+/** The table in one language: texts as written, and the starts of their other forms. */
 interface Lexicon {
   language: Language
   meanings: Map<string, Meaning>
-  /** The starts of phrases of several words. */
+  /** The first words of phrases of several words. */
   phrases: Set<string>
 }
 
-/** How many letters may differ at the end of a form: of the known word, and of the requested one. */
+/** How many letters at the end of a form may differ: in the known word, and in the requested word. */
 const ENDING_LETTERS = { known: 2, requested: 3 }
 const LEAST_STEM = 4
-/** Prefixes that are written as one with a word. */
+/** Prefixes that are written together with a word. */
 const PREFIXES: Partial<Record<Language, RegExp>> = {
   ar: /^(?:[وف]?(?:بال|كال|ال|لل)|[وفبل])(?=..)/u,
 }
-/** Languages whose words the platform separates; spaces mean nothing in them. */
+/** Languages in which the platform finds the words: there, spaces mean nothing. */
 const UNSPACED: ReadonlySet<Language> = new Set<Language>(['zh', 'ja', 'ko'])
 
-/** Separators between the words of a phrase. */
+/** The separator between the words of a phrase. */
 function separatorOf(language: Language): string {
   return UNSPACED.has(language) ? '' : ' '
 }
 
-/** By table, the languages that queries needed: most queries need those in Latin letters. */
+/** By table, the lexicons of languages that queries needed: mostly languages in Latin letters. */
 const lexicons = new WeakMap<ForeignWords, Map<Language, Lexicon>>()
 
 function lexiconOf(table: ForeignWords, language: Language): Lexicon {
@@ -309,7 +309,7 @@ function createLexicon({ languages, stop, words }: ForeignWords, language: Langu
   return lexicon
 }
 
-/** Adds countries by their names in the language, which the platform knows. */
+/** Adds the names of countries in the language, which the platform knows. */
 function addCountries(lexicon: Lexicon): void {
   const names = new Intl.DisplayNames(lexicon.language, { type: 'region' })
   for (const [code, [english = '']] of COUNTRY_NAMES) {
@@ -327,7 +327,7 @@ function addMeaning({ meanings, phrases }: Lexicon, key: string, english: string
     if (!meanings.has(start)) meanings.set(start, { english, isForm: true })
   const [first = '', ...others] = key.split(' ')
   if (others.length === 0) return
-  // The noun comes first where `de` joins two words, and takes the plural: `tremblements de terre`.
+  // If `de` joins two words, the noun comes first, and takes the plural: `tremblements de terre`.
   const plural = ['de', 'd'].includes(others[0] ?? '') ? [`${first}s`] : []
   for (const start of [first, ...plural]) {
     phrases.add(start)
@@ -335,13 +335,13 @@ function addMeaning({ meanings, phrases }: Lexicon, key: string, english: string
   }
 }
 
-/** A text, and its starts without its last letters. */
+/** A text, and what is left of it without its last letters. */
 function startsOf(text: string, letters = ENDING_LETTERS.requested): string[] {
   const most = Math.min(letters, text.length - LEAST_STEM)
   return [text, ...Array.from({ length: most }, (_, at) => text.slice(0, -at - 1))]
 }
 
-/** Folded like the words of a query. */
+/** A text folded like the words of a query. */
 function keyOf(text: string, { language }: Lexicon): string {
   const words = splitText(text.replaceAll('_', ' '))
   return words.map(({ whole }) => whole).join(separatorOf(language))
@@ -352,7 +352,7 @@ function withoutPrefix(text: string, language: Language): string {
   return prefix === undefined ? text : text.replace(prefix, '')
 }
 
-/** A known word or a form of it: with another ending, or after an article. */
+/** The meaning of a known word or a form of it: with another ending, or after an article. */
 function readForm(text: string, { meanings, language }: Lexicon): Meaning | null {
   const bare = withoutPrefix(text, language)
   if (bare !== text && meanings.get(bare)?.english === null) return null
@@ -365,7 +365,7 @@ function readForm(text: string, { meanings, language }: Lexicon): Meaning | null
   return null
 }
 
-/** Two known words written as one: `wettervorhersage`. */
+/** The meaning of two known words written as one: `wettervorhersage`. */
 function readCompound(text: string, { meanings }: Lexicon): Meaning | null {
   for (let at = text.length - LEAST_STEM; at >= LEAST_STEM; at -= 1) {
     const first = meanings.get(text.slice(0, at))?.english
@@ -376,7 +376,7 @@ function readCompound(text: string, { meanings }: Lexicon): Meaning | null {
   return null
 }
 
-/** The known words that a run without spaces starts with; the rest is an ending. */
+/** The meaning of the known words that a run without spaces starts with; the rest is an ending. */
 function readPieces(text: string, { meanings }: Lexicon): Meaning | null {
   const found: string[] = []
   let at = 0

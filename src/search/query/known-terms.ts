@@ -15,32 +15,32 @@ import {
 } from '../index/terms.ts'
 import { stemWord, type Word } from '../words/split-text.ts'
 
-/** One part of a query, in its position. */
+/** One part of a query, at its position. */
 export interface QueryTerm {
-  /** As typed. */
+  /** The part as typed. */
   requested: string
-  /** The term for pairs with neighbours and for related words; absent where the part has neither. */
+  /** The term for related words and for pairs with neighbours; absent if the part has neither. */
   term?: KnownTerm
-  /** All terms searched for this part, with their weights. */
+  /** All terms searched for this part, each with its weight. */
   terms: readonly (KnownTerm & { weight: number })[]
-  /** The correction, when the part was read as a typo. */
+  /** The correction, if the part was read as a typo. */
   repaired?: KnownTerm
-  /** Set when no listing has it. */
+  /** Set if no listing has the part. */
   unknown?: true
 }
 
 const MAX_COMPLETIONS = 8
 const MIN_COMPLETED_CHARACTERS = 2
-/** How much longer another form of a word may be, and how long a word must be to have forms. */
+/** How much longer a form of a word may be, and how long a word must be to have forms. */
 const LONGEST_ENDING = 4
 const LEAST_STEM = 5
 const MAX_FORMS = 3
 
 const { requested: REQUESTED } = TERM_WEIGHTS
 
-/** What may be guessed about a word that no listing has. */
+/** What a word that no listing has may be taken for. */
 interface Guess {
-  /** The query's last word may be the start of a longer one. */
+  /** Whether it is the query's last word, which may be the start of a longer one. */
   isLast: boolean
   maySlip: boolean
 }
@@ -60,7 +60,7 @@ export function unitsOf(index: SearchIndex, word: Word, guess: Guess): QueryTerm
   }
 }
 
-/** Where listings write the parts as one word, that word is searched too. */
+/** If listings write the parts as one word, that word is searched too. */
 function hyphenTerms(index: SearchIndex, word: Word, guess: Guess): QueryTerm[] {
   const whole = lookUpWord(index, word.whole)
   const parts = word.parts.filter((part) => !index.words.stop.has(part))
@@ -70,7 +70,7 @@ function hyphenTerms(index: SearchIndex, word: Word, guess: Guess): QueryTerm[] 
     : queryTerms
 }
 
-/** The pieces of an id or a domain need no guessing. */
+/** The terms of the pieces of an id or a domain, which need no guessing. */
 function dottedTerms(index: SearchIndex, { whole, parts }: Word): QueryTerm[] {
   const pieces = parts
     .filter((part) => !index.words.stop.has(part))
@@ -100,7 +100,7 @@ function plainTerms(index: SearchIndex, word: string, guess: Guess): QueryTerm[]
   return [{ ...unitOf(word, term), unknown: true }]
 }
 
-/** Splits two words of a listing's name that the query writes as one: `huggingface`. */
+/** Two words of a listing's name, if the query writes them as one: `huggingface`. */
 const readApart = rememberWords((index, word): QueryTerm | null => {
   for (let at = MIN_SHARED; at <= word.length - MIN_SHARED; at += 1) {
     const [left, right] = [word.slice(0, at), word.slice(at)].map((part) => tryWord(index, part))
@@ -113,7 +113,7 @@ const readApart = rememberWords((index, word): QueryTerm | null => {
   return null
 })
 
-/** Bits of the fields that name a row's listing: its name, and for an operation its labels too. */
+/** A bit for each field that names a row's listing: its name, and for an operation its labels too. */
 const NAME = 0b001
 export const NAME_OR_LABELS = 0b011
 
@@ -126,14 +126,14 @@ export function rowsNamed(index: SearchIndex, range: RangeName, { number }: Know
   )
 }
 
-/** Words of listings that extend this word by an ending: `complexity` for `complex`. */
+/** Words of listings that are this word with an ending: `complexity` for `complex`. */
 function formsOf(index: SearchIndex, word: string): KnownTerm[] {
   if (word.length < LEAST_STEM) return []
   const isForm = ({ written }: KnownTerm) => written.length <= word.length + LONGEST_ENDING
   return completions(index, word, MAX_FORMS).filter(isForm)
 }
 
-/** A single character of an unspaced script matches the start of its pairs. */
+/** The term of an unspaced script's word; a single character matches all pairs that start with it. */
 function unspacedTerm(index: SearchIndex, { whole, parts }: Word): QueryTerm {
   const terms = parts.flatMap((pair) => {
     const term = lookUpWord(index, pair)
@@ -152,10 +152,10 @@ function weigh(weight: number, terms: readonly KnownTerm[]) {
   return terms.map((term) => ({ ...term, weight }))
 }
 
-/** The term of a word; a stop word has none. */
+/** The term of a word, cached; a stop word has none. */
 export const lookUpWord = rememberWords(tryWord)
 
-/** The same without a cache, for strings that are rarely words. */
+/** Like `lookUpWord` without a cache, for strings that are rarely words. */
 export function tryWord(index: SearchIndex, word: string): KnownTerm {
   const text = index.words.stop.has(word) ? word : stemWord(word)
   const number = findTerm(index.terms, text)
@@ -202,17 +202,17 @@ function unspacedCompletions(index: SearchIndex, prefix: string, most: number): 
 
 /** Longest word whose neighbours are searched. */
 const MAX_NEAR_CHARACTERS = 24
-/** Shorter words have too many neighbours one edit away. */
+/** A word to correct has at least this many letters: shorter ones have too many neighbours one edit away. */
 const MIN_CHARACTERS = 4
 const PLAIN = /^[a-z][a-z0-9]+$/
 const MAX_CLOSEST = 3
-/** How much of its start a close word must share. */
+/** How many first letters a close word must share. */
 const MIN_SHARED = 3
 const SHARED_PART = 2 / 3
 
 /**
- * The correction of a word: the one in the most listings of those one edit away with the same first
- * letter. Everyday words are not typos, and no word is a typo of a stop word.
+ * The correction of a word: of the words one edit away with the same first letter, the one in the
+ * most listings. Everyday words are not typos, and no word is a typo of a stop word.
  */
 const repairWord = rememberWords((index, word): KnownTerm | null => {
   if (index.words.isEveryday(word)) return null
@@ -220,7 +220,7 @@ const repairWord = rememberWords((index, word): KnownTerm | null => {
   return nearest === undefined ? null : lookUpWord(index, nearest)
 })
 
-/** The listings' words that are closest to a word that no listing has, for a note. */
+/** Listings' words that are closest to a word that no listing has, for a note. */
 export function closestWords(index: SearchIndex, word: string): string[] {
   const near = spellingsNear(index, word)
   if (near.length > 0) return near.slice(0, MAX_CLOSEST)
@@ -239,7 +239,7 @@ function spellingsNear({ spellings, words }: SearchIndex, word: string): string[
   if (length < MIN_CHARACTERS || length > MAX_NEAR_CHARACTERS || !PLAIN.test(word)) return []
   const rows = (text: string) => spellings.rows[findWord(spellings.words, text)] ?? 0
   const near = nearWords(spellings.words, word)
-  // Listings may only have the plural of what was meant: `astroid`.
+  // Listings may have only the plural of the word that was meant: `astroid`.
   return (near.length > 0 ? near : nearWords(spellings.words, `${word}s`))
     .filter((text) => rows(text) > 0 && !words.stop.has(text))
     .sort((a, b) => rows(b) - rows(a))
@@ -259,8 +259,8 @@ function nearWords(table: WordTable, word: string): string[] {
 }
 
 /**
- * Whether one edit, or swapping two letters, makes both equal.
- * @param number of a word at most one letter longer or shorter
+ * Whether one edit, or swapping two letters, makes the two words equal.
+ * @param number the number of a word at most one letter longer or shorter
  */
 function isOneEditAway({ bytes, starts }: WordTable, number: number, word: string): boolean {
   const start = starts[number] ?? 0
@@ -277,10 +277,10 @@ function isOneEditAway({ bytes, starts }: WordTable, number: number, word: strin
   return rest - at === 2 && otherRest - at === 2 && same(at, at + 1) && same(at + 1, at)
 }
 
-/** Words cached for one index, about a megabyte; the next word clears the cache. */
+/** The most words cached for one index, about a megabyte; a word more clears the cache. */
 const MOST_WORDS = 8192
 
-/** Caches by word: few queries repeat, but their words do, and an index never changes. */
+/** A cache by word: few queries repeat, but their words do, and an index never changes. */
 export function rememberWords<Found>(
   findOut: (index: SearchIndex, word: string) => Found,
 ): (index: SearchIndex, word: string) => Found {

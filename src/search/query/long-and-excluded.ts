@@ -10,26 +10,26 @@ const MOST_WORDS = 8
 const DENSE = 0.5
 /** A task is named within this many consecutive words. */
 const SPAN = 5
-/** Share of its span's best score that a word must reach. */
+/** The share of its span's best score that a word must reach. */
 const STRONG = 0.3
-/** Score of a word that is related to no other word, and is in no name, tag or category. */
+/** Scores of a word that is related to no other word (`bond`), or is in no name, tag or category (`named`). */
 const LEAST = { bond: 0.05, named: 0.2 }
-/** How many listings must have both words: a single one may have them by chance. */
+/** How many listings must have both words: a single listing may have them by chance. */
 const MIN_MEETINGS = 2
-/** How many listings are read: the best-ranked ones show well enough which words co-occur. */
+/** How many listings are read: the best-ranked ones are enough to show which words co-occur. */
 const MOST_ROWS = 1 << 15
 /**
  * Requests contain phrases such as `I need a way for it to` or `is there something that could`:
  * many consecutive words without meaning. Each such word adds three tenths to the next meaningful
- * words, most of all to the first.
+ * words, the first of them most.
  */
 const ASKING = { each: 0.3, most: 12, fade: 0.2, words: 4 }
 
 interface TellingWord {
   word: Word
-  /** Words without meaning right before it. */
+  /** The number of words without meaning right before this word. */
   before: number
-  /** The first listings that have it, and the share of them that have it in name, tags or categories. */
+  /** The first listings that have the word, and the share of them with it in name, tags or categories. */
   rows: Uint32Array
   named: number
 }
@@ -38,8 +38,8 @@ interface TellingWord {
  * The words of a long prompt that name its task: the five-word span whose words are close and
  * co-occur in listings more often than by chance (normalised pointwise mutual information, over
  * their distance). Words in names of listings are more likely a task than those only in summaries.
- * @param kept meaningful words
- * @param all words of the query
+ * @param kept the query's meaningful words
+ * @param all all words of the query
  */
 export function belongingWords(
   index: SearchIndex,
@@ -73,7 +73,7 @@ export function isLong(words: readonly Word[]): boolean {
   return new Set(words.map(({ whole }) => whole)).size > MOST_WORDS
 }
 
-/** The words that some listing has, in their order. */
+/** The words that some listing has, in the order of the query. */
 function readTelling(
   index: SearchIndex,
   kept: readonly Word[],
@@ -103,7 +103,7 @@ function readTelling(
   return telling
 }
 
-/** How much more each word counts because of the meaningless words before it. */
+/** How much more each word weighs because of the meaningless words before it. */
 function afterAsking(telling: readonly TellingWord[]): number[] {
   const { each, most, fade, words } = ASKING
   return telling.map((_, at) => {
@@ -135,11 +135,11 @@ function bondOf(a: Uint32Array, b: Uint32Array, looked: number): number {
 }
 
 /**
- * Share of a word's rows that must be named by it: `without` may come before anything, but before a
- * name it asks for others.
+ * The share of a word's rows that must have it in their name: `without` may come before anything,
+ * but before a name it means that other sellers are wanted.
  */
 const NAMED = 0.2
-/** In a longer query `not` hardly ever comes before a name, unless the name is capitalised. */
+/** In a query with more words, `not` hardly ever comes before a name, unless the name is capitalised. */
 export const MAX_SHORT_WORDS = 12
 
 /** A query without the names that it excludes, and those names. */
@@ -149,8 +149,8 @@ interface Wanted {
 }
 
 /**
- * `an alternative to Jira`, `without Twilio`: such a query wants other sellers. Before a word that
- * hardly any listing has in its name, `without` is an ordinary requirement, and the word is
+ * `an alternative to Jira` or `without Twilio` means that other sellers are wanted. Before a word
+ * that hardly any listing has in its name, `without` is an ordinary requirement, and the word is
  * searched for.
  */
 export function findExcluded(index: SearchIndex, words: readonly Word[]): Wanted {
@@ -175,12 +175,12 @@ export function findExcluded(index: SearchIndex, words: readonly Word[]): Wanted
   }
   const others = words.filter((word) => !markers.has(word))
   const wanted = others.filter((word) => !named.has(word))
-  // A query only for an alternative is answered by listings that mention the name.
+  // A query for nothing but an alternative is answered by listings that mention the name.
   const says = wanted.some(({ whole }) => !stop.has(whole) && !index.words.generic.has(whole))
   return { words: says ? wanted : others, excluded }
 }
 
-/** A name, and those that `or` adds to it: `not Google or Bing` has two. */
+/** The names from a position on: `not Google or Bing` has two. */
 function namesFrom(words: readonly Word[], start: number): Word[] {
   const [name, or, ...others] = words.slice(start)
   if (name === undefined) return []
@@ -194,11 +194,11 @@ function isName(index: SearchIndex, { whole }: Word, isSure: boolean): boolean {
   return rowsNamed(index, 'organic', lookUpWord(index, whole)).length >= NAMED * rows
 }
 
-/** Says how many rows are left out for each name. */
+/** Notes that show, for each name, how many rows are left out. */
 export function excludedNotes(index: SearchIndex, excluded: readonly KnownTerm[]): string[] {
   return excluded.map((term) => {
     const count = rowsNamed(index, 'organic', term).length
     const rows = count === 1 ? `the ${index.noun}` : `the ${count} ${index.noun}s`
-    return `Left out ${rows} named “${term.written}”, as the question asks for others.`
+    return `Left out ${rows} named “${term.written}”, because the question asks for other sellers.`
   })
 }

@@ -24,11 +24,11 @@ import {
   MAX_SHORT_WORDS,
 } from './long-and-excluded.ts'
 
-/** The search for a query text: terms, each once, and notes for the caller. */
+/** The plan of a search for a query text: terms, each once, and notes for the caller. */
 export interface QueryPlan {
   terms: readonly PlanTerm[]
   notes: readonly string[]
-  /** The id of the task that the query names (`tasks.yaml`); null where it names none. */
+  /** The id of the task that the query names (`tasks.yaml`); null if it names none. */
   task: string | null
   /** Words that sound like a filter. */
   phrases: readonly FilterPhrase[]
@@ -36,33 +36,33 @@ export interface QueryPlan {
   excluded: readonly KnownTerm[]
   /** The notes on words that no listing has. */
   missing: readonly string[]
-  /** Close words that listings have, for a note where nothing is found. */
+  /** Close words that listings have, for a note if nothing is found. */
   closest: () => readonly string[]
 }
 
 export interface PlanTerm extends KnownTerm {
-  /** The words of the query that the term is searched for. */
+  /** The words of the query that led to the term. */
   requested: string
-  /** Its weight, see `TERM_WEIGHTS`. */
+  /** The term's weight, see `TERM_WEIGHTS`. */
   weight: number
 }
 
-/** Limits: meaningful words of a query, and searched terms. */
+/** The most meaningful words of a query, and the most searched terms. */
 const MAX_QUERY_WORDS = 128
 const MAX_TERMS = 96
-/** Guessing does not help a query with more typos than this. */
+/** The most typos that are corrected: a query with more of them gains nothing from guesses. */
 const MAX_REPAIRS = 4
 /** The words of a long query that name its task; inputs and outputs come after them. */
 const LEADING_WORDS = 3
 const NO_WORD = 'The query has no word to search for.'
 const MAX_LISTED = 6
-/** Scores of a task (BM25, see `readNearTasks`): this is about three words that few tasks have. */
+/** Scores of a task (BM25, see `readNearTasks`): this one means about three words that few tasks have. */
 const SURELY_NEAR = 12
 const ABOUT_AS_NEAR = 0.8
 const MUCH_NEARER = 2
 const MAX_NEAR = 3
 
-/** Chooses terms: which words listings have, which are typos, which belong together. */
+/** Chooses terms: the words that listings have, the corrections of typos, and words that belong together. */
 export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const written = splitText(writeOutPrices(firstCharacters(query)))
   const read = readForeign(index, written)
@@ -74,7 +74,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const isStory = kept.length < taskWords.length
   const isForeign = read.language !== null
   const queryTerms = readTaskWords(index, kept, !isForeign)
-  // A translated word is already what listings write.
+  // A translated word is already a word that listings write.
   const related = queryTerms.map((term) => (isForeign ? [] : relatedTerms(index, term)))
   const originals = readQueryTerms(index, read.originals, false)
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
@@ -111,7 +111,7 @@ interface Read {
   phrases: readonly FilterPhrase[]
 }
 
-/** The task that the words name once typos are corrected, and the tasks that they are near. */
+/** The task that the words name once typos are corrected, and the tasks close to the words in meaning. */
 function readTasks({ words }: SearchIndex, { queryTerms, read, written, phrases }: Read) {
   const slips = new Map(
     queryTerms.flatMap(({ requested, repaired }) =>
@@ -125,7 +125,7 @@ function readTasks({ words }: SearchIndex, { queryTerms, read, written, phrases 
   const near = words.tasksNear(mended)
   const naming = read.language === null ? mended : written
   const named = words.taskOf(naming)
-  // A word that names the task is no filter: `is this domain name still free`.
+  // Words that name the task are no filter: `is this domain name still free`.
   const filters = phrases.filter(({ written: phrase }) => {
     const others = naming.filter(({ whole }) => whole !== phrase)
     return others.length === naming.length || words.taskOf(others) === named
@@ -133,7 +133,7 @@ function readTasks({ words }: SearchIndex, { queryTerms, read, written, phrases 
   return { near, filters, task: chooseTask(named, near) }
 }
 
-/** A term for each near task: its listings are found even if they have none of the words. */
+/** A term for each task that is near: its listings are found even if they have none of the words. */
 function nearTerms(index: SearchIndex, near: readonly NearTask[]): PlanTerm[] {
   return near.slice(0, MAX_NEAR).flatMap(({ task }) => {
     const text = taskTerm(task)
@@ -162,7 +162,7 @@ function countryNotes(terms: readonly PlanTerm[]): string[] {
   return [`Also about ${names}: the question names a place there, or is in its language.`]
 }
 
-/** Words of a story beside its task count less. */
+/** In a query that tells a story, terms for the words beside the task, with lower weights. */
 function storyTerms(story: readonly QueryTerm[]): PlanTerm[] {
   return story.flatMap((term) => ownTerms(term, (weight) => weight * TERM_WEIGHTS.story))
 }
@@ -174,8 +174,8 @@ function closestTo(index: SearchIndex, queryTerms: readonly QueryTerm[]): string
 }
 
 /**
- * The task whose phrase is in the query, unless another task is much nearer to all its words: in a story
- * a phrase may be beside the point. Without a phrase, the nearest task, if no other is about as near.
+ * The task whose phrase is in the query, unless another task is much nearer to all its words: in a story the
+ * phrase may be a side remark. Without a phrase, the nearest task, if no other is about as near.
  */
 function chooseTask(named: string | null, near: readonly NearTask[]): string | null {
   const best = nearest(near)
@@ -186,20 +186,20 @@ function chooseTask(named: string | null, near: readonly NearTask[]): string | n
   return best.length === 1 ? first.task : null
 }
 
-/** The nearest task, if the words are surely near it, and every task about as near. */
+/** The nearest task, if the words are surely close to it, and every task about as close. */
 function nearest(near: readonly NearTask[]): readonly NearTask[] {
   const [first] = near
   if (first === undefined || first.score < SURELY_NEAR) return []
   return near.filter(({ score }) => score > ABOUT_AS_NEAR * first.score)
 }
 
-/** Words of time, degree and manner say little about a task, but each of them is also part of a name. */
+/** Words without those of time, degree and manner, which reveal little about a task but are also parts of names. */
 function withoutAside({ words: { aside } }: SearchIndex, words: readonly Word[]) {
   const taskWords = words.filter(({ whole }) => !aside.has(whole))
   return taskWords.length > 0 ? taskWords : words
 }
 
-/** In a long query only the first words name the task; later ones count as its details. */
+/** In a long query only the first words name the task; later words are its details. */
 function readTaskWords(index: SearchIndex, kept: readonly Word[], mayRepair: boolean): QueryTerm[] {
   const queryTerms = readQueryTerms(index, kept, mayRepair)
   if (!isLong(kept)) return queryTerms
@@ -232,7 +232,7 @@ function termsOf(
   return [...queryTerms.flatMap((queryTerm) => ownTerms(queryTerm)), ...pairs, ...related.flat()]
 }
 
-/** Notes on words that were typed apart and read as one. */
+/** Notes on words that were typed apart but read as one. */
 function joinNotes(words: readonly Word[], kept: readonly Word[]): string[] {
   return kept
     .filter((word) => !words.includes(word))
@@ -244,7 +244,7 @@ function storyNote(kept: readonly Word[], noun: IndexNoun): string {
     kept.map(({ whole }) => whole),
     kept.length,
   )
-  return `The query is long: searched for ${words}, the words of it that ${noun}s use together; its other words count less.`
+  return `The query is long: searched for ${words}, the words in it that ${noun}s use together; its other words count less.`
 }
 
 function readQueryTerms(
@@ -267,7 +267,7 @@ function firstCharacters(text: string): string {
   return [...text.slice(0, 2 * MAX_QUERY_CHARACTERS)].slice(0, MAX_QUERY_CHARACTERS).join('')
 }
 
-/** Neighbours in the query that are adjacent in listings too. */
+/** Pairs of words that are neighbours in the query and in listings too. */
 function pairTerms(
   index: SearchIndex,
   queryTerms: readonly QueryTerm[],
@@ -286,7 +286,7 @@ function pairTerms(
   })
 }
 
-/** Words that listings may use instead of this one. */
+/** Words that listings may use instead of this part of the query. */
 function relatedTerms(index: SearchIndex, { requested, term, repaired }: QueryTerm): PlanTerm[] {
   if (term === undefined) return []
   return asRelated(index, requested, index.words.relatedTo(repaired?.written ?? requested))
@@ -298,7 +298,7 @@ function asRelated(index: SearchIndex, requested: string, words: readonly string
     .filter(({ rows }) => rows > 0)
 }
 
-/** Each term once, with its highest weight. */
+/** Each term once, with the highest of its weights. */
 function withoutRepeats(terms: readonly PlanTerm[]): PlanTerm[] {
   const heaviest = new Map<string, PlanTerm>()
   for (const term of terms) {
@@ -308,7 +308,7 @@ function withoutRepeats(terms: readonly PlanTerm[]): PlanTerm[] {
   return [...heaviest.values()]
 }
 
-/** Says what other words were searched for a word that no listing has. */
+/** Notes on the other words that were searched for a word that no listing has. */
 function queryTermNotes(
   queryTerms: readonly QueryTerm[],
   related: readonly PlanTerm[][],
@@ -333,7 +333,7 @@ function queryTermNotes(
   }
 }
 
-/** Quotes a few words for a note, and counts the rest. */
+/** A few words in quotes, for a note, and the number of the rest. */
 export function listOf(words: readonly string[], most = MAX_LISTED): string {
   const shown = words.slice(0, most).map((word) => `“${word}”`)
   const more = words.length - shown.length
@@ -358,7 +358,7 @@ export function leaveOut(words: readonly Word[], { words: sets, noun }: LeftOutI
   const out = words.filter((word) => !kept.includes(word))
   return {
     kept,
-    // Stop words and joined words that nobody typed are not mentioned.
+    // The notes leave out stop words, and joined words that nobody typed.
     notes: notesOf(out, { sets, noun, phrases }),
     phrases: [...new Set(out.flatMap((word) => phrases.get(word) ?? []))],
   }
@@ -382,9 +382,9 @@ function notesOf(
 }
 
 /**
- * Joins words that listings more often write as one than side by side. `speech to text` is joined
- * because they hyphenate it. Words in nearly every listing are not joined, nor are two small words;
- * in a long text, where words are adjacent by chance, not even one may be small.
+ * Joins words that listings write as one more often than side by side. `speech to text` is joined
+ * because listings hyphenate it. Words in nearly every listing are not joined, nor are two small
+ * words; in a long text, in which words are adjacent by chance, not even one may be small.
  */
 function joinWords(index: SearchIndex, words: readonly Word[]): Word[] {
   const joined: Word[] = []
@@ -400,7 +400,7 @@ function joinWords(index: SearchIndex, words: readonly Word[]): Word[] {
   return joined
 }
 
-/** How many of two joined words may be small. */
+/** How many of the joined words may be small. */
 function mostSmallOf(words: number): number {
   if (words > MAX_SHORT_WORDS) return 0
   return words > 2 ? 1 : 2

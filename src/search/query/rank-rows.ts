@@ -30,7 +30,7 @@ export interface RankedRow {
   relevance: number
 }
 
-/** The first rows of a range, and how many rows of it match in all. */
+/** The first rows of a range, and the number of all rows in it that match. */
 export interface RankedRows {
   total: number
   rows: readonly RankedRow[]
@@ -39,14 +39,14 @@ export interface RankedRows {
 interface RankRequest {
   text: string
   plan: QueryPlan
-  /** Rows that pass the filters; null for all. */
+  /** The rows that pass the filters; null for all rows. */
   bits: Uint32Array | null
   sort: SearchSort
   /** How many rows are wanted. */
   most: number
 }
 
-/** Scores a range's rows for a plan and takes the first: exact rows of each kind, then all others. */
+/** Scores a range's rows for a plan and returns the first: exact rows of each kind, then all others. */
 export function rankRows(index: SearchIndex, range: RowRange, request: RankRequest): RankedRows {
   const { text, plan, sort, most } = request
   const bits = keepWanted(index, range.name, { excluded: plan.excluded, bits: request.bits })
@@ -54,13 +54,13 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
   if (sort !== 'relevance') return rankSorted(index, forEachRow, { ...request, bits })
   const exact = exactRows(index, range, { text, bits })
   const { span, toKey, toRow } = createKeys(index)
-  // An exact row may hold no term: an id or a host is not text.
+  // An exact row may have no term: an id or a host is not text.
   const known = new Map(exact.flatMap(({ rows }) => rows.map((row) => [row, toKey(row, 0)])))
   const best = createTopKeys(Math.min(Math.max(most, FIRST_ROWS), range.end - range.start))
   const doing = taskBits(index, plan)
   const done: number[] = []
   let total = known.size
-  /** A row whose score before multiplication is lower can no longer get on the page. */
+  /** The score before multiplication that a row needs to get on the page. */
   let minScore = Number.NEGATIVE_INFINITY
   forEachRow((row, score) => {
     if (!passes(bits, row)) return
@@ -82,7 +82,7 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
   return { total, rows: [...first, ...others].slice(0, most).map(toRow) }
 }
 
-/** The listings that do the task named in the query; null without a task, and for operations. */
+/** The listings that do the task named in the query; null if it names none, and for operations. */
 function taskBits(index: SearchIndex, { task }: Pick<QueryPlan, 'task'>): Uint32Array | null {
   return task === null || index.noun !== 'listing' ? null : bitsFor(index, `task:${task}`)
 }
@@ -97,13 +97,13 @@ function putDoingFirst(index: SearchIndex, best: Float64Array, done: readonly nu
   return [...first, ...[...best].filter((key) => !known.has(key))]
 }
 
-/** The first rows, in which kits give way to services: as many as the largest page has. */
+/** The first rows, among which services go before kits: as many as the largest page has. */
 const FIRST_ROWS = 50
 const WANTS_KIT = /\b(?:kit|skill)s?\b/i
 
 /**
- * A query for something to be done wants a service: kits move behind services at least half as
- * relevant as the best row.
+ * A query for something to be done wants a service: services at least half as relevant as the best
+ * row go before kits.
  */
 function putServicesFirst(index: SearchIndex, keys: number[], text: string): number[] {
   if (index.noun !== 'listing' || WANTS_KIT.test(text)) return keys
@@ -119,10 +119,10 @@ function putServicesFirst(index: SearchIndex, keys: number[], text: string): num
   ]
 }
 
-/** Reports every row that holds a term, with its score. */
+/** Reports every row that has a term, with its score. */
 type ForEachRow = (tell: (row: number, score: number) => void) => void
 
-/** Every organic row that holds a term, as a bit set. */
+/** Every organic row that has a term, as a bit set. */
 export function matchBits(index: SearchIndex, { terms, excluded }: QueryPlan): Uint32Array {
   const bits = bitsOf(index, [])
   for (const { number } of terms)
@@ -130,15 +130,15 @@ export function matchBits(index: SearchIndex, { terms, excluded }: QueryPlan): U
   return keepWanted(index, 'organic', { excluded, bits }) ?? bits
 }
 
-/** The relevance of a score in whole steps, which are what is compared and printed. */
+/** A row's relevance in whole steps, in which it is compared and printed. */
 function stepsOf({ trustMarks }: IndexData, row: number, score: number): number {
   return Math.round(score * multiplierOf(trustMarks[row] ?? NO_TRUST) * RELEVANCE_STEPS)
 }
 
 /**
  * A row's rank as one number, so that a typed array can hold and sort it: the relevance in steps,
- * then the row number backwards, since a lower row wins a tie. Exact below 2^53, that is for scores
- * up to 8,000 with a million rows; the best match of 32 words scores some hundreds.
+ * then the row number backwards, since a lower row wins a tie. Below 2^53 it is exact, which allows
+ * scores up to 8,000 with a million rows; the best match of 32 words scores some hundreds.
  */
 function createKeys(index: IndexData) {
   const span = 2 ** Math.ceil(Math.log2(Math.max(index.trustMarks.length, 2)))
@@ -154,7 +154,7 @@ function createKeys(index: IndexData) {
   }
 }
 
-/** First the rows that are at least half as relevant as the best, then the others; ties by rank. */
+/** First the rows that are at least half as relevant as the best, then the others; equal ones by rank. */
 function rankSorted(
   index: IndexData,
   forEachRow: ForEachRow,
@@ -178,12 +178,12 @@ function rankSorted(
   return { total: keys.length, rows: [...first, ...others] }
 }
 
-/** Below this size, sorting now and then costs less than keeping the page in order. */
+/** The fewest keys kept: with fewer, sorting now and then costs less than keeping them in order. */
 const LEAST_KEPT = 128
 
 /**
  * Keeps the `size` largest of any number of keys: takes in twice as many, then drops the smaller half.
- * `offer` returns what the next key must exceed to be kept, `take` the largest in descending order.
+ * `offer` returns the number that the next key must exceed to be kept, `take` the largest, in order.
  */
 function createTopKeys(size: number) {
   const kept = new Float64Array(2 * Math.max(size, LEAST_KEPT))
@@ -206,15 +206,15 @@ function createTopKeys(size: number) {
   }
 }
 
-/** Takes a row that holds a term, and its score summed over terms. */
+/** Takes a row that has a term, and its score summed over terms. */
 type TellRow = (row: number, score: number) => void
 
-/** The score of each row, 0 between searches. All searches share the arrays, as each is synchronous. */
+/** The score of each row, 0 between searches. All searches share these arrays, as each is synchronous. */
 let scores = new Float64Array(0)
-/** Rows with a score, in the order they got it. */
+/** Rows with a score, in the order in which they got it. */
 let matched = new Uint32Array(0)
 
-/** Adds up the postings of every term, then reports each row that has one. */
+/** Adds up the postings of every term, then reports each row with a score. */
 function scoreRows(
   index: SearchIndex,
   range: RangeName,
@@ -234,7 +234,7 @@ function scoreRows(
       const row = rows[at] ?? 0
       const before = scores[row] ?? 0
       scores[row] = before + weight * (scoreTable[codes[at] ?? 0] ?? 0)
-      // The next row overwrites this place if this row had a score already.
+      // If this row had a score already, the next row overwrites this place.
       matched[count] = row
       if (before === 0) count += 1
     }
@@ -247,21 +247,21 @@ function scoreRows(
   }
 }
 
-/** A term's weight, times its idf among the organic rows. */
+/** A term's weight times its idf among the organic rows. */
 function weightIn({ organicRows }: SearchIndex, { weight, rows }: PlanTerm): number {
   return weight * inverseDocumentFrequency(organicRows, rows)
 }
 
-/** A query may be pasted as an address. */
+/** A query that is a pasted address. */
 const ADDRESS = /^(?:https?:\/\/)?([^/?#\s]+)\/?$/i
 
-/** Rows that come before all others, whatever their score: the query is their id, host or a name. */
+/** Rows that come before all others, whatever their score: the query is their id, their host or a name of theirs. */
 interface ExactRows {
   kind: ExactKind
   rows: readonly number[]
 }
 
-/** The exact rows that pass the filters, by kind, each row once; kinds without rows are absent. */
+/** The exact rows that pass the filters, by kind, each row once; a kind without rows is absent. */
 export function exactRows(
   index: SearchIndex,
   range: RowRange,
@@ -276,7 +276,7 @@ export function exactRows(
   }
   for (const kind of EXACT_KINDS) {
     const rows = rowsFor(index, kind, text)
-    // A vendor's listings come with those first that are named like it.
+    // Among a vendor's listings, those named like the vendor come first.
     if (kind === 'vendor')
       for (const named of ['name', 'product'] as const)
         add(named, new Set(rows).intersection(new Set(rowsFor(index, named, text))))
@@ -412,7 +412,7 @@ function explainScores(
   return found
 }
 
-/** Leaves out the rows of the sellers that the query excludes. */
+/** Leaves out the rows of sellers that the query excludes. */
 function keepWanted(
   index: SearchIndex,
   range: RangeName,

@@ -43,28 +43,28 @@ import {
 } from './rank-rows.ts'
 
 /**
- * The path of a query. `plan-query.ts` splits the text into words (`words/split-text.ts`), leaves
- * out meaningless ones, analyses each of the others (`known-terms.ts`: known, a typo, a prefix) and
- * adds pairs and related words: terms with weights. Orama takes the text and calls our components:
- * `filter-rows.ts` makes the filters a bit set, `rank-rows.ts` adds up the postings of all terms
- * and keeps the best rows, times trust and Live-Tested, after rows that the query names by id, host
- * or name. Other orders and explanations are in `rank-rows.ts` too.
+ * How a query is answered. `plan-query.ts` splits the text into words (`words/split-text.ts`),
+ * leaves out meaningless ones, analyses each of the others (`known-terms.ts`: known, a typo, a
+ * prefix) and adds pairs and related words, all as terms with weights. Orama takes the text and
+ * calls our components: `filter-rows.ts` makes the filters a bit set; `rank-rows.ts` adds up the
+ * postings of all terms, multiplies by trust and Live-Tested, and keeps the best rows, after rows
+ * that the query names by id, host or name. `rank-rows.ts` also has other orders and explanations.
  */
 
 export interface SearchOutcome {
   organic: RankedRows
   firstParty: RankedRows
   notes: readonly string[]
-  /** The id of the task that the words name (`tasks.yaml`); null where they name none. */
+  /** The id of the task that the words name (`tasks.yaml`); null if they name none. */
   task: string | null
-  /** Searches to try next; empty where there is nothing to suggest. */
+  /** Searches to try next; empty if there is nothing to suggest. */
   suggested: readonly Suggestion[]
   facets?: Facets
   /** An explanation for each row of either range. */
   explained?: Record<RangeName, readonly Explanation[]>
 }
 
-/** Our own kits are few; more than a page of them would not be a showcase. */
+/** The most of our own kits in an answer: more than a page of them would not be a showcase. */
 const FIRST_PARTY_PAGE = { limit: 50, offset: 0 }
 const NONE: RankedRows = { total: 0, rows: [] }
 const NO_PLAN = {
@@ -78,10 +78,10 @@ const NO_PLAN = {
 }
 const NO_ADVICE: Advice = { suggested: [], notes: [] }
 
-/** Created by the first query, so that startup needn't wait. */
+/** Created by the first query, so that no start waits for them. */
 const databases = new WeakMap<SearchIndex, ListingDatabase>()
 
-/** Trust and Live-Tested multiply the score before the page is cut; `total` is exact. */
+/** Answers a search. Trust and Live-Tested multiply scores before the page is cut; `total` is exact. */
 export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutcome {
   const { q: text, facets, explain: isExplained } = query
   const others = alternativesTo(index, query)
@@ -123,22 +123,22 @@ export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutco
   }
 }
 
-/** The ranked alternatives, where the query asks for one by relevance and the named listing's tasks are known. */
+/** The ranked alternatives, if the query asks for one, sorts by relevance, and names a listing with known tasks. */
 function alternativesTo(index: SearchIndex, query: SearchQuery): Alternatives | null {
   const { q: text, sort = 'relevance' } = query
   if (text === undefined || sort !== 'relevance') return null
   return findAlternatives(index, text, filterRows(index, toRowFilter(query)))
 }
 
-/** Says that no listing does the task, unless no listing has any tasks, when nothing is known. */
+/** A note if no listing does the task; none if no listing has tasks, because then nothing is known. */
 function taskNotes(index: SearchIndex, { task }: QueryPlan): string[] {
   const isDone = (id: string) => bitsFor(index, `task:${id}`).some((bits) => bits !== 0)
   if (task === null || index.noun !== 'listing' || isDone(task)) return []
   if (!index.filters.tasks.some(isDone)) return []
-  return [`No listing is known to do “${index.words.taskName(task)}”.`]
+  return [`We know no listing that does “${index.words.taskName(task)}”.`]
 }
 
-/** Drops notes on words that only state the wish, such as `alternative`. */
+/** Drops the notes on words that only state the wish, such as `alternative`. */
 function toWishPlan(plan: QueryPlan, { missing }: Alternatives): QueryPlan {
   const others = plan.notes.filter((note) => !plan.missing.includes(note))
   return { ...plan, missing, notes: [...missing, ...others] }
@@ -146,10 +146,10 @@ function toWishPlan(plan: QueryPlan, { missing }: Alternatives): QueryPlan {
 
 function alternativesNote({ name, tasks }: Alternatives): string {
   const done = tasks.map((id) => id.replaceAll('_', ' '))
-  return `Read as a wish for what does the same as “${name}” (${listOf(done)}), without it.`
+  return `Read as a wish for services that do the same as “${name}” (${listOf(done)}), except itself.`
 }
 
-/** Only the rows that answer a query. */
+/** The rows that answer a query, without anything else. */
 export function rankIndex(
   index: SearchIndex,
   query: SearchQuery,
@@ -166,7 +166,7 @@ export function rankIndex(
 export function listingDatabase(index: SearchIndex): ListingDatabase {
   const known = databases.get(index)
   if (known !== undefined) return known
-  // One search plans the same text several times: for both ranges, the notes and the facets.
+  // One search plans the same text several times: for both ranges, for the notes and for the facets.
   let last: { text: string; plan: QueryPlan } | undefined
   const made = createListingDatabase(index, (text) => {
     if (last?.text !== text) last = { text, plan: planQuery(index, text) }
@@ -176,7 +176,7 @@ export function listingDatabase(index: SearchIndex): ListingDatabase {
   return made
 }
 
-/** Filters that words of the query suggest, and a category where no listing has a word. */
+/** Filters that the query's words suggest; if no listing has one of the words, also a category. */
 function adviceFor(
   index: SearchIndex,
   query: SearchQuery,
@@ -194,12 +194,12 @@ function adviceFor(
   }
 }
 
-/** Says that the answer to a query is sorted in two parts, see `rankRows`. */
+/** A note that the answer to a query is sorted in two parts, see `rankRows`. */
 function sortNotes({ q, sort = 'relevance' }: SearchQuery, total: number): string[] {
   if (q === undefined || sort === 'relevance' || total === 0) return []
   const key = sort === 'price' ? 'the lowest price of any of their calls' : sort
   return [
-    `Sorted by ${key}: first what is at least half as relevant as the best match, then the others.`,
+    `Sorted by ${key}: first the results at least half as relevant as the best match, then the others.`,
   ]
 }
 
@@ -224,7 +224,7 @@ export function countUnknownEffects(index: SearchIndex, query: SearchQuery): num
   return known.reduce((left, count) => left - count, total)
 }
 
-/** Notes where nothing was found. */
+/** The notes for a search that found nothing. */
 function notesOnNone(
   index: SearchIndex,
   text: string,
@@ -242,7 +242,7 @@ function notesOnNone(
     : notes
 }
 
-/** A search without words: rows come in the contract's order, where `relevance` is the multiplier alone. */
+/** A search without words: rows come in the contract's order, and `relevance` is the multiplier alone. */
 function browse(
   index: SearchIndex,
   { range, where, sort, offset, limit }: Omit<RangeRequest, 'text'>,
@@ -261,7 +261,7 @@ function browse(
     const places = sortPlaces(index, rows, { sort, start: offset, end })
     return { total, rows: places.map((place) => toRow(rows[place] ?? 0)) }
   }
-  // Without a filter the page is a slice at its offset; with one, the rows before it must be walked.
+  // Without a filter the page is a slice at its offset; with a filter, the rows before it must be counted too.
   if (bits === null) return { total, rows: Array.from(order.subarray(offset, end), toRow) }
   const passing: number[] = []
   for (let at = 0; at < order.length && passing.length < end; at += 1) {
@@ -273,11 +273,11 @@ function browse(
 
 /**
  * Orama over the loaded index: its own `search()` checks the query's shape, orders the steps and
- * cuts the page. Its documented components are ours: which rows pass a `where`, which match, what
- * they score and their order. Its own index and tokenizer, whose score is not the published BM25,
- * and its storage, a JSON that must be parsed, are not used.
+ * cuts the page. These documented components are ours: the rows that pass a `where`, the rows that
+ * match, their scores and their order. Its own index and tokenizer, whose score is not the
+ * published BM25, and its storage, a JSON that must be parsed, are not used.
  *
- * Called directly, it returns every match; `searchRange` limits the rows to the page.
+ * A direct call returns every match; `searchRange` limits the rows to the page.
  */
 
 /** A listing for Orama: its words, its filter values, price and trust. */
@@ -300,14 +300,14 @@ interface RangeRequest {
   offset: number
 }
 
-/** A running search: its inputs before Orama calls, and the results that Orama does not carry. */
+/** A running search: its inputs before Orama calls, and those of its results that Orama cannot carry. */
 interface Work {
   requested: { sort: SearchSort; most: number } | null
   total: number
   plan: (text: string) => QueryPlan
 }
 
-/** The rows that pass a filter, as Orama passes them between components. */
+/** The rows that pass a filter, in the form in which Orama passes them between components. */
 class RowSet extends Set<number> {
   readonly bits: Uint32Array | null
   readonly range: RangeName
@@ -329,7 +329,7 @@ function createListingDatabase(index: SearchIndex, plan: (text: string) => Query
       formatElapsedTime: (nanoseconds: bigint) => ({ raw: Number(nanoseconds), formatted: '' }),
     },
   })
-  // Orama wants an id for each document; the row number serves, because ids would have to be read from bodies.
+  // Orama wants an id for each document: it gets the row number, because ids would have to be read from bodies.
   const internalIdToId = Array.from({ length: index.firstParty.end }, (_, row) => String(row))
   load(orama, {
     internalDocumentIDStore: { internalIdToId },
@@ -366,7 +366,7 @@ export const asRanked = () => 0
 
 /** The methods of Orama's index for an index that never changes. */
 function createListingIndex(index: SearchIndex, work: Work): IIndex<AnyIndexStore> {
-  // Orama's other methods would change it.
+  // Orama's other methods would change the index.
   return {
     create: () => ({ vectorIndexes: {} }),
     load: () => ({ vectorIndexes: {} }),
@@ -395,9 +395,9 @@ function createListingIndex(index: SearchIndex, work: Work): IIndex<AnyIndexStor
   } as Partial<IIndex<AnyIndexStore>> as IIndex<AnyIndexStore>
 }
 
-/** Documents are not read here: a page writes the bodies of the rows that it shows. */
+/** Reads no documents: a page writes the bodies of the rows that it shows. */
 function createRowStore(index: SearchIndex): IDocumentsStore<AnyDocumentStore> {
-  // Orama's other methods would change them.
+  // Orama's other methods would change the documents.
   return {
     create: () => ({ docs: {} }),
     load: () => ({ docs: {} }),
@@ -407,7 +407,7 @@ function createRowStore(index: SearchIndex): IDocumentsStore<AnyDocumentStore> {
   } as Partial<IDocumentsStore<AnyDocumentStore>> as IDocumentsStore<AnyDocumentStore>
 }
 
-/** A search to try next, and how many results it has. */
+/** A search to try next, and the number of its results. */
 export interface Suggestion {
   parameters: Partial<SearchQuery>
   total: number
@@ -419,8 +419,8 @@ export interface Advice {
 }
 
 /**
- * Filters suggested by the phrases of a query, each with its number of matches, and all of them
- * together. A filter without matches is left out.
+ * Filters suggested by the phrases of a query, each with its number of matches, and then all of
+ * them together. A filter without matches is left out.
  * @param matched rows that match the words, whatever the filters
  */
 function suggestFilters(
@@ -468,7 +468,7 @@ function toParameters({ parameter, value }: FilterPhrase): Partial<SearchQuery> 
   return parameter === 'paid_only' ? { paid_only: true } : { [parameter]: value }
 }
 
-/** Where no listing has a word, suggests the category that most of the best rows are in. */
+/** If no listing has one of the words, suggests the category that most of the best rows are in. */
 function suggestCategory(index: SearchIndex, rows: readonly RankedRow[]): Advice {
   const { noun, filters } = index
   let best: { id: string; points: number; bits: Uint32Array } | undefined

@@ -2,9 +2,9 @@ import type { TaskRow } from '../../domain/tasks/task.ts'
 import { smallestOf } from '../../domain/wire/json.ts'
 import { splitText, stemWord } from './split-text.ts'
 
-/** The words of an operation or tool that say what it does. */
+/** The words of an operation or tool that show what it does. */
 interface NamedOperation {
-  /** A tool's name and title, or the path of an address. */
+  /** A tool's name and title, or the path of an operation's address. */
   name: string
   description?: string | undefined
   kind: 'operation' | 'tool'
@@ -20,30 +20,30 @@ interface NamedListing {
 
 interface Phrase {
   task: string
-  /** For each word of the phrase, its alternatives. */
+  /** The alternatives for each word of the phrase. */
   parts: readonly (readonly string[])[]
-  /** The same for words that the listing must have. */
+  /** The alternatives for each word that the listing must have. */
   within: readonly (readonly string[])[]
   without: readonly string[]
 }
 
-/** How many words of a description are read: the verb comes first. */
+/** How many words of a description are read: the verb is among the first. */
 const READ_WORDS = 9
 const IGNORED = new Set(['api', 'mpp', 'x402', 'v0', 'v1', 'v2', 'v3', 'tool', 'tools', 'mcp'])
-/** What a word counts that only the listing has; a word of the operation counts 1. */
+/** The score of a word that only the listing has; a word of the operation scores 1. */
 const OF_LISTING = 0.75
 const IN_NAME = 0.5
 const DIRECTION = ' to '
 /**
- * The least score. A server has tools of all kinds, so one word of a name is not enough unless the
- * server's name has it too.
+ * The least score. A server has tools of all kinds, so one word of a tool's name is enough only if
+ * the server's name has it too.
  */
 const LEAST = { operation: 1, tool: 2.4 }
 
 /**
- * Which task an operation does, by `does` of `content/tables/tasks.yaml`: the phrase with most
- * words that are all in the name, or failing that in the description; null where there is none. Of
- * two equal phrases the first counts. Importers write it as `task`, where people can correct it.
+ * The task that an operation does, by `does` of `content/tables/tasks.yaml`: that of the phrase with most words
+ * that are all in the name, or failing that in the description; of two equal phrases the first. Null if no
+ * phrase fits. Importers write it as `task`, where people can correct it.
  */
 export function createTaskFinder(tasks: readonly Pick<TaskRow, 'id' | 'does'>[]) {
   const phrases = tasks.flatMap(({ id, does = [] }) => does.map((text) => toPhrase(id, text)))
@@ -66,7 +66,7 @@ export function createTaskFinder(tasks: readonly Pick<TaskRow, 'id' | 'does'>[])
   }
 }
 
-/** The path of an address as words; what isn't valid percent-encoding is kept as written. */
+/** The path of an address as words; parts that aren't valid percent-encoding stay as written. */
 export function toPathName(url: string): string {
   const path = url.replace(/^https?:\/\/[^/]*/, '').replace(/[?#].*/, '')
   return path.replace(/(?:%[\da-f]{2})+/gi, decodeOrKeep).replaceAll('/', ' ')
@@ -94,7 +94,7 @@ function scoreOf({ parts, within, without }: Phrase, { named, stated, around }: 
   return parts.length > 1 && hasAll(stated, parts) ? score : 0
 }
 
-/** Whether a text has all words, in any order; with `to`, which says a direction, in the phrase's order. */
+/** Whether a text has all words, in any order; if `to`, which shows a direction, is among them, in the phrase's order. */
 function hasAll(text: string, parts: Phrase['parts']): boolean {
   if (!parts.some(([word]) => word === DIRECTION))
     return parts.every((words) => hasOne(text, words))
@@ -102,7 +102,7 @@ function hasAll(text: string, parts: Phrase['parts']): boolean {
   for (const words of parts) {
     const places = words.map((word) => rest.indexOf(word)).filter((place) => place >= 0)
     if (places.length === 0) return false
-    // The space after a word is also the one before the next.
+    // The space after a word is also the space before the next.
     rest = rest.slice(smallestOf(places) + 1)
   }
   return true

@@ -12,10 +12,10 @@ export interface Word {
 
 /** Longest word that is read; ids have at most 120 characters. */
 const MAX_WORD_CHARACTERS = 128
-/** A word in lower case, capitalised or all capitals, with digits only at its end: nothing to split. */
+/** A word in lower case, capitalised or all capitals, with digits only at its end: it needs no splitting. */
 const PLAIN_CHUNK = /^(?:[A-Z]?[a-z]*|[A-Z]+)[0-9]*$/
 const CHUNK = /[\p{L}\p{N}\p{M}]+(?:[._'’-]+[\p{L}\p{N}\p{M}]+)*(?:\+\+|#(?![\p{L}\p{N}]))?/gu
-/** `I'd` is not an id, nor `she'll` a shell. */
+/** Endings to cut off, so that `I'd` is not read as an id, nor `she'll` as a shell. */
 const APOSTROPHE_ENDING = /['’](?:s|d|ll|ve|re|m)?$|['’](?=s$)/u
 /** Elisions in French and Italian: `d'un`, `l'actualité`. */
 const ELISION = /^(?:[cdjlmnst]|qu)['’](?=[aeiouyhàâéèêëîïôùûœ])/iu
@@ -83,7 +83,7 @@ function addCamel(words: Word[], piece: string): void {
   else words.push({ whole, parts, style: 'camel' })
 }
 
-/** Adds scripts written without spaces as overlapping pairs of characters. */
+/** Adds a script written without spaces as overlapping pairs of characters. */
 function addUnspaced(words: Word[], chunk: string): void {
   let rest = 0
   for (const match of chunk.matchAll(UNSPACED)) {
@@ -100,19 +100,19 @@ function addUnspaced(words: Word[], chunk: string): void {
   if (/[\p{L}\p{N}]/u.test(after)) addChunk(words, after)
 }
 
-/** A few signs decompose to a space and a mark; a word must have no space (see `pairTerm`). */
+/** Removes spaces: a few signs decompose to a space and a mark, and a word must have no space (see `pairTerm`). */
 function foldWord(word: string): string {
   const folded = foldText(word)
   return folded.includes(' ') ? folded.replaceAll(' ', '') : folded
 }
 
-/** Accents and vowel points, which people leave out. Marks that are letters stay, as in Hindi. */
+/** Accents and vowel points, which people leave out. Marks that are letters, as in Hindi, stay. */
 const OPTIONAL_MARKS = /([\p{sc=Latin}\p{sc=Greek}\p{sc=Arabic}\p{sc=Hebrew}])\p{M}+/gu
 /** Marks of signs, such as what an emoji leaves behind. */
 const STRAY_MARKS = /[\uFE00-\uFE0F\p{Me}]+|(?<![\p{L}\p{N}\p{M}])\p{M}+/gu
 const PLAIN = /^\p{ASCII}*$/u
 
-/** Letters that compatibility decomposition does not change although people type them plainly. */
+/** Letters that compatibility decomposition keeps although people type them plainly. */
 const LETTERS: Record<string, string> = {
   ß: 'ss',
   æ: 'ae',
@@ -153,10 +153,10 @@ export function stemWord(word: string): string {
   return finish(UNTOUCHED.has(singular) ? singular : stripEnding(singular))
 }
 
-/** Last letters of the endings that a rule below changes; a word with another needs no further checks. */
+/** Last letters of the endings that a rule below changes; words that end in another letter need no checks. */
 const LAST_LETTERS = 'sngrdey'
 
-/** Words whose ending only looks like a suffix, or that mean something different without it. */
+/** Words whose ending only looks like a suffix, or that mean something else without it. */
 const UNTOUCHED = new Set(
   (
     'news series species status analysis bus gas lens atlas kubernetes postgres redis aws ios macos ' +
@@ -180,7 +180,7 @@ function stripPlural(word: string): string {
   return word.slice(0, -1)
 }
 
-/** Endings, longest first: each row has the ending, its replacement, and how long the rest must be. */
+/** Endings, longest first: each row has the ending, its replacement, and the least length of the rest. */
 const ENDINGS: readonly (readonly [ending: string, kept: string, rest: number])[] = [
   ['ification', 'ifi', 2],
   ['isation', 'iz', 3],
@@ -207,7 +207,7 @@ const ENDINGS: readonly (readonly [ending: string, kept: string, rest: number])[
   ['er', '', 4],
 ]
 
-/** Most words end in a letter that no ending has, and so need no comparison. */
+/** Most words end in a letter that ends no ending, and so need no comparison. */
 const ENDINGS_BY_LETTER = Map.groupBy(ENDINGS, ([ending]) => ending.at(-1))
 
 function stripEnding(word: string): string {
@@ -219,12 +219,12 @@ function stripEnding(word: string): string {
   return word
 }
 
-/** `planning` → `plan`, but `calling` → `call`. */
+/** Drops one of two equal last letters: `planning` → `plan`, but `calling` → `call`. */
 function undouble(stem: string): string {
   return /([bdgmnprt])\1$/.test(stem) ? stem.slice(0, -1) : stem
 }
 
-/** Last step, so that base forms meet stripped ones: no final e, y as i. */
+/** Last step, which makes base forms equal to stripped ones: no final e, y as i. */
 function finish(stem: string): string {
   if (stem.length <= 3) return stem
   if (stem.endsWith('e')) return stem.slice(0, -1)

@@ -2,13 +2,13 @@ import type { SearchWords } from '../../domain/derived/tables.ts'
 import { BM25_K1, inverseDocumentFrequency } from '../../domain/search/search-rank.ts'
 import { hasSingleLetter, isUnspaced, splitText, stemWord, type Word } from './split-text.ts'
 
-/** What people say for each task, from both tables, `tasks.yaml` and `task-words.yaml`. */
+/** The words that people use for each task, from both tables, `tasks.yaml` and `task-words.yaml`. */
 interface TaskWords {
   id: string
   words: readonly string[]
 }
 
-/** For each word of a phrase, in order, the stems that mean the same. */
+/** For each word of a phrase, in order, the stems of all words that mean the same. */
 type Parts = readonly ReadonlySet<string>[]
 
 /** A phrase of the table. Only its first word is read until a text has that word; most texts don't. */
@@ -18,13 +18,13 @@ interface Phrase {
   parts?: Parts
 }
 
-/** For scripts without spaces: pieces of text in order. */
+/** A phrase in a script without spaces: pieces of text in order. */
 interface UnspacedPhrase {
   task: string
   pieces: readonly string[]
 }
 
-/** A task that words name, its score by the number of words, and the place of the first word. */
+/** A task that words name, with its score (the number of words) and the place of the first word. */
 interface NamedTask {
   task: string
   score: number
@@ -43,18 +43,18 @@ const SKIPPED = new Set(
 )
 /** How many other words may be between two words of a phrase: `take a full page screenshot`. */
 const MAX_BETWEEN = 3
-/** What each other word takes off the score, in words. */
+/** How much each other word lowers the score, in words. */
 const OTHER_WORD = 0.1
 
 /**
- * Reads which task a text names: the longest phrase of the table whose words it has in that order,
- * with at most a few others between them. A phrase at the start of the text counts for more,
- * because the verb is there: `translate a weather report` wants a translation.
+ * Reads the task that a text names: the task with the longest phrase whose words the text has in
+ * the phrase's order, with at most a few others between them. A phrase at the start of the text
+ * scores more, because the verb is there: `translate a weather report` wants a translation.
  */
 export function createTaskReader(tasks: readonly TaskWords[]) {
   const phrases = new Map<string, Phrase[]>()
   const unspaced: UnspacedPhrase[] = []
-  // The same parts occur in phrase after phrase.
+  // Many phrases have the same parts.
   const known = new Map<string, Parts>()
   const read = (part: string): Parts => {
     const parts = known.get(part) ?? readPart(part)
@@ -85,7 +85,7 @@ export function createTaskReader(tasks: readonly TaskWords[]) {
         return score === 0 ? [] : [{ task: phrase.task, score: score + Number(at <= first), at }]
       }),
     )
-    // Names and formats occur between pieces: `网页转pdf`.
+    // Names and formats may stand between pieces: `网页转pdf`.
     const run = words.map(({ whole }) => whole).join(' ')
     if (words.some(({ style }) => style === 'unspaced'))
       for (const phrase of unspaced) addUnspaced(named, phrase, run)
@@ -98,7 +98,7 @@ function toUnspaced(task: string, text: string): UnspacedPhrase {
   return { task, pieces: splitText(text.replaceAll('|', '_')).map(({ whole }) => whole) }
 }
 
-/** Stems of one word, of each part of a joined word, or of alternatives joined by `|`. */
+/** The stems of one word, of each part of a joined word, or of alternatives joined by `|`. */
 export function readPart(part: string): Parts {
   if (!part.includes('|')) return stemsOf(part).map((stem) => new Set([stem]))
   return [new Set(part.split('|').flatMap((word) => stemsOf(word).slice(0, 1)))]
@@ -124,8 +124,8 @@ export function toStems(word: Word): { text: string; stem: string }[] {
 }
 
 /**
- * How many words of a phrase the text has from a place on, less a bit for others between them; 0 if
- * one is missing.
+ * How many words of a phrase the text has from a place on, minus a little for each other word
+ * between them; 0 if one is missing.
  */
 function matchPhrase(parts: Parts, stems: readonly { stem: string }[], start: number): number {
   let at = start
@@ -152,16 +152,16 @@ function addUnspaced(named: NamedTask[], { task, pieces }: UnspacedPhrase, run: 
   named.push({ task, score: letters / 2, at: run.indexOf(pieces[0] ?? '') })
 }
 
-/** What people say for a task, in phrases and in whole questions. */
+/** Texts in which people ask for a task: phrases and whole questions. */
 interface TaskTexts {
   id: string
   texts: readonly string[]
 }
 
-/** A task that words are near. */
+/** A task close in meaning to a query's words. */
 export interface NearTask {
   task: string
-  /** BM25 of the words over all texts of the task. */
+  /** BM25 score of the words over all texts of the task. */
   score: number
 }
 
@@ -171,7 +171,7 @@ const STEPS = 100
 /**
  * For each stem, the tasks whose texts have it, and its score there before idf, as `place:share
  * place:share` in hundredths. All texts of a task make one document, and documents are of similar
- * length; alternatives joined by `|` each count for less.
+ * length. Alternatives joined by `|` each score less.
  */
 export function weighTaskWords(tasks: readonly TaskTexts[]): Record<string, string> {
   const count = createStemCounter()
@@ -188,7 +188,7 @@ export function weighTaskWords(tasks: readonly TaskTexts[]): Record<string, stri
 }
 
 function createStemCounter() {
-  // The same parts occur in text after text.
+  // Many texts have the same parts.
   const known = new Map<string, ReturnType<typeof readPart>>()
   return (texts: readonly string[]): Map<string, number> => {
     const count = new Map<string, number>()
@@ -202,7 +202,7 @@ function createStemCounter() {
   }
 }
 
-/** The tasks whose texts share words with these, the nearest first. */
+/** The tasks whose texts share words with the stated ones, the nearest first. */
 export function readNearTasks(
   { tasks, taskWeights }: Pick<SearchWords, 'tasks' | 'taskWeights'>,
   words: readonly Word[],
@@ -223,10 +223,10 @@ export function readNearTasks(
 }
 
 const NOBODY = new Uint16Array(0)
-/** By table, the parsed weights of stems in past queries: parsing takes longer than adding up. */
+/** By table, the parsed weights of stems in past queries: parsing takes longer than adding them up. */
 const read = new WeakMap<object, Map<string, Uint16Array>>()
 
-/** Places and shares, alternating. */
+/** The places and shares of a stem, alternating. */
 function holdersOf(weights: SearchWords['taskWeights'], stem: string): Uint16Array {
   if (!Object.hasOwn(weights, stem)) return NOBODY
   const known = read.get(weights) ?? new Map<string, Uint16Array>()

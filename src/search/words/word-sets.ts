@@ -7,10 +7,10 @@ import { createTaskReader, readNearTasks } from './task-words.ts'
 export type WordSets = ReturnType<typeof createWordSets>
 
 const NONE: readonly Related[] = []
-/** Lists of words that may come before the verb of a task. */
+/** Lists whose words may come before the verb of a task. */
 const OPENING = ['stop', 'generic', 'filler'] as const
 
-/** A row of the table, under one of its words. */
+/** A row of the table, filed under one of its words. */
 interface Related {
   requested: string
   meant: readonly string[]
@@ -29,7 +29,7 @@ export function readWordSets(text: string): WordSets {
 
 /** The table of words (`content/tables/search-words.yaml`), prepared for analysis and queries. */
 export function createWordSets(words: SearchWords) {
-  // Made by the first query that needs them, so that startup needn't wait.
+  // Made by the first query that needs it, so that no start waits for it.
   let related: ReadonlyMap<string, readonly Related[]> | undefined
   let everyday: ReadonlySet<string> | undefined
   let effects: ReadonlyMap<string, Effect> | undefined
@@ -41,7 +41,7 @@ export function createWordSets(words: SearchWords) {
     generic: new Set(words.generic),
     filler: new Set(words.filler),
     aside: new Set(words.aside),
-    /** Whether a word is known not to be a typo, whether or not a listing has it. */
+    /** Whether a word is known to be no typo, even if no listing has it. */
     isEveryday: (word: string): boolean => {
       everyday ??= everydayWords(words)
       return everyday.has(word)
@@ -51,7 +51,7 @@ export function createWordSets(words: SearchWords) {
       sure: new Set(words.excluding.sure),
       pattern: excludingPattern(words.excluding),
     },
-    /** The effect of a call that a query names by this word. */
+    /** The effect of a call that this word of a query names. */
     effectOf: (word: string): Effect | null => {
       effects ??= new Map(
         EFFECTS.flatMap((effect) => words.effects[effect].map((verb) => [verb, effect] as const)),
@@ -72,20 +72,20 @@ export function createWordSets(words: SearchWords) {
   }
 }
 
-/** The tasks of the table: which task words name or are near, and who is known for it. */
+/** The tasks of the table: which of them words name or are close to, and who is known for them. */
 function createTaskSets(words: SearchWords, isOpening: (word: string) => boolean) {
   let readTask: TaskReader | undefined
   let names: ReadonlyMap<string, string> | undefined
   let likes: ReadonlyMap<string, readonly string[]> | undefined
   return {
-    /** The id of the task that words name, see `createTaskReader`; null where they name none. */
+    /** The id of the task that the words name, see `createTaskReader`; null if they name none. */
     taskOf: (stated: readonly Word[]): string | null => {
       readTask ??= createTaskReader(words.tasks)
       return readTask(stated, isOpening)
     },
-    /** The tasks whose texts share words with these, the nearest first, see `readNearTasks`. */
+    /** The tasks whose texts share words with the stated ones, the nearest first, see `readNearTasks`. */
     tasksNear: (stated: readonly Word[]) => readNearTasks(words, stated),
-    /** A task's name, by which its listings are found too; its id in words where the table lacks the task. */
+    /** A task's name, by which its listings are found too; its id in words if the table lacks the task. */
     taskName: (id: string): string => {
       names ??= new Map(words.tasks.map((task) => [task.id, task.name]))
       return names.get(id) ?? id.replaceAll('_', ' ')
@@ -109,7 +109,7 @@ function tasksByName({ tasks }: SearchWords): Map<string, string[]> {
   return new Map([...byName].map(([name, own]) => [name, own.map(({ id }) => id)]))
 }
 
-/** `Booking.com` is also known as `booking`. */
+/** The name as people write it: `Booking.com` is also known as `booking`. */
 function toName(text: string): string {
   return foldText(text)
     .replace(/\.(?:com|io|ai|dev|org)$/, '')
@@ -169,7 +169,7 @@ const STEPS = 1e6
 
 type PhraseTable = ReturnType<typeof createPhraseTable>
 
-/** What each phrase of the table means (`runs=local`), and a pattern that finds phrases, prices and networks. */
+/** The meaning of each phrase of the table (`runs=local`), and a pattern for phrases, prices and networks. */
 function createPhraseTable(rows: SearchWords['filters']) {
   const uses = new Map(rows.flatMap(({ words, use }) => words.map((phrase) => [phrase, use])))
   const kinds = [PRICE, NETWORK, ...longestFirst([...uses.keys()])].join('|')
@@ -179,7 +179,7 @@ function createPhraseTable(rows: SearchWords['filters']) {
   return { uses, starts, pattern: new RegExp(` (?<written>${kinds})(?= |$)`, 'g') }
 }
 
-/** The phrases of a query that sound like a filter, by their words. */
+/** The phrases in a query that sound like a filter, found by their words. */
 export function findPhrases(
   words: readonly Word[],
   { uses, starts, pattern }: PhraseTable,
@@ -189,7 +189,7 @@ export function findPhrases(
     style === 'dotted' ? parts.join('.') : whole,
   )
   if (!texts.some((text) => starts.has(text))) return found
-  // A leading space before each word, because the pattern starts with one and is quick to find.
+  // A space before each word, because the pattern starts with a space and so is quick to find.
   const text = ['', ...texts].join(' ')
   for (const { index, groups = {} } of text.matchAll(pattern)) {
     const { written = '' } = groups
