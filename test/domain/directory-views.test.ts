@@ -293,7 +293,7 @@ describe('the trust method', () => {
     ])
     expect(view.excluded.map(({ flag }) => flag)).toEqual([...WASH_FLAGS])
     expect(view.excluded.map(({ rule }) => rule).join('\n')).toMatch(
-      /85 % of what was paid[\s\S]*10 or more payers first paid the same amount[\s\S]*70 % of them within 30 minutes/,
+      /85 % of what was paid[\s\S]*10 or more payers whose first payments are equal[\s\S]*70 % of them within 30 minutes/,
     )
   })
 })

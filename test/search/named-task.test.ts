@@ -62,7 +62,7 @@ test('a task that nobody does is said to be so', () => {
   const empty = loadSearchIndex(buildSearchIndex(none, { words }))
   const query = { q: 'geocode coordinates', limit: 5, offset: 0 }
   expect(searchIndex(empty, query).notes[0]).toBe('We know no listing that does “Geocoding”.')
-  expect(searchIndex(index, query).notes.join()).not.toContain('known to do')
+  expect(searchIndex(index, query).notes.join()).not.toContain('We know no listing')
 })
 
 describe('a kit', () => {

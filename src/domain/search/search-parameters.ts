@@ -46,7 +46,7 @@ export const SearchQuerySchema = v.object({
   ),
   facets: optionally(
     v.array(v.picklist(SEARCH_FACETS)),
-    'Facets to count, separated by commas; each facet's counts use every filter but its own.',
+    'Facets to count, separated by commas; each is counted with every filter but its own.',
   ),
   view: optionally(v.picklist(SEARCH_VIEWS), 'Full summaries (the default), or compact rows.'),
   explain: optionally(

@@ -121,7 +121,7 @@ function findAnswerFaults({ map = {}, response }: Operation, task: Task): MapFau
     return [
       {
         path: ['map'],
-        message: 'expected a response beside map: the map's paths point into a documented answer',
+        message: 'expected a response beside map, whose paths point into a documented answer',
       },
     ]
   if (!isJsonPayload(response)) return outputs.flatMap((name) => findTextFault(name, map[name]))

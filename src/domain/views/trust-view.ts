@@ -354,7 +354,7 @@ const EXCLUSION_RULES: Record<WashFlagId, string> = {
   self_payment: 'the payer is the payout address or a wallet of the claiming seller',
   funded_by_payout: `before its first payment, the payer got money from the payout address: directly, or, in the ${hopDays} days before, through one other wallet that gave the payer most of what it had`,
   round_trip: `at least ${toPercent(roundTripShare)} of what was paid went back to the payer`,
-  burst_cohort: `${burst.cohort} or more payers first paid the same amount, at least ${toPercent(burst.share)} of them within ${burst.windowMs / MINUTE_MS} minutes, and a second sign that they are one person’s: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else. Mints, bridges and exchanges fund everybody’s wallets, so a funder of this kind proves nothing. We leave out the wallets that first paid in those minutes; if the second sign is a shared funder, only those that it funded`,
+  burst_cohort: `${burst.cohort} or more payers whose first payments are equal, at least ${toPercent(burst.share)} of them within ${burst.windowMs / MINUTE_MS} minutes, and a second sign that all are one person’s: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else. Mints, bridges and exchanges fund everybody’s wallets, so a funder of this kind proves nothing. We leave out the wallets that first paid in those minutes; if the second sign is a shared funder, only those that it funded`,
 }
 
 const GETS_PAST = [
