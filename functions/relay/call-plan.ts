@@ -504,7 +504,7 @@ function parseEndpoint(text: string, base: URL): URL | string {
   if (text.length > MAX_URL_LENGTH) return `expected at most ${MAX_URL_LENGTH} characters`
   // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the point
   if (/[\u0000-\u0020\u007f\\#]/.test(text))
-    return `expected no spaces, control characters, backslashes or fragments in ${right}`
+    return `expected ${right}, without spaces, control characters, backslashes or a fragment`
   if (text.startsWith('/') ? text.startsWith('//') : !/^https?:\/\/[^/]/i.test(text))
     return `expected ${right}`
   const url = URL.parse(text, base)

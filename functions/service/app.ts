@@ -216,7 +216,7 @@ export function createReadyz({ ledger, problem, log, clock, release }: HealthPar
     const { written, lost, waiting } = ledger.clicks.tally()
     if (fault !== null) {
       return problem('store-unavailable', {
-        detail: `${toAdvice(fault)} Pages, search and redirects go on; seller routes wait.`,
+        detail: `${toAdvice(fault)} Pages, search and redirects still work; sellers must try again later.`,
         extra: { clicks: { written, lost, waiting } },
       })
     }

@@ -191,7 +191,7 @@ const NOTHING: ChainTally = { payments: 0, read: 0 }
 
 type Wait = (milliseconds: number) => Promise<void>
 
-/** A node with one request at a time, a pause between requests, and no more requests after `signal`. */
+/** A client of a node with one request at a time, a pause between requests, and no more requests after `signal`. */
 function paceRpc(rpc: JsonRpc, wait: Wait, signal: AbortSignal): JsonRpc & { requests: number } {
   return {
     /** Requests made so far. */

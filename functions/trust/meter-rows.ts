@@ -77,7 +77,7 @@ export const FIRST_READ_MS = 30 * DAY_MS
 
 /** The meter's rows. Related rows share a transaction, so that a run may end anywhere. */
 
-/** A payout on one chain, proved by its holder or published with a source. */
+/** A payout address on one chain, proved by its holder or published with a source. */
 export interface MeteredPayout {
   /** Address, EVM in lower case. */
   payout: string

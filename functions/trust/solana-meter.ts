@@ -117,7 +117,8 @@ async function writeTransactions(
       .where('mark', cursor.mark === null ? 'is' : '=', cursor.mark)
       .returning('payout')
       .execute()
-    if (moved.length === 0) throw new MeterStopped('a payout was read elsewhere meanwhile')
+    if (moved.length === 0)
+      throw new MeterStopped('another process has read this payout in the meantime')
   })
 }
 

@@ -192,7 +192,7 @@ export interface Seed {
   skill?: SkillFacts
   /** Fields used to judge the seed but never written to a file, because their text is somebody else's. */
   withheld?: readonly SourceField[]
-  /** The payees that the source names, each once; naming a payee makes no payment count. */
+  /** The payees that the source names, each once; no payment counts because a payee is named here. */
   payees?: readonly NamedPayee[]
   deprecated?: Deprecated
   /** Parts that were left out of the seed: remotes, prices, operations. */
@@ -297,7 +297,7 @@ export type RefusalReason = keyof typeof REFUSAL_REASONS
 
 export interface Fault {
   reason: RefusalReason
-  /** What was wrong, where, and what would be right. Foreign text, print it through `toPrintable`. */
+  /** What was wrong, where, and what would be right. It may hold foreign text: print it through `toPrintable`. */
   detail: string
 }
 

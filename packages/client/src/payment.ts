@@ -59,8 +59,8 @@ export async function readTerms(response: Response): Promise<PaymentTerms | null
 }
 
 /**
- * A seller's offers, the cheapest first, that the wallet can sign: on both rails, in known dollars, to a
- * readable payee.
+ * The seller's offers that the wallet can sign, cheapest first, on either rail. Offers whose dollar price
+ * or payee cannot be read are left out.
  * @param terms the x402 terms, as `readTerms` gives them
  */
 export function readQuotes(

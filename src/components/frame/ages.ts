@@ -7,7 +7,7 @@ const KINDS = [
   ['probe', 'Probes', () => true],
   ['price', 'Prices', ({ payments }: Switches) => payments],
   ['payments', 'Payments', ({ payments }: Switches) => payments],
-  ['reported_use', 'Counted by others', () => true],
+  ['reported_use', 'Counts by others', () => true],
 ] as const
 
 /** How old each kind of fact is, for the facts that the directory has and shows. */

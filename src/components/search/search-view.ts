@@ -101,7 +101,7 @@ function toNoteViews(form: SearchForm, answer: Found, names: Names): NotePiece[]
     },
     { written: FORM, text: 'the form', path: toFormPath(form) },
   ]
-  // People need no note on common words, and a task's page says more than a category.
+  // People need no note on common words, and a task's page helps more than the note on the nearest category.
   const idle = answer.tasks?.length
     ? [NOTE_PHRASES.tooCommon, NOTE_PHRASES.nearestCategory]
     : [NOTE_PHRASES.tooCommon]

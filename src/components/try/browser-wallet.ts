@@ -115,7 +115,7 @@ export async function signOffer(
       ? { x402Version: 1, scheme: 'exact', network: offer.network, payload }
       : { ...repeated(terms), x402Version: 2, accepted: offer, payload },
   )
-  if (header === null) throw new Error('The payment could not be written.')
+  if (header === null) throw new Error('The payment header could not be made.')
   return header
 }
 

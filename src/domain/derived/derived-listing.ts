@@ -60,7 +60,7 @@ interface DeriveInput {
   /** The meter's results, if it reads all payouts of the listing, so that it misses no payment. */
   own: Pick<ListingScore, 'measured' | 'sharers'> | undefined
   isClaimed: boolean
-  /** When the listing's owner proved its host, in milliseconds. */
+  /** When the owner proved control of the listing's host (Unix time, milliseconds). */
   provedAt?: number | undefined
   /** Deliveries for payments, where known. */
   delivered?: Delivered | undefined

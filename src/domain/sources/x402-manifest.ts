@@ -381,7 +381,7 @@ function readVersion2(bazaar: unknown): Reading | null {
   return present({ content_type, schema, example })
 }
 
-/** An output described by a JSON Schema. Lists of names and sentences are in use too, but are ambiguous. */
+/** An output described by a JSON Schema. Some manifests have a list of names or a sentence, which is not read. */
 function readVersion1(output: unknown): Reading | null {
   if (!isJsonObject(output) || !isShape(output)) return null
   const { example, ...schema } = output

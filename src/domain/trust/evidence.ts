@@ -63,7 +63,7 @@ const SawSchema = v.pipe(
 
 const shortWord = textLike(
   /^[\x21-\x7e]{1,200}$/,
-  'expected at most 200 characters, without blanks',
+  'expected at most 200 characters, without spaces',
 )
 const shortLine = textLike(/^[\x20-\x7e]{1,200}$/, 'expected one line of at most 200 characters')
 /** Members of `extra` that are kept; an offer with more, or with members inside members, is not kept. */

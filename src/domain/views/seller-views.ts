@@ -55,7 +55,7 @@ export const ClaimBodySchema = v.strictObject({
   listing_id: described(v.string(), 'Id of the listing to claim.'),
   method: optionally(
     v.picklist(CLAIM_METHODS),
-    'How to prove control of the host: a file, a DNS record, your address or a workflow; well_known if absent.',
+    'How to prove control of the host: a file, a DNS record, your email address or a workflow; well_known if absent.',
   ),
 })
 

@@ -372,7 +372,7 @@ const GETS_PAST = [
   'A flood of a hundred thousand new wallets, or of dust on Solana, can delay new payers by an hour: their payments are shown at once and count later.',
   'A wallet that pays for many people counts as one buyer.',
   `Once three known sellers are measured, buyers who never paid a known seller stop counting: between one and eight of ten buyers in our simulated markets. Anybody can cause this for at most ${SWITCH}, from ${microsAMeasuredSeed / microsAListing} wallets.`,
-  `The seller’s own money is not recognised when it comes through two wallets, an exchange, a bridge or a pool, or through any wallet on Solana; in another token; more than ${hopDays} days before the first payment, or after it; or if it is less than half of what the payer had. Refunds that take another way back are not recognised either.`,
+  `The seller’s own money is not recognised when it comes through two wallets, an exchange, a bridge or a pool, or through any wallet on Solana; in another token; more than ${hopDays} days before the first payment, or after it; or if it is less than half of what the payer had. Refunds that come back by another route are not recognised either.`,
   'Wallets that pay different amounts within minutes do not make a burst, nor do wallets that a contract filled, if one of them also paid somebody else.',
   'For each payee we look up only the 500 largest transactions in each stretch of blocks, so smaller Permit2 and Tempo payments can be missed.',
   'We read each chain from one node and do not prove its answers; anybody can check the rows with another node.',

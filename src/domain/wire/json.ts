@@ -156,7 +156,7 @@ export function eachOnce<Item>(items: readonly Item[], nameOf: (item: Item) => s
   return [...Map.groupBy(items, nameOf).values()].flatMap(([first]) => first ?? [])
 }
 
-/** Longest payment header that is read: the relay passes no longer one. */
+/** Longest payment header that is read; the relay passes none that is longer. */
 export const MOST_HEADER = 128 * 1024
 
 /**
