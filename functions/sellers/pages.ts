@@ -305,7 +305,8 @@ function findOnDomain(
   if (named !== undefined) return { domain: typed, isShared: false, listings: [named] }
   const text = typed || (mail.split('@')[1] ?? '')
   const address = URL.parse(text.includes('://') ? text : `https://${text}`)
-  const domain = address?.hostname ?? ''
+  // What people copy from a browser; the domain below it covers both.
+  const domain = (address?.hostname ?? '').replace(/^www\./, '')
   if (!domain.includes('.'))
     return typed === '' ? null : { domain: typed, isShared: false, listings: [] }
   const owner = findHostOwner(domain, sharedHosts)

@@ -120,7 +120,10 @@ test('a secret that begins with a dash is a secret, and a forgotten one is named
 test('one whose day is not published yet says so, and is right all the same', async () => {
   await publish(NOON + 60_000)
   const { code, stated } = await verify(id)
-  expect([code, stated]).toEqual([0, expect.stringContaining('not yet: 2026-11-20')])
+  expect([code, stated]).toEqual([
+    0,
+    expect.stringContaining('not yet: a build publishes 2026-11-20'),
+  ])
   expect(stated).not.toContain('NO:')
 })
 
