@@ -134,7 +134,7 @@ function toAccess({ auth, pricing }: ListingView): DecisionFact[] {
   // The service may do some of its work without credentials.
   const own = auth.type === 'other' ? auth.note : undefined
   const note = auth.name === undefined ? (own ?? general) : `${auth.name}, ${auth.in ?? 'header'}`
-  return [factOf('Access', value, note)]
+  return [{ ...factOf('Access', value, note), ...(auth.docs !== undefined && { href: auth.docs }) }]
 }
 
 function toTrust({ trust }: ListingView): DecisionFact[] {

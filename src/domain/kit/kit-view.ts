@@ -206,7 +206,7 @@ function toHttpSnippets(
   return {
     curl: toCurl(request, rails),
     typescript: toTypeScript(way, call),
-    python: way === 'x402' ? toEvmPython(call) : toPlainPython(call),
+    python: way === 'x402' ? toEvmPython(call) : toPlainPython(call, way !== 'plain'),
   }
 }
 
@@ -316,8 +316,10 @@ with x402_requests(client) as session:
 `
 }
 
-function toPlainPython(call: Call): string {
-  return `from urllib.error import HTTPError
+/** @param isPaid the seller is paid in a way for which no code in Python is known to us */
+function toPlainPython(call: Call, isPaid: boolean): string {
+  const note = "# This prints the seller's terms and pays nothing; the code in TypeScript pays.\n"
+  return `${isPaid ? note : ''}from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 request = Request(${JSON.stringify(call.url)}, method="${call.method}"${toPythonArguments(call)})
