@@ -152,7 +152,7 @@ describe('what is known of a listing', () => {
       settled.map((each) => ({ ...each, value: each.what === 'settlements' ? 387 : 69.51 })),
       '20 Jul 2026: 387 settlements of its whole host, $0.18 each',
     ],
-    [called, '20 Sep 2026: 1,500 calls, 9 payers, says CDP Bazaar'],
+    [called, '21 Aug – 20 Sep 2026: 1,500 calls, 9 payers'],
     [[...called, ...settled], '4–20 Jul 2026: 22,436 settlements of its whole host'],
     [
       [...called, ...settled.map((each) => ({ ...each, shared_with: 4 }))],
@@ -167,7 +167,7 @@ describe('what is known of a listing', () => {
 
   test.each<[number, string]>([
     [12, '30 days to 1 Nov 2026: 340 settlements'],
-    [900, '20 Jul 2026: 900 settlements of its whole host, says merona'],
+    [900, '4–20 Jul 2026: 900 settlements of its whole host'],
   ])('of those we read ourselves and %i of others a row says the larger', (count, words) => {
     const reported_use = [use('merona', JULY, 'settlements', count)]
     const listing = toListing({ evidence: { measured: toMeasured(), reported_use } })

@@ -395,10 +395,16 @@ function toSentence(
   { weight, isPayment, words, few, more = '', settlements = -1 }: Words,
   { source, name, from, day }: Figures,
 ) {
-  const days = [toSpan(from, day, 'short'), toDay(day, 'short')]
-  const endings = [`${more}, says ${name}`, more, `, says ${name}`, '']
-  const forms = endings.flatMap((ending) => days.map((when) => `${when}: ${few}${ending}`))
-  const short = forms.find(isShort) ?? `${toDay(day, 'short')}: ${few}`
+  const [span, last] = [toSpan(from, day, 'short'), toDay(day, 'short')]
+  // A count beside one day would read as that day's.
+  const forms = [
+    `${span}: ${few}${more}, says ${name}`,
+    `${span}: ${few}${more}`,
+    ...(more === '' ? [] : [`${last}: ${few}${more}`]),
+    `${span}: ${few}, says ${name}`,
+    `${span}: ${few}`,
+  ]
+  const short = forms.find(isShort) ?? `${last}: ${few}`
   const [isOfMoney, isTest] = [weight < FAME, weight === TEST || weight === BAD_TEST]
   return {
     source,
