@@ -130,7 +130,7 @@ function createProbesFeature(parts: Parts, known: Known) {
 type KeysOf<F> = F extends { routes: infer R } ? keyof R : never
 type Missing<List extends readonly Feature[]> = Exclude<keyof Routes, KeysOf<List[number]>>
 
-/** Accepts a list only if its features together answer every address that a function answers. */
+/** A check of types: compiles only if the listed features together answer every route. */
 function complete<const List extends readonly Feature[]>(
   features: List & ([Missing<List>] extends [never] ? unknown : { missing: Missing<List> }),
 ): readonly Feature[] {

@@ -35,7 +35,7 @@ interface Sent {
   full: Record<string, string>
 }
 
-/** The file of an address, with its answers by the codings that a client accepts. */
+/** The file at an address, and the answers made so far, by the content codings that were accepted. */
 interface Found {
   /** Path from the folder. */
   file: string

@@ -30,7 +30,11 @@ export function createSellerReader(allowPrivate: boolean) {
     async read(url: string): Promise<SellerAnswer> {
       const fault = findUrlFault(url, { allowPrivate })
       if (fault !== null) return { ok: false, detail: fault }
-      if (length > MAX_LENGTH) return { ok: false, detail: 'expected fewer documents' }
+      if (length > MAX_LENGTH)
+        return {
+          ok: false,
+          detail: `expected at most ${MAX_LENGTH} characters in all documents of a run`,
+        }
       const answer = toAnswer(await inTurn(url, () => client.fetch({ method: 'GET', url })))
       if (answer.ok) length += answer.text.length
       return answer

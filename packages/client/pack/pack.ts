@@ -91,7 +91,7 @@ interface PublishedApi {
 
 /** The package's declarations in place of `src/answers.ts`, whose types come from schemas. */
 function toApiTypes(): string {
-  // Goes through JSON, so that the types are of what is published; the generator checks each member.
+  // Through JSON and back, so that the types describe exactly what is published.
   const { paths, components }: PublishedApi = JSON.parse(
     JSON.stringify(
       createOpenApi('https://waypost.example', { name: 'Waypost', strapline: '', reading: '' }),

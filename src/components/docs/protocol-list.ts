@@ -38,7 +38,7 @@ const WORDS: Readonly<Record<(typeof PROTOCOL_ENDPOINTS)[ProtocolEndpointId]['pr
       example: "curl -s '{base}/v0.1/servers?search=postgres&limit=5'",
     },
     'x402 discovery': {
-      note: 'Paid operations of our listings in the format of x402 discovery. accepts has the offers that the seller’s own 402 made to our probe; before a probe it is empty, and extensions has what was published. Where a path takes values, resource has :name.',
+      note: 'Paid operations of our listings in the format of x402 discovery. accepts has the offers that the seller’s own 402 made to our probe; before a probe it is empty, and extensions has what was published. Parameters of a path stand in resource as :name.',
       example: "curl -s '{base}/discovery/search?query=web+search&limit=5'",
     },
     ARD: {

@@ -382,7 +382,7 @@ export const BADGE_TEXTS: Record<BadgeId, { label: string; earned: string }> = {
   paid_usage_verified: {
     label: 'Paid usage verified',
     earned:
-      'Buyers who also paid sellers we know to be independent paid this seller on-chain in the last 30 days. Payments that look like wash trades are not counted. If we measure too few of those sellers, or only another provider counted the payments, nobody earns this badge.',
+      'In the last 30 days this seller was paid on-chain by buyers who also paid sellers we know to be independent. Payments that look like wash trades are not counted. If we measure too few of those sellers, or only another provider counted the payments, nobody earns this badge.',
   },
   live_tested: {
     label: 'Live-Tested',

@@ -125,5 +125,5 @@ function payeeRow({ payee, words }: Term, known: readonly string[]): TermRow {
   }
 }
 
-/** Less than any coin's smallest unit, US dollars. */
+/** In US dollars; less than the smallest unit of any coin. */
 const ROUNDING = 1e-9

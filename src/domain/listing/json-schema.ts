@@ -144,7 +144,7 @@ function findReferenceFault(reference: unknown, root: object): string | null {
   if (reference === undefined) return null
   return typeof reference === 'string' && resolveReference(root, reference) !== undefined
     ? null
-    : `expected $ref to stay in this schema (#/$defs/…), got ${JSON.stringify(reference)}`
+    : `expected $ref to name a place in this schema (#/$defs/…), got ${JSON.stringify(reference)}`
 }
 
 function findFirst<Item>(

@@ -100,7 +100,8 @@ export function readAgentCard(document: unknown) {
   const value = withAsciiHosts(withoutNulls(document))
   if (!isJsonObject(value)) return { card: null, fault: 'the card: expected an object' }
   const name = textOf(value.name)
-  if (name === null || name.length > MAX_NAME) return { card: null, fault: 'name: expected text' }
+  if (name === null || name.length > MAX_NAME)
+    return { card: null, fault: `name: expected text of at most ${MAX_NAME} characters` }
   const interfaces = listOf(value.supportedInterfaces)
   const preferred = interfaces.find(isJsonObject) ?? {}
   const places = [preferred.url, value.a2aEndpoint, value.url, value.endpoint]

@@ -181,7 +181,7 @@ export const FILTERS = {
     takes: 'one',
     values: RUNS,
     of: ({ runs }) => runs,
-    text: 'Only listings that run remote, at the service, or that come as a package to run in a local process.',
+    text: 'Only listings that run remotely, at the service, or that come as a package to run locally.',
     example: 'remote',
     words: { remote: 'hosted', local: 'on your machine' },
     list: { label: 'Runs', place: 6 },

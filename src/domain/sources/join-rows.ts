@@ -77,7 +77,7 @@ function joinOperations(written: WrittenFacts, united: SourceFacts) {
   return findOperationFaults(joined).length === 0 ? joined : { pricing, http }
 }
 
-/** Sources' operations under a price that people stated: operations outside that price are dropped. */
+/** Fits sources' operations to a price that people stated: all lose their offers, those outside it their price. */
 function pricedBy(operations: readonly Operation[], pricing: Pricing): Operation[] {
   const isCovered = ({ price }: Operation) =>
     pricing.model === 'per_call' &&

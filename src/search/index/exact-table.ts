@@ -59,7 +59,7 @@ export function createExactKeys() {
       ends.push(held.length())
       return isNew
     },
-    /** @param order the documents by row */
+    /** @param order document numbers, indexed by row */
     finish(order: Uint32Array): ExactTable {
       const keys = [...numbers.keys()].sort()
       const places = new Uint32Array(keys.length)

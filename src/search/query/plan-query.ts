@@ -333,7 +333,7 @@ function queryTermNotes(
   }
 }
 
-/** A few words in quotes, for a note, and the number of the rest. */
+/** Quotes the first words for a note, and says how many more there are. */
 export function listOf(words: readonly string[], most = MAX_LISTED): string {
   const shown = words.slice(0, most).map((word) => `“${word}”`)
   const more = words.length - shown.length

@@ -24,7 +24,7 @@ interface UnspacedPhrase {
   pieces: readonly string[]
 }
 
-/** A task that words name, with its score (the number of words) and the place of the first word. */
+/** A task named in a text, with its score (the number of words) and the place of the first word. */
 interface NamedTask {
   task: string
   score: number
