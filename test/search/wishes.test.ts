@@ -47,6 +47,18 @@ describe('who asks for others', () => {
     expect(findIn(index, 'search the web without images').ids).toContain('mcp.brave')
     expect(findIn(index, 'numbers instead of a needed').ids).toContain('mcp.numbers')
   })
+
+  test('a wish for no key is a filter to follow, and excludes nobody named after an API', () => {
+    const own = indexOf([
+      listing('api.sky', 'Sky API', 'Weather.'),
+      listing('api.rain', 'Rain', 'Weather.'),
+    ])
+    for (const q of ['weather with no api key', 'weather without an api key']) {
+      const { ids, notes } = findIn(own, q, 5)
+      expect(ids).toContain('api.sky')
+      expect(notes.join()).not.toContain('other sellers')
+    }
+  })
 })
 
 describe('a network', () => {

@@ -2,6 +2,7 @@ import { largestOf } from '../../domain/wire/json.ts'
 import type { KnownTerm, SearchIndex } from '../index/index-file.ts'
 import { firstPlace, readPostings } from '../index/terms.ts'
 import type { Word } from '../words/split-text.ts'
+import { findPhrases } from '../words/word-sets.ts'
 import { lookUpWord, NAME_OR_LABELS, rowsNamed } from './known-terms.ts'
 
 /** A query with more words than this tells a story, and only part of it names the task. */
@@ -158,6 +159,7 @@ export function findExcluded(index: SearchIndex, words: readonly Word[]): Wanted
   const [markers, named] = [new Set<Word>(), new Set<Word>()]
   const excluded: KnownTerm[] = []
   const spoken = ['', ...words.map(({ whole }) => whole)].join(' ')
+  const phrases = findPhrases(words, index.words.phrases)
   for (const { index: at, groups = {} } of spoken.matchAll(excluding.pattern)) {
     const { written = '', marker = '' } = groups
     const first = spoken.slice(0, at).split(' ').length - 1
@@ -166,6 +168,8 @@ export function findExcluded(index: SearchIndex, words: readonly Word[]): Wanted
     const isSure = excluding.sure.has(marker) && !/ an?$/.test(written)
     const [name, ...others] = namesFrom(words, end)
     if (name === undefined || !isName(index, name, isSure)) continue
+    // `no api key` is a filter.
+    if (words.slice(first, end).some((word) => phrases.has(word))) continue
     const names = [name, ...others]
     for (const word of words.slice(first, end)) markers.add(word)
     for (const word of names) {
