@@ -17,7 +17,10 @@ describe('a schema in content', () => {
     [{ pattern: '^[a-z]{2}-[0-9]+$' }, null],
     [{ pattern: '^(?:a|b)$' }, null],
     [{ type: 'text' }, /expected type to be one of string/],
-    [{ $ref: 'https://seller.example/schema.json' }, /expected \$ref to name a place in this schema/],
+    [
+      { $ref: 'https://seller.example/schema.json' },
+      /expected \$ref to name a place in this schema/,
+    ],
     [{ $ref: '#/$defs/gone' }, /expected \$ref to name a place in this schema/],
     [{ $ref: '#/__proto__' }, /expected \$ref to name a place in this schema/],
     [{ $id: 'https://seller.example/' }, /expected no \$id/],
