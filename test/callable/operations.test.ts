@@ -136,7 +136,7 @@ describe('the shape of what makes a listing callable', () => {
     [{ auth: { type: 'magic' } }, /^auth\.type: expected type to be one of none, payment/],
     [
       { http: [get({ body: { schema: { $ref: 'https://x.example/' } } })] },
-      /expected \$ref to stay/,
+      /expected \$ref to name a place/,
     ],
     [{ http: [get({ assumed: ['luck'] })] }, /expected one of method, url, price/],
     [{ http: [get({ url: 'https://{host}.example/' })] }, /^http\.0\.url: /],

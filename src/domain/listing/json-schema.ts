@@ -52,7 +52,7 @@ const SHAPES: Readonly<Record<string, (value: unknown) => string | null>> = {
 
 /**
  * @returns what is wrong with a schema, or null
- * @example findSchemaFault({ $ref: 'https://x.example/a' }) → 'expected $ref to stay in this schema
+ * @example findSchemaFault({ $ref: 'https://x.example/a' }) → 'expected $ref to name a place in this schema
  *   (#/$defs/…), got "https://x.example/a"'
  */
 export function findSchemaFault(schema: unknown): string | null {
