@@ -35,6 +35,26 @@ test('a section with a task has every listing that does it without an account', 
   expect(focus.get('x402.stableenrich')).toBe('broad')
 })
 
+test('a mapped operation stands for its listing before a cheaper one, and a raised price is its price', () => {
+  const listing = listings.find(({ id }) => id === 'x402.brave-mpp')
+  if (listing === undefined) throw new Error('expected the listing x402.brave-mpp')
+  const offerOf = (doing: typeof listing) =>
+    toTaskOffers(doing, toOperationEntries(doing, baseUrl), { tasks: tables.tasks, baseUrl }).find(
+      ({ task }) => task === 'web_answer',
+    )?.offer
+  const listed = offerOf(listing)
+  expect(listed).toMatchObject({
+    operation: expect.stringContaining('/brave/answers'),
+    planned: true,
+  })
+  const usd = (listed?.usd ?? 0) + 1
+  const seen = { at: '2026-11-01T00:00:00Z', outcome: 'spoke', min_usd: usd } as const
+  const operations = listing.surface.operations.map((each) => ({ ...each, seen }))
+  const raised = offerOf({ ...listing, surface: { ...listing.surface, operations } })
+  expect(raised?.usd).toBe(usd)
+  expect(raised?.price).toContain(`listed at ${listed?.price}`)
+})
+
 test('everybody whom a search by a task finds stands on its page, and a plan where it has rows', () => {
   for (const { id, offers } of pages) {
     const doing = listings.filter(

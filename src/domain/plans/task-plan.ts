@@ -235,7 +235,7 @@ const TaskOfferSchema = v.object({
   is_local: v.optional(v.literal(true)),
   /** `GET https://…` or the name of a tool; for a whole server, its address or command. */
   operation: v.string(),
-  /** US dollars for one unit: 0 is free; null where no price is known. */
+  /** US dollars for one unit, as listed or, where that is more, as last requested: 0 is free; null is unknown. */
   usd: v.nullable(v.number()),
   /** The price in words; without a price of the operation's own, what its listing says. */
   price: v.string(),

@@ -159,7 +159,6 @@ export function findExcluded(index: SearchIndex, words: readonly Word[]): Wanted
   const [markers, named] = [new Set<Word>(), new Set<Word>()]
   const excluded: KnownTerm[] = []
   const spoken = ['', ...words.map(({ whole }) => whole)].join(' ')
-  const phrases = findPhrases(words, index.words.phrases)
   for (const { index: at, groups = {} } of spoken.matchAll(excluding.pattern)) {
     const { written = '', marker = '' } = groups
     const first = spoken.slice(0, at).split(' ').length - 1
@@ -169,6 +168,7 @@ export function findExcluded(index: SearchIndex, words: readonly Word[]): Wanted
     const [name, ...others] = namesFrom(words, end)
     if (name === undefined || !isName(index, name, isSure)) continue
     // `no api key` is a filter.
+    const phrases = findPhrases(words, index.words.phrases)
     if (words.slice(first, end).some((word) => phrases.has(word))) continue
     const names = [name, ...others]
     for (const word of words.slice(first, end)) markers.add(word)
