@@ -34,13 +34,13 @@ export function createGo(parts: Parts): Handler {
   }
 }
 
-/** Higher positions are not in a result list, so they become null. */
+/** A position above this cannot come from a result list, so it becomes null. */
 const MAX_POSITION = 10_000
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const POSITION = /^[1-9]\d{0,4}$/
 
-/** Self-declared crawlers and link previews. Plain HTTP clients are agents, so they count. */
+/** Names of crawlers and link previews. Plain HTTP clients may be agents, so their clicks count. */
 const BOT =
   /bot\b|bot[/;)]|crawl|spider|slurp|facebookexternalhit|mediapartners|bingpreview|yandeximages|headlesschrome|lighthouse|pingdom|uptimerobot|archiver|whatsapp|skypeuripreview|google-(?:read-aloud|inspectiontool|safety)|feedfetcher|bytespider/i
 
@@ -66,7 +66,7 @@ interface Fields {
   src?: string
 }
 
-/** The first of several equal names is read. Valid values need no decoding: escaped ones are not valid. */
+/** If a name is repeated, its first value is read. No valid value contains an escape, so nothing is decoded. */
 function readFields(query: string): Fields {
   const fields: Fields = {}
   if (query === '') return fields

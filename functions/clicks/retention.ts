@@ -51,7 +51,7 @@ async function foldClicks({ db, dialect }: Store, now: number): Promise<void> {
   })
 }
 
-/** How old rows may grow, in the unit of their column; with states, only rows in these states go. */
+/** How old rows may become, in the unit of their column; if states are listed, only rows in these go. */
 const DROPPED = [
   ['click_day', 'day', RETENTION.count_days],
   ['usage_day', 'day', RETENTION.count_days],
@@ -95,7 +95,7 @@ async function dropIdleSellers({ db }: Store, now: number): Promise<void> {
 const PLAIN = ['click', 'settlement', 'report', 'receipt']
 /** Tables with at most one row per listing; a row of the current id wins. */
 const SINGLE = { probe_evidence: sql`true`, opt_out: sql`moved_to is null` }
-/** Tables of counts, which are added up, with the other columns of their keys. */
+/** Tables of counts, with the other columns of their keys; the counts of both ids are added up. */
 const COUNTS = {
   click_day: { key: ['day', 'src'], count: 'clicks' },
   usage_day: { key: ['kind', 'day', 'src'], count: 'uses' },

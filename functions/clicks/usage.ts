@@ -11,9 +11,9 @@ type UsageDayTable = Tables['usage_day']
 const MAX_COUNTS = 100_000
 
 /**
- * Counts events that are frequent and of little weight: listings shown by searches, relayed calls.
- * Counts are held in memory and written every few seconds; a crash may lose the last seconds of
- * counts, never a click. Only day, listing and source are kept, nothing about the caller.
+ * Counts frequent events whose loss does little harm: listings that searches show, and relayed calls. Counts
+ * are held in memory and written every few seconds; a crash may lose the last seconds of counts, never a
+ * click. Only day, listing and source are kept, nothing about the caller.
  */
 export function createUsage(store: Store, clock: Clock, log: Log): Usage {
   let counts = createCounts()
@@ -111,7 +111,7 @@ export function countClicks(db: Kysely<Tables>) {
     .groupBy(['day', 'listing_id', 'src'])
 }
 
-/** Counts from single and folded clicks, from `sinceDay` on; `listingIds` null means all listings. */
+/** Counts of clicks since `sinceDay`, single and folded ones; `listingIds` null means all listings. */
 export async function readClickCounts(
   { db }: Store,
   listingIds: readonly string[] | null,

@@ -27,7 +27,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const ASTRO_LOCALS = Symbol.for('astro.locals')
 /** Wait after a change, because an editor writes a file in several steps (milliseconds). */
 const SAVING = 50
-/** Time for an open browser to reload its page before the search is made (milliseconds). */
+/** Time for an open browser to reload its page before the search index is built (milliseconds). */
 const LOADING = 400
 /** Time to close open connections on shutdown (milliseconds). */
 const PATIENCE = 2000
@@ -142,7 +142,7 @@ function answerWithFunctions(req: IncomingMessage, res: ServerResponse, next: ()
   })
 }
 
-/** Prepares what a page rendered on demand may use; the page of chosen listings has the list's address. */
+/** Attaches the data for a page rendered on demand; `/compare?…` becomes the page of chosen listings. */
 async function prepare(req: IncomingMessage): Promise<void> {
   const { searchChoices, site: texts } = service.parts.release()
   const isChosen = req.url?.startsWith('/compare?') === true

@@ -18,7 +18,7 @@ import { type FileLock, hasLedger, takeFileLock } from '../store/sqlite.ts'
 /** How often a waiting build checks again (milliseconds). */
 const LOOK_EVERY = 200
 
-/** `npm run build`: makes a release, unless the current one is sound and of the same content. */
+/** `npm run build`: makes a release, unless the current release is sound and has the same content. */
 await runMain(async () => {
   readCommandLine('Usage: npm run build', {} as const)
   const config = parseConfig(process.env)

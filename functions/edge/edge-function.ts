@@ -7,7 +7,7 @@ import { prepareTexts } from '../release/prepare-texts.ts'
 import { createFindOperations, createOperationsSearch } from '../search/find-operations.ts'
 import { createSearch, type Search } from '../search/search.ts'
 
-/** Facts of the release that its own build writes into the bundle. */
+/** Facts about the release, which the build writes into the bundle. */
 declare const RELEASE: Pick<ReleaseFile, 'base_url' | 'texts' | 'also_search' | 'tasks'>
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS']
@@ -100,7 +100,7 @@ type Bytes = Uint8Array | ArrayBuffer
 const GIVEN = { 'search.index': 'SEARCH_INDEX', 'operations.index': 'OPERATIONS_INDEX' } as const
 type IndexFile = keyof typeof GIVEN
 
-/** @throws Error that names what is missing: every place for the indexes, or the file in a place */
+/** @throws Error that names what is missing: every place for the indexes, or the file in one of these places */
 async function readIndex(env: IndexSource, file: IndexFile): Promise<Uint8Array> {
   const { ASSETS, BUCKET, [GIVEN[file]]: given } = env
   if (given !== undefined) return asBytes(typeof given === 'function' ? await given() : given)

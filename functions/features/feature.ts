@@ -16,8 +16,8 @@ import type { RateLimits } from '../server/rate-limits.ts'
 import type { Click, Store, Tables } from '../store/store.ts'
 
 /**
- * A capability of the service as a value: what it answers, does and sends. `service/features.ts`
- * lists each feature once; `functions/README.md` says what else a room shares with others.
+ * A capability of the service as a value: what it answers, does and sends. `service/features.ts` lists each
+ * feature once; `functions/README.md` says what else a folder of `functions` shares with others.
  */
 export interface Feature {
   /** Handlers by the id of the address in the domain's tables of routes and protocols. */
@@ -112,7 +112,7 @@ export interface ClickTally {
   waiting: number
 }
 
-/** Counts of events that are frequent and of little weight. */
+/** Counts of frequent events whose loss does little harm. */
 export interface Usage {
   /** Counts these listings as shown. Synchronous and cheap; searches don't wait for it. */
   searched(listingIds: readonly string[], src: ClickSource | null, times?: number): void

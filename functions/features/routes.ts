@@ -35,7 +35,7 @@ export async function withStore<T>(log: Log, work: () => Promise<T>): Promise<T>
     log.error('store.unavailable', { reason: String(error) })
     return refuse('store-unavailable', {
       detail:
-        'The store did not answer in time, so what was sent may not be stored. Try again in a few minutes.',
+        'The store did not answer in time, so what you sent may be lost. Try again in a few minutes.',
       headers: { 'Retry-After': '30' },
     })
   }

@@ -98,7 +98,7 @@ async function readChanges(
   return { changes, next: toCursorText({ log: head.log, seq }), has_more: seq < last }
 }
 
-/** The last row to show: nobody can open the rows of a release that is published but not served yet. */
+/** The last row to show: listings of a release that is published but not served yet cannot be opened. */
 function lastShown(head: LogHead, serving: string): number {
   const isServing = (folder: string) => folder.split('.')[0] === serving
   return head.before !== null && isServing(head.before.release) && !isServing(head.release)
@@ -200,7 +200,7 @@ export function createChangeLog(outDir: string) {
 /**
  * Resumes reading a log where the last read ended: each publication's rows are read once.
  * @param keep called with each row; `forget` is called when another log begins or the log is gone
- * @param lastOf function for the last row to read
+ * @param lastOf gives the number of the last row to read
  */
 export function followLog(
   log: ChangeLog,

@@ -19,7 +19,7 @@ type MailTable = Tables['mail']
 const KEPT_MS = RETENTION.mail_hours * HOUR_MS
 /** How many mails are sent concurrently. */
 const AT_ONCE = 20
-/** How long a server that dies while sending blocks its mails: longer than the mail server may take. */
+/** How long mails stay blocked if a server dies while sending them: longer than the mail server may take. */
 const LEASE_MS = 5 * 60_000
 const FIRST_RETRY_MS = 5_000
 const LAST_RETRY_MS = 10 * 60_000
@@ -30,14 +30,14 @@ const CLOSE_PATIENCE_MS = 3_000
 type SendMail = (address: string, task: MailTask) => Promise<boolean>
 
 /**
- * Mails wait in the ledger until the mail server accepts them: no request waits for the mail server, and
- * no mail is lost by a crash or hours without a mail server. Each mail is retried for a day.
+ * Mails wait in the ledger until the mail server accepts them: no request waits for the mail server, and no
+ * mail is lost by a crash or hours without a mail server. Each mail is retried for a day.
  *
- * Known limit: a mail whose acceptance was not recorded is sent again. If two sign-in mails are sent,
- * only the newer link works.
+ * Known limit: a mail whose acceptance was not recorded is sent again. If two sign-in mails are sent, only
+ * the newer link works.
  *
- * @param send resolves true once the mail is accepted, false if this version does not know the
- * task: a newer version on another server queued it, and may take it. @throws MailRefused
+ * @param send resolves true once the mail is accepted, false if this version does not know the task: a newer
+ *   version on another server queued the mail, and may send it. @throws MailRefused
  */
 export function createMailQueue(
   { store, clock, log }: { store: Store; clock: Clock; log: Log },

@@ -28,7 +28,7 @@ import { createSessions, parseEmailAddress } from '../sellers/sign-in.ts'
 import { clientOf, nodeClientOf } from '../server/rate-limits.ts'
 import { countRows, type ReportTable, type Store } from '../store/store.ts'
 
-/** What anybody may report, as JSON and by a form: no part of a report is probed, opened or shown. */
+/** Reports, which anybody may send as JSON or by a form: no part of a report is probed, opened or shown. */
 export function createReportsFeature(parts: Parts) {
   return {
     routes: { report: createReportRoute(parts) },
@@ -143,7 +143,7 @@ async function takeReport(
   })
 }
 
-/** Checked only for disputes, because only there the owner has reserved places. */
+/** Checked only for disputes, because only for disputes does an owner have reserved places. */
 async function isFromOwner(
   parts: Parts,
   { listing_id, receipt }: Subject,
@@ -216,9 +216,9 @@ function toPlain(url: string): string {
 
 /** Reports that may wait: as many as people can review, a few megabytes in all. */
 const MAX_WAITING: Readonly<Record<ReportKind, number>> = { new: 500, wrong: 500, dispute: 1000 }
-/** Waiting reports of one host without a listing: nobody lists a whole host endpoint by endpoint. */
+/** Most waiting reports about one host without a listing: nobody lists a whole host endpoint by endpoint. */
 const MAX_OF_HOST = 5
-/** Reports of one kind about one listing: more would add nothing new. */
+/** Most waiting reports of one kind about one listing: more would add nothing new. */
 const MAX_OF_LISTING = 20
 /**
  * How many disputes of one listing may wait before even the owner's are refused. The owner has
@@ -230,7 +230,7 @@ const MAX_FOR_OWNER = 2 * MAX_OF_LISTING
 type Subject = Pick<ReportTable, 'url' | 'listing_id' | 'receipt'>
 type AddedReport = { report: ReportTable } | { full: 'queue' | 'subject' }
 
-/** Stores a report. Equal words about one subject, or waiting reports of one address, are one report. */
+/** Stores a report, once for equal words about one subject and for waiting reports of one address. */
 export async function addReport(
   { db }: Store,
   { kind, text, links }: Pick<ReportBody, 'kind' | 'text' | 'links'>,
@@ -268,7 +268,7 @@ function findWaitingAt(db: Store['db'], url: string) {
     .executeTakeFirst()
 }
 
-/** Which limit is reached. */
+/** The limit that is reached; null if there is room. */
 async function findFull(
   db: Store['db'],
   { kind, host, listing_id }: ReportTable,

@@ -319,7 +319,7 @@ function toFailure(error: unknown): { failure: ProbeFailure; detail: string } {
   if (/^HPE_/.test(code) || nameOf(first) === 'HTTPParserError')
     return { failure: 'not_http', detail: code }
   if (OF_TLS.test(code)) return { failure: 'tls', detail: code }
-  // Nobody knows whose fault it was, so the seller is not blamed.
+  // The fault may be anybody's, so the seller is not blamed.
   return { failure: 'own_network', detail: code || 'an error without a code' }
 }
 
@@ -334,7 +334,7 @@ function firstOf(error: unknown): unknown {
   return isWrapped ? error.cause : error
 }
 
-/** A name server that refuses us is not a seller that refuses a connection. */
+/** Whether the error is a name server's: its refusal is not a refusal by the seller. */
 function isOfResolver(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if ('syscall' in error && /^(?:query|getaddrinfo)/.test(String(error.syscall))) return true

@@ -97,7 +97,7 @@ const baseUrl = v.optional(
     urlWith(['http:', 'https:'], 'https://waypost.example'),
     v.check((text) => {
       const url = URL.parse(text)
-      // If the text is not a URL at all, the check before has reported it.
+      // If the text is not a URL at all, the previous check has reported that.
       if (url === null) return true
       return url.pathname === '/' && url.search === '' && url.hash === '' && url.username === ''
     }, 'expected only scheme, host and port, such as https://waypost.example'),

@@ -89,7 +89,7 @@ export function toDiskAdvice(error: unknown): string | null {
   return `The disk is full (${reason}). Existing files are unchanged. Make room for OUT_DIR and STATE_DIR, then run the command again.`
 }
 
-/** The words of Node, SQLite, bundlers in Rust and disk quotas for a full disk, with or without a code. */
+/** How Node, SQLite, bundlers in Rust and disk quotas report a full disk, with or without an error code. */
 const DISK_FULL = /\bENOSPC\b|\bEDQUOT\b|no space left on device|disk quota exceeded|disk is full/i
 
 function isDiskFull(error: unknown): boolean {

@@ -105,7 +105,7 @@ function isSameSite(left: string, right: string): boolean {
 type OfOperations = Extract<Handshake, { kind: 'payment' | 'http' }>
 
 /**
- * Probes the operations of an HTTP listing in turn: the first decides what the listing is.
+ * Probes the operations of an HTTP listing in turn, the others only if the first one answers in its protocol.
  * @param deadline end of the handshake: a request that it cuts off is no evidence about the seller
  */
 export async function askOperations(
@@ -173,7 +173,7 @@ function judgeHeard(declared: DeclaredResponse, answer: ProbeAnswer): Judgement 
 interface McpTarget {
   url: string
   client: Fetcher
-  /** Whether the listing says that calls are paid; tools that only read are then called unpaid, for their terms. */
+  /** Whether the listing says that calls are paid: then tools that only read are called for their terms. */
   isPaid?: boolean | undefined
   /** Milliseconds since the epoch. */
   now: () => number
@@ -222,7 +222,7 @@ async function probeFormer(
   }
 }
 
-/** A server with the first transport answers a POST to its stream with 404 or 405. */
+/** A server that has only the HTTP+SSE transport answers a POST to its stream with 404 or 405. */
 async function judgeUnopened(
   target: McpTarget,
   answer: ProbeAnswer,
@@ -256,7 +256,7 @@ async function findTools(
     const finding = await judgeRefusal(target, last.answer, last.reply)
     return session === null ? finding : judgeBrokenSession(finding, session)
   }
-  // A list cut off by our own limits after its first page counts; any other silence is a failure.
+  // A list that our own limits cut off after its first page is good; any other missing answer is a failure.
   return last.failure === 'own_bound' && listed.values.length > 0
     ? toMcpFinding(info, listed, first)
     : toFailureFinding('mcp', last)
@@ -391,7 +391,7 @@ function unanswered(method: string, reply: RpcReply | null): Finding {
   }
 }
 
-/** The finding for a refusal. A server that requires a token may say where to get one, which is recorded. */
+/** The finding for a refusal, with the place to get a token if the server requires one and names it. */
 async function judgeRefusal(
   target: { url: string; client: Fetcher; now: () => number },
   answer: ProbeAnswer,
@@ -458,7 +458,7 @@ const UNSUPPORTED_VERSION = -32_022
 /** Errors that only a server of the current era gives: bad headers, missing capability, version. */
 const CURRENT_ERRORS = new Set([-32_020, -32_021, UNSUPPORTED_VERSION])
 
-/** The server is of the current era but refused this request: `initialize` would not help. */
+/** Whether a server of the current era refused this request, so that `initialize` would not help. */
 function isCurrentEraError(reply: RpcReply | null): boolean {
   if (reply?.kind !== 'error' || !CURRENT_ERRORS.has(reply.code)) return false
   if (reply.code !== UNSUPPORTED_VERSION) return true

@@ -194,7 +194,7 @@ export async function examineUrl(
   return { chosen: chooseFinding(findings) ?? NOTHING, asked: requested }
 }
 
-/** The finding that decides what an address is: the best handshake, else the protocol that was meant. */
+/** The finding that decides what an address is: the best one, else that of the protocol it is meant for. */
 function chooseFinding(findings: readonly Finding[]): Finding | undefined {
   return (
     findings.find(({ outcome }) => outcome === 'spoke') ??
@@ -216,7 +216,7 @@ function isSettled({ kind }: Handshake, findings: readonly Finding[]): boolean {
   )
 }
 
-const NOTHING: Finding = { protocol: 'http', outcome: 'unprobeable', saw: 'nothing was asked' }
+const NOTHING: Finding = { protocol: 'http', outcome: 'unprobeable', saw: 'no request was sent' }
 
 function toHandshakes(url: string, as: ProbeProtocol | undefined): Handshake[] {
   const plan = (method: 'GET' | 'POST', rails: ('x402' | 'mpp')[]): Handshake => {

@@ -15,7 +15,7 @@ import { probeHandshake } from './handshake.ts'
 
 const STALE_MS = 24 * HOUR_MS
 
-/** Time limit of one turn: other chores wait for its end, and the next turn continues. */
+/** Time limit of one turn: other chores wait until it ends, and the next turn continues its work. */
 const CHORE_TIME_LIMIT_MS = 50 * 60_000
 
 /** Hosts that a server leases at once, and listings that it probes at once. */
@@ -121,7 +121,7 @@ export interface ProbeContentOptions {
   /** Leaves out listings probed less than this long ago (milliseconds). */
   staleMs: number
   limit?: number
-  /** Keeps no sellers' texts, for content whose publisher does not own those texts. */
+  /** Keeps no sellers' texts, for content whose publisher has no right to those texts. */
   factsOnly?: boolean
   evidence: EvidenceKeeper
   /** Called with each result after it is written. */
@@ -245,7 +245,7 @@ async function runProbes(
   plans: readonly ProbePlan[],
   keep: KeepResult,
 ) {
-  // A host's plans run one after another, in turns with those of other hosts.
+  // A host's plans run one after another, and the hosts take turns.
   const lanes = [...Map.groupBy(plans, hostOf).values()]
   const enterAddress = createAddressGate()
   const buffer = createSilenceBuffer(keep)
@@ -386,8 +386,8 @@ export function toCandidate(plan: ProbePlan, evidence: Pick<Evidence, 'probes' |
 }
 
 /**
- * Listings never probed first, then the stalest; `Retry-After` is honoured. A listing without an endpoint
- * is recorded once. @param staleMs leaves out listings probed within this time; 0 leaves out none
+ * Orders never-probed listings before all others, then by age; `Retry-After` is honoured. A listing without
+ * an endpoint is recorded once. @param staleMs leaves out listings probed within this time; 0 leaves out none
  */
 export function orderByNeed(
   candidates: readonly Candidate[],

@@ -111,7 +111,8 @@ function createAgentEndpoint(parts: ArdParts, directory: Directory): Handler {
   const toRefusal = (status: number, message: string) => ({ errorCode: codeOf(status), message })
   const answer = async ({ pathname }: URL) => {
     const urn = readPathPart(pathname.slice(pathname.lastIndexOf('/') + 1))
-    if (!URN.test(urn)) throw new QueryFault('Expected a urn:air: identifier, encoded once.')
+    if (!URN.test(urn))
+      throw new QueryFault('Expected a urn:air: identifier, percent-encoded once.')
     const id = parseUrn(urn, baseUrl)
     const view = id === null ? null : await directory.listing(id)
     const entry = view && toArdEntry(view, baseUrl)
@@ -158,7 +159,7 @@ function toSentence(issues: readonly v.BaseIssue<unknown>[]): string {
     .join('; ')
 }
 
-/** A listing as an entry: `url` or `data` is a document of its `type`; its context binds our terms. */
+/** A listing as an entry: `url` or `data` is a document of its `type`, and `@context` binds our own terms. */
 export function toArdEntry(view: ListingView, baseUrl: string) {
   const type = toArdType(view)
   const entry = {
@@ -245,7 +246,7 @@ const ARD_TERMS = [
 /** After one of these prefixes, the rest of a path is literal (§5.3.1). */
 const OPAQUE = /^(data|metadata|trustManifest)\./
 
-/** The IRI of a term, and values of which an entry must have at least one. */
+/** The IRI of a term, and its wanted values: an entry must have at least one of them. */
 interface Constraint {
   iri: string
   values: readonly string[]

@@ -25,7 +25,7 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource) {
   const findOperations = createFindOperations(parts)
   const planTask = createPlanTask(parts)
   const read = <View>(path: string) => readBuilt<View>(parts.release(), path)
-  // Only ids in the release reach its files, so an id can never be part of another address.
+  // Only the id of a listing becomes part of a file's address, so no id can lead to another file.
   const readOf = async <View>(toPath: (id: string) => string, requested: string) => {
     const id = currentId(parts.release(), requested)
     return parts.release().listings.has(id) ? read<View>(toPath(id)) : null

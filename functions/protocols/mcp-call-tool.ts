@@ -59,7 +59,7 @@ const CHANGES_THINGS = {
 
 /**
  * One object for an answer and for an x402 seller's terms: clients of the former package check every
- * structured result, errors too, against this schema, and all accept an object that may have both.
+ * structured result, errors too, against this schema, and every client accepts members of both kinds.
  */
 const output = v.looseObject({
   status: optional(v.number(), 'HTTP status of an answer.'),

@@ -78,7 +78,7 @@ const OTHER_NAMES: readonly [other: string, argument: string, schema: v.GenericS
   ['q', 'query', words],
 ]
 
-/** Renames such arguments to their own names. If both names are given, the foreign one counts as unknown. */
+/** Gives such arguments their listed names. If both names are given, the unlisted name counts as unknown. */
 function withOwnNames(
   { entries }: ToolInput,
   given: Readonly<Record<string, unknown>>,

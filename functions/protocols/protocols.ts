@@ -455,7 +455,7 @@ const readVersion = ofServer((row, version) =>
 /** When the last change of each listing was published, by id. */
 type ChangeDates = ReadonlyMap<string, string>
 
-/** @returns no dates if no log is kept, and none for a listing whose rows were dropped from the log */
+/** @returns the dates; empty if no log is kept, and without listings whose rows were dropped from the log */
 function createChangeDates(outDir: string): () => Promise<ChangeDates> {
   const dates = new Map<string, string>()
   const readOn = followLog(createChangeLog(outDir), {

@@ -18,7 +18,7 @@ type Holding = Exclude<ReturnType<Budget['take']>, string>
 
 export type ProtocolLimits = Pick<Parts, 'limits' | 'config'>
 
-/** Budgets that all endpoints with a body share, so that using two endpoints gives a client no more. */
+/** Budgets that all endpoints with a body share, so that a client gains nothing by using two endpoints. */
 export interface BodyBudgets {
   /** Bytes of bodies being read or processed. */
   bodies: Budget
@@ -49,7 +49,7 @@ async function takeForProtocol(parts: ProtocolLimits, req: ProtocolRequest, time
 export interface ProtocolBody {
   json: unknown
   taken: Record<string, string>
-  /** Keeps the body's bytes counted until `work` is done, too; the end of the answer is always awaited. */
+  /** Counts the body's bytes until `work` is done as well; they always count until the answer was sent. */
   holdUntil(work: Promise<unknown>): void
 }
 

@@ -65,8 +65,8 @@ export const OBSERVER_BOUNDS = {
   /** Calls that wait to be judged. */
   waiting: 2_000,
   /**
-   * A client's first receipts of an hour do not count against the listing's limit: a seller could use up
-   * its own limit and then refuse buyers without a trace. Filling `firstInAll` takes a thousand networks.
+   * A client's first receipts of an hour do not count against the listing's limit: else a seller could use up
+   * its own limit, then cheat without a trace. Filling `firstInAll` takes a thousand networks.
    */
   firstOfClient: 20,
   firstInAll: 20_000,
@@ -328,7 +328,7 @@ function createJudge(
     try {
       if (rows === null) throw new Error('The declarations could not be read.')
       const row = rows.get(call.digest)
-      // The release that declared the operation is gone, or the payment could never be found.
+      // The release that declared the operation is gone, or the payment could never be found: no verdict.
       const isLost = call.transaction === null && (call.marks?.authorization ?? null) === null
       if (row === undefined || isLost || (call.isEvicted && !isDecided(call))) return
       const receipt = judgeCall(call, row, call.marks)
@@ -462,7 +462,7 @@ const LEAST_PIECE = 16 * 1024
 /** Windows of 8 MiB are what HTTP allows (RFC 9659); a frame may ask for gigabytes. */
 const ZSTD_PARAMS = { [constants.ZSTD_d_windowLogMax]: 23 }
 
-/** Errors for a body larger than we decompress, or than HTTP allows. */
+/** Errors for a body that exceeds our limit when decompressed, or needs a larger window than HTTP allows. */
 const UNREAD_CODES = new Set(['ERR_BUFFER_TOO_LARGE', 'ZSTD_error_frameParameter_windowTooLarge'])
 
 type Options = { maxOutputLength: number; chunkSize: number }
@@ -529,7 +529,7 @@ function unpackWhole(bytes: Buffer, unpack: Unpack): Buffer {
   return unpack(bytes, toOptions(JUDGED_BYTES.unpacked))
 }
 
-/** A decompression bomb stops at the limit. One spare byte, because a full buffer makes zlib add another. */
+/** A decompression bomb stops at the limit. The spare byte keeps zlib from adding a buffer to a full one. */
 function toOptions(most: number): Options {
   return { maxOutputLength: most, chunkSize: most + 1 }
 }

@@ -21,9 +21,9 @@ import { createSigner, DAY_CLOSES_MS } from './receipts.ts'
 const ROWS_A_PAGE = 5_000
 /** Most receipts of a listing shown to its seller. */
 const MAX_SHOWN = 50
-/** Most calls kept for each payment to which they surely belong. */
+/** Most calls kept for one payment that is known to be theirs. */
 const MAX_OF_PAYMENT = 10
-/** Most calls kept for each buyer of a listing if the meter does not know their payment. */
+/** Most calls kept for each buyer of a listing whose payment the meter does not know. */
 const MAX_OF_BUYER = 1_000
 
 /**

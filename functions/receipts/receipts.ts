@@ -163,7 +163,7 @@ function toRow({ receipt, call, payment, authorization, isNamed }: NewReceipt): 
   }
 }
 
-/** Calls that wait for their payments to be found. */
+/** Limits on calls that wait for their payments to be found: the time (milliseconds), and their numbers. */
 const WAITING = { ms: 3_600_000, ofClient: 120, ofListing: 500, inAll: 5_000 }
 
 interface WaitingCall {

@@ -53,7 +53,7 @@ interface PlanContext {
 /** HEAD is not allowed: a seller's framework may treat it as an unpaid GET. */
 const ALLOW = [...ROUTES.call.methods, 'OPTIONS'].join(', ')
 
-/** @returns the plan, or the answer if nothing is to be sent; no DNS lookup yet, nothing counted yet */
+/** @returns the plan, or the answer if nothing is to be sent; neither a DNS lookup nor a count was made */
 export function planCall(req: IncomingMessage, context: PlanContext): CallPlan | Response {
   const { release, refuse } = context
   const method = req.method ?? ''
@@ -134,7 +134,7 @@ function toGoneCall(gone: Gone, target: string, refuse: MakeCallProblem): Respon
   )
 }
 
-/** What the caller expects; a refusal if that cannot be parsed or the call differs from it already. */
+/** What the caller expects; a refusal if the header cannot be parsed, or if the call already differs. */
 function readExpectation(
   req: IncomingMessage,
   listing: LiveListing,

@@ -236,7 +236,7 @@ function toWireHeaders({ host, method, headers, hasBody }: WireRequest): string[
   return wire
 }
 
-/** A body in a transfer coding other than chunked would be passed on without that coding's header. */
+/** False for transfer codings other than chunked, too: their header would not be passed on with the body. */
 function isFinalAnswer(status: number, headers: string[]): boolean {
   if (status < 200 || status > 599) return false
   const codings = valuesOf(headers, 'transfer-encoding')
@@ -333,7 +333,7 @@ export function observed(
       call.onEnd()
     },
     onFail(error) {
-      // Passing the failure on may end the call.
+      // Read first, because passing the failure on may end the call.
       const wasSent = isSent()
       inner.onFail(error)
       call.onFail(error, wasSent)

@@ -68,7 +68,7 @@ async function loadRelease(
     /** Removed at their seller's request; never among `listings`. */
     optedOut,
     gone,
-    /** Which listings share a host, for judging claims. */
+    /** Hosts that strangers share, for judging claims. */
     sharedHosts: file.shared_hosts,
     search,
     operations: await openIndex(folder, 'data/operations.index'),

@@ -91,8 +91,8 @@ const MOST_NAMED = 6
 const MOST_SHOWN = 80
 
 /**
- * What `/compare?ids=a,b` (or `ids=a&ids=b`) shows. A page is linked to from anywhere, so other
- * parameters are ignored; missing listings are named, and the others are shown.
+ * What `/compare?ids=a,b` (or `ids=a&ids=b`) shows. Links from anywhere may add parameters of their own:
+ * these are ignored. Ids that no listing has are named, and the other listings are shown.
  */
 export function createComparePage({ release }: Pick<Parts, 'release'>) {
   return async function compare(target: string): Promise<ChosenListings> {
@@ -145,14 +145,14 @@ export function createKit(
     const requested = readQuery(query)
     if ('problems' in requested) return requested
     const { listing_id: id = '' } = context.params ?? {}
-    // Only ids of the release reach its files: an id is never part of another address.
+    // Only the id of a listing becomes part of a file's address, so no id can lead to another file.
     const isListed = release().listings.has(id)
     const whole = isListed ? await readBuilt<KitView>(release(), kitPath(id)) : null
     if (whole === null)
       return problem('listing-not-found', { detail: toUnknownText(release(), id) })
     const view = requested.view === 'compact' ? toCompactKit(whole, requested) : whole
     if (view !== null) return { view }
-    const detail = `expected the number of an operation; the listing has ${whole.operations.length + whole.tools.length + whole.skills.length}, counted from 0, and “others” names them`
+    const detail = `expected the number of an operation; the listing has ${whole.operations.length + whole.tools.length + whole.skills.length}, counted from 0, and “others” lists them`
     return { problems: [toQueryError('operation', detail)] }
   })
 }
@@ -179,7 +179,7 @@ function readQuery(query: string) {
   return { view, operation: parameters.get('operation') ?? undefined, rail: known }
 }
 
-/** A plan, the errors in the query, or that the task does not exist. */
+/** A plan, the errors in the query, or a sentence about an unknown task. */
 type PlanReply = { plan: TaskPlan } | { problems: InputError[] } | { unknown: string }
 type PlanTask = (id: string, query: URLSearchParams) => Promise<PlanReply>
 
@@ -304,7 +304,7 @@ function toChosenComparison(
   rows: readonly CompareRow[],
   { baseUrl, site, updated, isFirstParty }: ChosenContext,
 ): ChosenComparison {
-  // No author chose one of the listings as made for the job.
+  // No author judged which listing is made for the job, so all count as broad.
   const others = rows
     .filter(({ id }) => !isFirstParty(id))
     .map((row) => ({ ...row, focus: 'broad' as const }))

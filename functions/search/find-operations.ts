@@ -201,7 +201,7 @@ function toShorter({ operation: { example, input, url } }: Result, at: number): 
   ]
 }
 
-/** Characters of a description in an answer that is full. */
+/** Most characters of a description where an answer is too long. */
 const SHORT_DESCRIPTION = 40
 
 function withShortDescription(result: Result): Result {
@@ -319,9 +319,9 @@ interface Requested {
 }
 
 /**
- * Among a listing's rows of similar relevance, the row whose name has most words of the query, and
- * no other words, swaps places with the best row. So querying a database finds `execute_sql` rather
- * than `explain_query`, and creating an event finds `create_event` rather than `get_event`.
+ * Among a listing's rows of similar relevance, the row whose name has the most words of the query, and no
+ * other words, swaps places with the best row. So querying a database finds `execute_sql` rather than
+ * `explain_query`, and creating an event finds `create_event` rather than `get_event`.
  */
 function putNamedFirst(index: SearchIndex, { q, rows, end, effect, read }: Requested) {
   const requested = new Set(wordsOf(q).map(stemWord))

@@ -92,8 +92,8 @@ export function createReleaseSearch({ release, ledger }: SearchParts, src: Click
 }
 
 /**
- * Counts how often searches showed each organic row. Adding one to a number costs a search next to
- * nothing; once for many searches, the listing's id is read and its count reported.
+ * Counts how often searches showed each organic row. A search only adds one to a number, which costs almost
+ * nothing; ids are read, and counts reported, once for many searches.
  * @param report called with the counts since the last call: each listing once
  */
 function createShownRows(report: (listingId: string, times: number) => void) {
@@ -128,7 +128,7 @@ function createShownRows(report: (listingId: string, times: number) => void) {
 
 const decoder = new TextDecoder()
 
-/** Parts of a release beside its index of listings. */
+/** Parts of a release besides its index of listings. */
 interface Shown {
   operations: SearchIndex
   sharedHosts: SharedHosts

@@ -51,7 +51,7 @@ export function createClaimCheck(parts: Parts): SellerRoute<ClaimChecked> {
   }
   const bySeller = createSignedInRoute(parts, async ({ params }, { id: sellerId, email }) => {
     await expireClaims(db, sellerId, clock.now())
-    // Another seller's claim does not exist here: the query only reads the caller's.
+    // The query reads only the caller's own claims, so another seller's claim looks missing.
     const claim = await findClaim({ id: params.claim_id ?? '', seller_id: sellerId })
     return check(claim, claim?.method === 'oidc' ? { idToken: undefined } : { email })
   })

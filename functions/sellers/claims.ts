@@ -91,9 +91,9 @@ export function claimRulesOf({ config, release }: Pick<Parts, 'config' | 'releas
 const MAX_OPEN_CLAIMS = 20
 
 /**
- * The seller's open claim on this listing, with this method from now on, or a new claim with a token
- * of its own; refuses a seller with too many open claims. A verified claim keeps its method, because
- * it proves ownership until another method is proved. Runs in a transaction.
+ * The seller's open claim on this listing, with this method from now on, or a new claim with a token of its
+ * own; refuses a seller with too many open claims. A verified claim keeps its method, because that method
+ * proves ownership until another one is proved. Runs in a transaction.
  */
 async function openClaim(
   trx: Kysely<Tables>,
@@ -196,7 +196,7 @@ async function findMoveFault(parts: Parts, sellerId: string, from: string, to: s
   return 'expected a listing that is not removed: bring that listing back first'
 }
 
-/** Makes a route about an owned listing: takes a limit, a body, and the caller's claim to the listing. */
+/** Makes a route about an owned listing: counts against a limit, reads the body, finds the caller's claim. */
 export function createOwnerRoute<Schema extends ObjectSchema & OfListing, Answer extends object>(
   parts: Parts,
   limit: LimitName,

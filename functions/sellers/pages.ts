@@ -99,7 +99,7 @@ const ACTS = {
     return { at: id, started }
   },
   check: (ask, read) => checkClaim(ask, read('claim_id')),
-  // The page shows the results of these two from the answer of `me`.
+  // For the next two actions, the page takes the results from the answer of `me`.
   async opt_out(ask, read) {
     const removed = read('removed') === 'yes'
     await ask((to) => to.opt_out, { listing_id: read('listing_id'), removed })
@@ -289,7 +289,7 @@ function toWays(parts: Parts, id: string, email: string): ClaimWay[] {
   return ways.sort((a, b) => rankOf(a) - rankOf(b))
 }
 
-/** Most listings found on one host: nobody claims more than this one by one. */
+/** Most listings found on one host: nobody claims more listings than this one by one. */
 const MOST_FOUND = 30
 
 /**
@@ -305,7 +305,7 @@ function findOnDomain(
   if (named !== undefined) return { domain: typed, isShared: false, listings: [named] }
   const text = typed || (mail.split('@')[1] ?? '')
   const address = URL.parse(text.includes('://') ? text : `https://${text}`)
-  // What people copy from a browser; the domain below it covers both.
+  // People copy `www.` from a browser; the domain without it covers both hosts.
   const domain = (address?.hostname ?? '').replace(/^www\./, '')
   if (!domain.includes('.'))
     return typed === '' ? null : { domain: typed, isShared: false, listings: [] }

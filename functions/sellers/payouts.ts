@@ -137,8 +137,8 @@ function toPayoutState(payout: string, proof: PayoutProofTable | undefined): Pay
 const CHALLENGE_MINUTES = 15
 
 /**
- * The text that proves a payout once its wallet has signed it. A wallet shows it first, so it says
- * who asks, what for, and that it is no payment.
+ * The text that proves a payout once its wallet has signed it. A wallet shows the text before signing, so the
+ * text says who requests the signature, why, and that it is no payment.
  * @param now milliseconds since the epoch; `payout` is CAIP-10
  */
 export async function openChallenge(

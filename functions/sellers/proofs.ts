@@ -20,14 +20,14 @@ import { within } from '../ports/clock.ts'
 /**
  * Proofs that a seller controls a listing's domain, mailbox or repository.
  *
- * Security model: the proof is a secret of this claim at a place that only the domain's owner can write:
- * a file, a TXT record on which our resolvers agree, a mailbox, or a token that a code host signed for
- * exactly this claim. Requests go through the guard, follow redirects only within the owner's domain,
- * and read a few KiB. Answers are shown truncated, with control characters made visible.
+ * Security model: the proof is a secret of this claim at a place that only the domain's owner can write: a
+ * file, a TXT record on which our resolvers agree, a mailbox, or a token that a code host signed for exactly
+ * this claim. Requests go through the guard, follow redirects only within the owner's domain, and read a few
+ * KiB. Answers are shown truncated, with control characters made visible.
  *
- * Known limitations: an attacker who takes over a domain, its DNS or a repository can prove control
- * too; claims are checked again regularly, so an old claim ends. Which hosts strangers share is known
- * from the Public Suffix List and a table of ours; a host in neither counts as its domain owner's.
+ * Known limitations: an attacker who takes over a domain, its DNS or a repository can prove control too;
+ * claims are checked again regularly, so an old claim ends. Which hosts strangers share is known from the
+ * Public Suffix List and a table of ours; any other host is taken to belong to its domain's owner.
  */
 
 /** Longer than the resolver's own tries; a hanging resolver is cut off here (milliseconds). */
@@ -475,14 +475,14 @@ jobs:
           token=$(curl -sSf -H "Authorization: Bearer $ACTIONS_ID_TOKEN_REQUEST_TOKEN" "$ACTIONS_ID_TOKEN_REQUEST_URL&audience=${audience}" | jq -r .value)
           curl -sS --fail-with-body -X POST -H "Authorization: Bearer $token" ${url}`,
     },
-    { text: 'Run it on the page Actions of the repository. Its log shows the answer.' },
+    { text: "Run it on the repository's Actions page. The log of the run shows the answer." },
     {
       text: 'Leave it in place: it proves the listing anew each week. The claim ends after 37 days without a proof.',
     },
   ])
 }
 
-/** `steps` give everything in one line each, for readers of the raw answer. */
+/** `steps` has each step of the guide as one line, for readers of the raw answer. */
 function withSteps(facts: Omit<Instructions, 'steps' | 'guide'>, guide: Guide): Instructions {
   const steps = guide.map(({ text, code }) => (code === undefined ? text : `${text}: ${code}`))
   return { ...facts, steps, guide }

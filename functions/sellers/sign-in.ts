@@ -74,7 +74,7 @@ function createSellerRoute<Answer extends object | null>(
   return Object.assign(route, { act })
 }
 
-/** A seller route that needs a session; a cookie in its second half of life is renewed. */
+/** A seller route that needs a session; a cookie past half its life is renewed. */
 export function createSignedInRoute<Answer extends object>(
   parts: Parts,
   act: (call: SellerCall, seller: SignedIn) => Promise<Answer>,
@@ -396,7 +396,7 @@ const LOCAL = /^[a-z0-9_+'=&/~-]+(?:\.[a-z0-9_+'=&/~-]+)*$/
  * @example parseEmailAddress('Ann@Shop.example') → 'ann@shop.example'
  */
 export function parseEmailAddress(text: string): string | null {
-  // Checked before lower-casing: the Kelvin sign and its like would become ASCII letters.
+  // Checked before lower-casing: the Kelvin sign and similar characters would become ASCII letters.
   if (text.length > MAX_ADDRESS || !/^[\x21-\x7e]+$/.test(text)) return null
   const lower = text.toLowerCase()
   const parts = lower.split('@')

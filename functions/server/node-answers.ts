@@ -261,7 +261,7 @@ export function compressAnswer(req: IncomingMessage, res: ServerResponse): void 
 function encode(res: ServerResponse, coding: Coding, body: Uint8Array): Uint8Array {
   if (body.length < MIN_BYTES || body.length > MAX_BYTES) return body
   const etag = res.getHeader('ETag')
-  // The bytes differ between codings, their meaning does not (RFC 9110 §8.8.1).
+  // Another coding changes the bytes but not their meaning (RFC 9110 §8.8.1).
   if (typeof etag === 'string' && !etag.startsWith('W/')) res.setHeader('ETag', `W/${etag}`)
   res.setHeader('Content-Encoding', coding)
   return compressWhole(coding, body)
@@ -304,7 +304,7 @@ function isCallback(value: unknown): value is () => void {
   return typeof value === 'function'
 }
 
-/** Node joins this header's lines itself, although its type allows several. */
+/** Node joins the lines of this header itself, although the type allows a list. */
 function toText(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join() : header
 }

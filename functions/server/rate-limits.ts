@@ -130,7 +130,7 @@ export interface Counter {
   peek(key: string): Promise<number>
 }
 
-/** Open windows before new keys share buckets: rotating addresses must not fill the memory. */
+/** Most open windows; then new keys share buckets, so that rotating addresses cannot fill the memory. */
 const MAX_KEYS = 50_000
 const SHARED_BUCKETS = 1024
 
@@ -229,7 +229,7 @@ export function nodeClientOf(
 export interface Caller {
   client: string
   signal: AbortSignal
-  /** The caller's connection; a run never sends requests to our own address on it. */
+  /** The caller's connection: a run never sends requests to the address of ours at which it arrived. */
   socket: Socket | undefined
 }
 

@@ -92,8 +92,8 @@ function createAnswer(parts: Parts, paths: PathTable): Handler {
 }
 
 /**
- * A protocol also answers wrong methods, in its own form; MCP judges origins itself for every method.
- * Node sends no body after HEAD; the click handler flags its HEAD requests itself.
+ * Whether a row answers a method. A protocol also answers wrong methods, in its own form; MCP judges origins
+ * itself for every method. Node sends no body after HEAD; the click handler flags its HEAD requests itself.
  */
 function takes({ methods, isProtocol }: Row, method: string): boolean {
   return isProtocol || methods.includes(method === 'HEAD' ? 'GET' : method)
@@ -353,7 +353,7 @@ function toRows(features: readonly Feature[], { reads, stub }: OwnAnswers): Path
     })),
     ...Object.entries(PROTOCOL_ENDPOINTS).map(([id, { path, methods, protocol }]) => ({
       ...{ path, methods, label: id, ...ofId(id) },
-      // Feeds and Markdown pages are not protocols of others: our own rules answer them.
+      // Feeds and Markdown pages follow no foreign protocol, so our own rules refuse wrong methods.
       isProtocol: answers.has(id) && !['Feeds', 'Markdown'].includes(protocol),
       isSecret: id === 'mcp',
     })),

@@ -179,7 +179,7 @@ function answerSwitchedOff(
   if (!isSwitchedOff(path, site.switches)) return false
   if (wantsPage(req, path) && files.serve(req, res, '/404.html', 404)) return true
   return answered(
-    sendResponse(req, res, problem('not-found', { detail: `Nothing is at ${path}.` })),
+    sendResponse(req, res, problem('not-found', { detail: `There is nothing at ${path}.` })),
   )
 }
 
@@ -215,7 +215,7 @@ function findGone({ gone, listings }: Release, path: string): Gone | null {
   return null
 }
 
-/** The page of chosen listings shares its address with the list of comparisons. */
+/** Gives the page of chosen listings its own name: its address is that of the list of comparisons. */
 function nameChosenPage(request: Request): void {
   if (request.path === CHOSEN_PAGE) request.path = ''
   if (request.path !== COMPARE_PAGE || request.query === '') return
@@ -429,7 +429,7 @@ function createAccessGate(parts: Parts, paths: PathTable, enter: NodeHandler): N
   const isOpen = (path: string) =>
     OPEN_FILES.has(path) ||
     paths.find(path).some((row) => row.isOpen === true) ||
-    // The manifest holds the exact address: "/_astro/../api" only has the same prefix.
+    // Only the exact address of a file passes: "/_astro/../api" has the same prefix.
     (path.startsWith('/_astro/') && release().files.has(path)) ||
     release().site.public_badges.some((id) => path === badgePath(id) || path === badgeDataPath(id))
   return (req, res) => {
@@ -543,7 +543,7 @@ function keepFromCaches(res: ServerResponse): void {
   Reflect.set(res, 'writeHead', closed)
 }
 
-/** Ids hold dots. @example listingOfPath('/badge/x402.foo.svg') → ['x402.foo.svg', 'x402.foo'] */
+/** Possible ids: an id may have dots. @example listingOfPath('/badge/x402.a.svg') → ['x402.a.svg', 'x402.a'] */
 function listingOfPath(path: string): string[] {
   const place = PLACES.find((each) => path.startsWith(each))
   if (place === undefined) return []

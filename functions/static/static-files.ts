@@ -14,7 +14,7 @@ const PLAIN = /^(?:\/(?:\.well-known(?=\/)|[\w~@:+=-][\w.~@:+=-]*))*\/?$/
 /** File names that are not addresses: index files of folders, and compressed copies. */
 const HIDDEN = /\/index\.(?:html|json)$|\.br$|(?<!\.ndjson)\.gz$/
 
-/** Bytes kept in memory; the oldest go first. */
+/** Bytes of files kept in memory; the oldest are dropped first. */
 const MAX_HELD_BYTES = 256 << 20
 /** A longer file (bytes) is streamed from the disk: the ledger of a million payments does not fit in memory. */
 const MAX_READ_BYTES = 8 << 20

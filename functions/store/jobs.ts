@@ -30,7 +30,7 @@ export function createJobQueue(
       .where((eb) => eb.and({ queue: name, holder }))
       .where('key', 'in', keys)
   return {
-    /** Adds missing jobs, due at once. Those of `urgent` become due at once if not held. */
+    /** Adds missing jobs, due at once. Known jobs in `urgent` become due too if not held. */
     async add(keys: readonly string[], urgent: ReadonlySet<string> = new Set()) {
       for (const some of inPieces(keys)) {
         const due = now()

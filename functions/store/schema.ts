@@ -60,7 +60,7 @@ const source = textOf<ClickSource | ''>()
 
 /** The position of a transfer on its chain. */
 const transfer = { network: text, transaction_id: text, log_index: integer }
-/** The payment scheme; null if nobody looked. */
+/** The payment scheme; null if it was not looked up. */
 const scheme = maybe(textOf<CountedScheme>())
 
 /**
@@ -133,12 +133,12 @@ export const TABLES = {
     failing_since: maybe(moment),
     /** JSON of what the last check saw, for the seller; foreign text is cut and made inert. */
     last_check: maybe(text),
-    /** JSON of the listing's state that the owner was last mailed; null before the first comparison. */
+    /** JSON of the listing's state as last mailed to the owner; null before the first comparison. */
     told: maybe(text),
   }),
   /** `moved_to` is the id the owner named for the listing. */
   opt_out: table({ listing_id: key, host: text, created_at: moment, moved_to: maybe(text) }),
-  /** A text that a seller was requested to sign; `payout` is CAIP-10, EVM in lower case. */
+  /** A text for a seller to sign; `payout` is CAIP-10, EVM in lower case. */
   payout_challenge: table(
     { claim_id: ofClaim, payout: text, challenge: text, expires_at: moment },
     'payout_challenge_key primary key (claim_id, payout)',
@@ -170,7 +170,7 @@ export const TABLES = {
     /** Address and host of a new service; null if the report is about a listing. */
     url: maybe(text),
     host: maybe(text),
-    /** The listing that the report is about, or that it led to. */
+    /** The listing that the report is about, or that was added because of the report. */
     listing_id: maybe(text),
     /** The receipt whose verdict is disputed. */
     receipt: maybe(text),

@@ -80,7 +80,7 @@ function runQuery({ sql, parameters, rows: many }: NonNullable<Order['query']>):
   if (statement.columns().length > 0) {
     // SQLite takes at most 32,766 parameters; a statement with more never gets here.
     const rows = statement.all(...parameters)
-    // Read again: if a table was altered since, the statement is recompiled when it runs.
+    // The columns are read again, because running the statement recompiles it if a table was altered.
     const columns = statement.columns().map(({ name }) => name)
     return { columns, rows, changes: rows.length }
   }
@@ -89,7 +89,7 @@ function runQuery({ sql, parameters, rows: many }: NonNullable<Order['query']>):
     for (const row of many) statement.run(...row)
     return { ...NOTHING, changes: many.length }
   }
-  // No statement with more parameters gets here either.
+  // Here, too, no statement has more than 32,766 parameters.
   return { ...NOTHING, changes: Number(statement.run(...parameters).changes) }
 }
 

@@ -197,7 +197,7 @@ const SQLITE_UNIQUE = new Set([2067, 1555])
 
 const POSTGRES_UNIQUE = '23505'
 
-/** Serialization failure, deadlock: running the transaction again is the documented remedy. */
+/** Codes of a serialization failure and a deadlock: the documented remedy is to run the transaction again. */
 const POSTGRES_RETRYABLE = new Set(['40001', '40P01'])
 
 /** Classes of SQLSTATE that concern the query, not the server's health. */
@@ -225,8 +225,8 @@ export function isRetryable(error: unknown): boolean {
 }
 
 /**
- * Runs once more if requested while running. A job added during the last check must not wait for the
- * timer; a job added later starts the next run, so the loop ends in the same step as its check.
+ * Runs the work once more if that is requested while it runs. A job added during the last check must not wait
+ * for the timer; a job added later starts the next run, so the loop ends in the same step as its check.
  */
 export function createLoop(work: () => Promise<void>) {
   let running: Promise<void> | null = null

@@ -303,7 +303,7 @@ const USUAL_WALLETS = 1_000
 const FEWEST_WALLETS = 50
 /** Successful ranges before wider ones are tried again: a refusal may have been a busy hour. */
 const FORGET_AFTER = 100
-/** How close to the refused width a range has to come: within a tenth. */
+/** How close a range must come to the width that was refused: within a tenth. */
 const CLOSE_ENOUGH = 0.1
 
 /**
@@ -325,8 +325,8 @@ export function createLogRanges(chain: EvmChain) {
   let tried: 'nothing' | 'shorter' | 'both' = 'nothing'
   /** @returns false when the request cannot be made smaller */
   const askForLess = (blocks: number): boolean => {
-    // A node that refuses a long list over many blocks may mind either: a shorter list is tried
-    // once; if that is refused too, the blocks were the reason, and the list may be long again.
+    // A node that refuses a long list over many blocks may object to the list or to the blocks: a shorter
+    // list is tried once; if that is refused too, the blocks were the reason, and the list may be long again.
     if (tried === 'nothing' && longest > USUAL_WALLETS) {
       tried = 'shorter'
       most = USUAL_WALLETS

@@ -36,9 +36,9 @@ const LOOK_EVERY_MS = 120_000
 const LOOK_FOR_MS = 600_000
 
 /**
- * `MEASURE=on`: the meter reads each hour, and at once after a relayed call whose payment was named by
- * the answer or signed by the payer, until the payment is surely confirmed.
- * @param hasWaitedSince whether a call waits for its payment since a time (milliseconds)
+ * `MEASURE=on`: the meter reads each hour, and at once after a relayed call whose payment was named by the
+ * answer or signed by the payer, until the payment has its confirmations.
+ * @param hasWaitedSince whether a call that came after a time (milliseconds) waits for its payment
  */
 export function createMeterFeature(parts: Parts, hasWaitedSince: (since: number) => boolean) {
   const run = (signal: AbortSignal) => measurePublished(parts, signal)

@@ -16,7 +16,7 @@ import {
   type SettlementTable,
 } from './meter-rows.ts'
 
-/** Transactions read before they are recorded. */
+/** How many transactions are read before they are recorded together. */
 const TOGETHER = 100
 
 /**

@@ -190,7 +190,7 @@ const PackagedSchema = v.object({
 })
 
 /**
- * The package of a listing that runs best.
+ * The listing's package that is most likely to run.
  * @param frontMatter the parsed front matter, not checked yet
  * @returns one sentence if there is nothing to run
  */
@@ -240,7 +240,7 @@ export function planPackage(text: string): PackagePlan | string {
   return { registry, identifier, version, env: {}, args: [] }
 }
 
-/** A placeholder in the form that a setting's name suggests: programs check it; addresses lead nowhere. */
+/** A placeholder in the form that a setting's name suggests, as programs check it; addresses lead nowhere. */
 export function toPlaceholder(name: string): string {
   if (/^(?:DATABASE|POSTGRES|DB|PG)\w*(?:URL|URI)$|(?:DSN|CONNECTION_STRING)$/i.test(name))
     return 'postgresql://127.0.0.1:1/placeholder'

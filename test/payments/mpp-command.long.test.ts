@@ -69,7 +69,7 @@ export default Mppx.create({ methods: [tempo.charge({ account, getClient })], po
     const expensive = await clientHere(argsOf(wallet, '0.009'), { env: envOf(DIRECT) })
     const coins = await clientHere(argsOf(other, '1'), { env: envOf(DIRECT, 'no') })
     expect(expensive).toMatchObject({ code: 1, stdout: '' })
-    expect(expensive.stderr).toContain('The seller asks for $0.01, the budget is $0.009')
+    expect(expensive.stderr).toContain('The seller requires $0.01, but the budget is $0.009')
     expect(coins).toMatchObject({ code: 1, stderr: expect.stringContaining('no dollar coin') })
     expect(seller.sold()).toBe(0)
   })

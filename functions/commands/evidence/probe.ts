@@ -175,7 +175,7 @@ function toCount(name: string, text: string, most: number): number {
   return number
 }
 
-// At the end, because it runs at once and needs what is declared above. `npm run probe`: exit 0
+// This call is at the end, because it runs at once and needs what is declared above. `npm run probe`: exit 0
 // done, 1 error in content, disk or network, 2 usage error.
 
 if (import.meta.main) await runMain(() => probe(process.argv.slice(2)))

@@ -183,7 +183,7 @@ async function importWallet(file: string) {
   } catch (error) {
     const advice =
       codeOf(error) === 'ERR_MODULE_NOT_FOUND'
-        ? '. What it imports is installed beside it: npm install @x402/core @x402/evm for x402, npm install mppx for MPP'
+        ? '. Install what it imports beside it: npm install @x402/core @x402/evm for x402, npm install mppx for MPP'
         : ''
     throw new UsageFault(
       `--wallet ${file}: ${error instanceof Error ? error.message : error}${advice}`,

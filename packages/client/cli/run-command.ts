@@ -167,7 +167,7 @@ function encode(text: string, characters: RegExp): string {
   return toPrintable(text).replace(characters, encodeURIComponent)
 }
 
-/** The workflow that runs this; code scanners show results only on files of the repository. */
+/** The workflow that runs this command: code scanners show results only on files of the repository. */
 function findBlamed(): string {
   const [, workflow] = /^[^/]+\/[^/]+\/([^@]+)@/.exec(process.env.GITHUB_WORKFLOW_REF ?? '') ?? []
   return workflow ?? 'README.md'

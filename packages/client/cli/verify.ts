@@ -137,7 +137,7 @@ async function readFiles(baseUrl: string): Promise<LedgerFiles> {
   const text = await getText(url, { timeoutMs: PAYMENTS_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES })
   const lines = text.split('\n').filter((line) => line !== '')
   const payments = lines.map((line) => readAs(LedgerPaymentSchema, parseJson(line), url))
-  // A directory without a meter has no rows, so any time gives no score.
+  // A directory without a meter has no rows, so the time makes no difference.
   const as_of = payees.as_of ?? new Date(0).toISOString()
   return { ...payees, as_of, payments }
 }
@@ -217,7 +217,7 @@ function readAs<Schema extends v.GenericSchema>(
     `${url} answered in an unexpected shape: ${read.issues[0].message}`,
   )
 }
-/** The UTC day in whose file a receipt is. */
+/** The UTC day whose file contains a receipt. */
 function dayOf({ at }: Pick<Receipt, 'at'>): string {
   return new Date(at).toISOString().slice(0, 10)
 }

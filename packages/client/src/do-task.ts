@@ -157,7 +157,7 @@ export async function doTask(
   return { output: null, seller: null, attempts, spent_usd: run.spentUsd }
 }
 
-/** Ends that are the seller's failure; all others come from the caller, or are only about price. */
+/** How attempts end by the seller's failure; all other ends come from the caller, or are only about price. */
 const FAILED: ReadonlySet<AttemptEnd> = new Set([
   'unreachable',
   'timeout',
@@ -217,7 +217,7 @@ async function considerTerms(
   return paySeller(run, row, signed)
 }
 
-/** Names of who is paid: a wallet may be named on several networks, an operator may have many hosts. */
+/** Names of the party paid: a wallet may be named on several networks, an operator may have many hosts. */
 function namesOf({ seller, request: { url } }: PlanRow, { payee }: Quote): string[] {
   const { hostname } = new URL(url)
   return [hostname, seller.operator ?? hostname, normalizePayout(payee).split(':').at(-1) ?? '']

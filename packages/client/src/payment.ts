@@ -25,13 +25,13 @@ export interface Wallet {
 
 export interface PayWith {
   wallet: Wallet
-  /** Most US dollars; offers above this, or in a coin that is no known dollar, are never signed. */
+  /** Most US dollars; offers above this, or in a coin that is not known to be a dollar, are never signed. */
   maxUsd: number
   /** Coins of test networks count as dollars too. */
   allowTestCoins?: boolean
 }
 
-/** The terms of a 402 by x402, as the seller wrote them. */
+/** The x402 terms of a 402, as the seller wrote them. */
 export type PaymentTerms = Record<string, unknown> & { accepts: unknown[] }
 
 interface Payment {
@@ -121,7 +121,7 @@ export async function signCheapest(
       'over-budget',
       cheapest === undefined
         ? 'The seller accepts no dollar coin that the wallet can sign; nothing was signed.'
-        : `The seller asks for $${cheapest.usd}, the budget is $${maxUsd}; nothing was signed.`,
+        : `The seller requires $${cheapest.usd}, but the budget is $${maxUsd}; nothing was signed.`,
     )
   const refusals: unknown[] = []
   for (const quote of allowed.filter(({ usd }) => usd <= maxUsd))

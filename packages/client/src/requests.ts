@@ -206,10 +206,9 @@ function isProblem(value: unknown): value is Problem {
 }
 
 /**
- * Milliseconds before the next try: the time that the service requested, otherwise exponential with full
+ * Milliseconds before the next try: as the service requested, otherwise exponential with full jitter.
  * @param chance random number from 0 to 1
  * @param tries number of tries made so far
- * @param chance from 0 to 1
  * @returns null when the service asks for more than `LONGEST_WAIT`
  */
 export function toWait(
