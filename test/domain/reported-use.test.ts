@@ -61,15 +61,15 @@ describe('in words the days and the source stand by each number', () => {
   test.each<[readonly ReportedUse[], string]>([
     [
       settled,
-      '4–20 July 2026: 22,436 settlements of $74.76 in all by at least 688 wallets to its host, for whatever was bought, counted by merona',
+      '4–20 July 2026: 22,436 settlements worth $74.76 in all by at least 688 wallets to its host, whatever they were for, counted by merona',
     ],
     [
       settled.map((each) => ({ ...each, shared_with: 4 })),
-      '4–20 July 2026: about 22,436 settlements of about $74.76 in all by at least 688 wallets, to an address that 4 hosts share, for whatever was bought, counted by merona',
+      '4–20 July 2026: about 22,436 settlements worth about $74.76 in all by at least 688 wallets, to an address that 4 hosts share, whatever they were for, counted by merona',
     ],
     [
       settled.slice(0, 1).map((each) => ({ ...each, outcome: 'funded' })),
-      '4–20 July 2026: 22,436 settlements to its host, for whatever was bought, counted by merona, and flagged there as funded',
+      '4–20 July 2026: 22,436 settlements to its host, whatever they were for, counted by merona, and flagged there as funded',
     ],
     [
       called,
@@ -93,7 +93,7 @@ describe('in words the days and the source stand by each number', () => {
     [0.001, ' (about $0.0033 each, so not all at the price here)'],
     [0.0033, ''],
   ])('payments that cannot all be of its price say so %#', (usd, said) => {
-    expect(textsOf(settled, usd)[0]).toContain(`for whatever was bought${said}, counted`)
+    expect(textsOf(settled, usd)[0]).toContain(`whatever they were for${said}, counted`)
   })
 
   test('payments come before calls, and what an address received last', () => {

@@ -127,7 +127,7 @@ export function payeesOf(
     .sort()
     .reverse()
   const requested = operations.flatMap(({ seen }) => seen?.pay_to ?? [])
-  // If no operation names a payee, as with an MCP server, the payees seen last count.
+  // If no operation names a payee, as with an MCP server, the payees seen last are taken.
   const last = (read?.payouts ?? []).filter(({ seen_at }) => seen_at === newest)
   const named = requested.length > 0 ? requested : last.map(({ payout }) => payout)
   return [...new Set([...payout, ...(isRotating ? [] : named)].map(normalizePayout))].sort()
@@ -164,7 +164,7 @@ function toNotices(given: DeriveInput, { tools, skills }: Surface): Notice[] {
 
 const byNewest = (a: Notice, b: Notice) => (a.at < b.at || (a.at === b.at && a.id > b.id) ? 1 : -1)
 
-/** The score that ranking multiplies by, only where payments were verified. */
+/** The score that ranking multiplies by; null unless payments were verified. */
 export function trustScoreOf(trust: TrustVerdict): number | null {
   return trust.evidence === 'verified_non_wash_payments' ? trust.score : null
 }
@@ -262,7 +262,7 @@ function findRelayFault(facts: ListingFacts, rules: UrlRules): string | null {
 }
 
 /**
- * Signals for listings that no provider measures. A request for credentials counts as up; the last
+ * Signals for listings that no provider measures. An answer that requires credentials counts as up; the last
  * probe decides the current status.
  */
 export function toProbeSignals(probes: readonly Probe[]): Signals {
@@ -372,7 +372,7 @@ export const BADGE_TEXTS: Record<BadgeId, { label: string; earned: string }> = {
   unclaimed: {
     label: 'Unclaimed',
     earned:
-      'Where every listing starts: its facts come from public metadata, and nobody has proven to own it.',
+      'Where every listing starts: its facts come from public metadata, and nobody has proved that they own it.',
   },
   domain_verified: {
     label: 'Claimed',
@@ -387,7 +387,7 @@ export const BADGE_TEXTS: Record<BadgeId, { label: string; earned: string }> = {
   live_tested: {
     label: 'Live-Tested',
     earned:
-      'The last three probes, over at least 24 hours, all spoke the protocol the listing advertises. If a listing has several operations, we probe the one that buyers most likely want for this badge; the others show their own results.',
+      'The last three probes, over at least 24 hours, all spoke the protocol the listing advertises. If a listing has several operations, the one that buyers most likely want decides; the others show their own results.',
   },
   delivers: {
     label: 'Delivers',
@@ -429,7 +429,7 @@ export function toDeclaredRows({ id, facts, surface, payees, buy }: DerivedListi
 export interface PayoutState {
   /** Every payment to these addresses is the listing's, whoever saw it. */
   owned: readonly string[]
-  /** Payments to these addresses count for no listing until the payout is proved. */
+  /** Contested addresses: payments to them count for no listing until the payout is proved. */
   contested: readonly string[]
   /** The largest number of listings that share one of its payouts, at least 1. */
   sharers: number

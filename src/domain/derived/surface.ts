@@ -125,7 +125,7 @@ function withResult(operation: SurfaceOperation, tasks: readonly TaskRow[]): Sur
   return { ...operation, ...(found.length > 0 && { result: Object.fromEntries(found) }) }
 }
 
-/** The effect by the seller's hints. A tool marked destructive may delete: only that it writes is certain. */
+/** The effect according to the seller's hints. A tool marked destructive surely writes; whether it deletes is unknown. */
 function hintedEffect({ read_only, destructive }: Tool): Effect | undefined {
   if (read_only === true) return 'read'
   return read_only === false || destructive === true ? 'write' : undefined
@@ -159,10 +159,10 @@ interface Named {
   description: string
 }
 
-/** Shorter words occur in longer words by chance: `medrxiv` is one word in a sentence, two in a name. */
+/** The fewest letters of a word looked for inside a name, as `medrxiv` in `med_rxiv`: shorter words match by chance. */
 const LETTERS = 3
 
-/** Verbs that any name of its kind implies: `get_user` lists, gets, shows or reads a user. */
+/** Verbs that add nothing to a name: `get_user` may list, get, show or read a user. */
 const VERBS = new Set(
   `add change check convert create delete do edit execute fetch find get give inspect list look make
   manage read remove retrieve return run say search send set show start take tell update write`.split(

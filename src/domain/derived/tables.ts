@@ -432,7 +432,7 @@ const IndependentOperatorSchema = v.strictObject({
     'expected a registrable domain in lower case such as shop.example',
   ),
   name: oneLine(80),
-  /** Evidence for anybody that the operator is not a front. */
+  /** Evidence, for anybody to check, that the operator is not a front. */
   why: oneLine(200),
 })
 

@@ -36,7 +36,7 @@ export function toMcpSnippets(id: string, invoke: readonly KitInvoke[]): Record<
     claude_desktop: started,
     cursor: { url, ...headers },
     vscode: typed,
-    // Windsurf's successor; it takes a remote for HTTP by default.
+    // Devin Desktop, Windsurf's successor, connects over HTTP unless another transport is given.
     devin_desktop: { url, ...(isSse && { transport }), ...headers },
     // Gemini CLI reads the transport from the key.
     gemini_cli: { [isSse ? 'url' : 'httpUrl']: url, ...headers },

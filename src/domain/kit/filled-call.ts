@@ -114,7 +114,7 @@ export type FirstCall = NonNullable<ReturnType<typeof toFirstCall>>
 /**
  * The listing is one that the relay calls by GET at an address with nothing to fill in, else one
  * that the relay calls, else any; an operation mapped to its task puts a listing before others. A
- * search for a name lists it first if no other has that name, a search for an id always.
+ * search for its id always lists it first; a search for its name does so if no other listing has that name.
  */
 export function toFirstCall(all: readonly DerivedListing[], baseUrl: string) {
   const listings = all.filter(({ facts }) => !facts.first_party)

@@ -56,8 +56,8 @@ export const FoundOperationSchema = v.object({
     name: v.optional(v.string()),
     method: v.optional(v.picklist(HTTP_METHODS)),
     /**
-     * Address of the call: a tool's is its server's address, a skill's the address for messages. A
-     * full answer omits it after the first row if the example's address begins with it.
+     * Address of the call: a tool's is its server's address, a skill's the address for messages. An
+     * answer short of room omits it after the first row if the example's address begins with it.
      */
     url: v.optional(v.string()),
     /** The protocol, if neither HTTP nor MCP over streamable HTTP: `JSONRPC 0.3.0`. */
@@ -66,7 +66,7 @@ export const FoundOperationSchema = v.object({
     agent_card: v.optional(v.string()),
     /** The command that starts a local server. */
     command: v.optional(v.string()),
-    /** The package of such a server, where no command starts it: `mcpb:https://…`. */
+    /** The package of a local server that no command starts: `mcpb:https://…`. */
     package: v.optional(v.string()),
     description: v.optional(v.string()),
     /** What a call changes; absent where unknown, and for a whole server or agent. */

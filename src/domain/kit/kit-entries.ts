@@ -137,7 +137,7 @@ export function sellsOn(
 
 /**
  * The operation that a buyer most likely wants, among those sold on the rail if there are any. The
- * choice is limited to the most frequent task, if half of them do it or if it is the first one's;
+ * choice is limited to the most frequent task if half of the operations do it, or if the first and others do it;
  * an operation mapped to its task comes first, then one with a price.
  */
 export function chooseOperation<Each extends OfferedCall>(

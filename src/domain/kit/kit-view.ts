@@ -316,7 +316,7 @@ with x402_requests(client) as session:
 `
 }
 
-/** @param isPaid the seller is paid in a way for which no code in Python is known to us */
+/** @param isPaid whether the seller is paid in a way for which we know no Python code */
 function toPlainPython(call: Call, isPaid: boolean): string {
   const note = "# This prints the seller's terms and pays nothing; the code in TypeScript pays.\n"
   return `${isPaid ? note : ''}from urllib.error import HTTPError
@@ -334,7 +334,7 @@ print(response.status, response.read().decode())
 /**
  * The card decides where messages go and which protocol is spoken, so the code reads it.
  * @param cardUrl the published card, or undefined for the well-known place on the agent's origin.
- * @param agent facts from the last read card: then one request is enough
+ * @param agent facts from the card read last; with these, one request is enough
  */
 function toAgentSnippets(
   url: string,
@@ -456,7 +456,7 @@ const META: Record<Rail, { request: string; response: string }> = {
   mpp: { request: 'org.paymentauth/credential', response: 'org.paymentauth/receipt' },
 }
 
-/** @param isMcp its tools are called over MCP, which has no headers of its own */
+/** @param isMcp whether the listing's tools are called over MCP, which has no headers of its own */
 function toKitPayment(
   pricing: Pricing,
   relayUrl: string | null,

@@ -53,7 +53,7 @@ export function createAuthSchema(rules: UrlRules) {
 
 export type Auth = v.InferOutput<ReturnType<typeof createAuthSchema>>
 
-/** How many scopes or grants are kept; a server that names more of either has none recorded. */
+/** How many scopes or grants are kept; of a server that names more, no scopes (or no grants) are kept. */
 export const MAX_NAMED = 50
 
 /** A scope token of RFC 6749 §3.3 or a grant's name: printable and without spaces. */
@@ -94,7 +94,7 @@ const IDENTIFIER_RULES: Record<
   Exclude<PackageRegistry, 'mcpb'>,
   { pattern: RegExp; maxLength: number; example: string }
 > = {
-  // Upper case survives only in old unscoped names; the registry takes no new ones.
+  // Upper case survives only in old unscoped names; the registry accepts no new names with it.
   npm: {
     pattern: /^(?:@[a-z0-9~][a-z0-9._~-]*\/[a-z0-9~][a-z0-9._~-]*|[A-Za-z0-9~][A-Za-z0-9._~-]*)$/,
     maxLength: 214,
@@ -315,7 +315,7 @@ function saysWhatToBring(entry: InvokeEntry, auth: Auth | undefined): boolean {
     return true
   if (entry.kind === 'mcp_package')
     return (entry.env ?? []).length > 0 || (entry.args ?? []).length > 0
-  // An OAuth client signs in by itself, and a bearer token has only one place to go.
+  // An OAuth client signs in by itself, and a bearer token always goes into `Authorization`.
   if (auth.type === 'oauth' || auth.type === 'bearer') return true
   return (entry.headers ?? []).length > 0 || (auth.type === 'api_key' && auth.name !== undefined)
 }

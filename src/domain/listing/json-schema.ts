@@ -220,7 +220,7 @@ function judge(schema: unknown, value: unknown): string | null {
   }
 }
 
-/** An upper bound of the references followed: chains double at each step, cycles at each level of the value. */
+/** An upper bound of the references followed: they may double at each step of a chain, or at each level of a cycle. */
 function countReferences(schema: unknown, value: unknown): number {
   const known = new Map<unknown, number>()
   let isCyclic = false
@@ -256,7 +256,7 @@ function depthOf(value: unknown): number {
   return 1 + Object.values(value).reduce<number>((most, each) => Math.max(most, depthOf(each)), 0)
 }
 
-/** Whether a schema has patterns; only they limit the length of texts. */
+/** Whether a schema has patterns: only then is the length of texts limited. */
 function hasPattern(schema: unknown): boolean {
   return /"pattern(?:Properties)?":/.test(JSON.stringify(schema))
 }

@@ -34,7 +34,7 @@ const PARAM_PLACES = ['query', 'path', 'header'] as const
 
 const NameSchema = v.pipe(
   lineOfText(MAX_NAME_LENGTH),
-  // A name in full-width letters looks like another listing's, but a search for that one does not find it.
+  // A name in full-width letters imitates another listing's name, but a search for that name does not find it.
   v.check(
     (name) => !FULL_WIDTH.test(name),
     'expected ordinary Latin letters and digits, got full-width ones',
@@ -89,7 +89,7 @@ export function createListingFactsSchema(rules: UrlRules) {
     closed: flag,
     pricing: v.optional(PricingSchema, { model: 'unknown' }),
     payout: v.optional(uniqueList(PayoutSchema, MAX_PAYOUTS, normalizePayout), []),
-    /** The page on the seller's own site that names these payouts; without it they do not count. */
+    /** The page on the seller's own site that names these payouts; without that page the payouts do not count. */
     payout_source: v.optional(ownUrlSchema(rules)),
     cost: v.optional(v.picklist(COSTS, `expected one of ${COSTS.join(', ')}`)),
     auth: v.optional(createAuthSchema(rules), { type: 'unknown' }),
@@ -161,7 +161,7 @@ const bounds = { min_usd: PriceSchema, max_usd: PriceSchema }
 
 export const OfferSchema = v.strictObject({
   rail: v.picklist(RAILS, `expected ${RAILS.join(' or ')}`),
-  /** Absent where the rail takes cards and no chain. */
+  /** Absent for an offer that is paid by card and on no chain. */
   network: v.optional(NetworkSchema),
   ...bounds,
 })
@@ -199,7 +199,7 @@ export const PayloadSchema = v.strictObject({
   example: v.optional(v.unknown()),
 })
 
-/** A call's effect, written by people; if absent, the method or the seller's hint decides, if it can. */
+/** A call's effect, written by people; if absent, the seller's hint or the method may show the effect. */
 const EffectSchema = v.picklist(EFFECTS, `expected one of ${EFFECTS.join(', ')}`)
 
 export function createOperationSchema(rules: UrlRules) {
@@ -211,7 +211,7 @@ export function createOperationSchema(rules: UrlRules) {
     offers: v.optional(listOf(OfferSchema, MAX_OFFERS)),
     params: v.optional(listOf(ParamSchema, MAX_PARAMS)),
     body: v.optional(PayloadSchema),
-    /** A good answer, JSON by default. `ref` is the document that describes it. */
+    /** A good answer, JSON by default. `ref` is the document that describes the answer. */
     response: v.optional(
       v.strictObject({ ...PayloadSchema.entries, ref: v.optional(urlSchema(rules)) }),
     ),
@@ -219,9 +219,9 @@ export function createOperationSchema(rules: UrlRules) {
     task: v.optional(TaskIdSchema),
     /** Where the members of the task's input go, and where the members of its output are found. */
     map: v.optional(v.record(v.string(), v.pipe(v.string(), v.maxLength(MAX_MAP_PATH)))),
-    /** Fixed parts of the task's requests; `{member}` in a text stands for that member of the input. */
+    /** Fixed parts of the task's requests; `{member}` in a text is replaced by that member of the input. */
     send: v.optional(v.record(v.string(), v.unknown())),
-    /** Calling it changes nothing, so probes may send its example. */
+    /** A call changes nothing, so probes may send the example. */
     safe: v.optional(v.boolean('expected true or false')),
     assumed: v.optional(
       listOf(v.picklist(ASSUMABLE, `expected one of ${ASSUMABLE.join(', ')}`), ASSUMABLE.length),
@@ -276,7 +276,7 @@ export const ToolSchema = v.strictObject({
   /** What one call costs, and the ways to pay for it. */
   price: v.optional(OperationPriceSchema),
   offers: v.optional(listOf(OfferSchema, MAX_OFFERS)),
-  /** Set when invisible characters were removed from its texts. */
+  /** Set when invisible characters were removed from the tool's texts. */
   hidden: v.optional(v.literal(true)),
 })
 

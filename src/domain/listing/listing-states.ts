@@ -16,18 +16,18 @@ export const LiveListingSchema = v.strictObject({
   /** Path of the brand's mark, where the brand has one. */
   mark: v.exactOptional(v.string()),
   buy: v.picklist(BUY),
-  /** Why the relay cannot call it; null when it can. */
+  /** Why the relay cannot call the listing; null when it can. */
   not_relayable_reason: v.nullable(v.string()),
   /** Methods of the listing's documented HTTP endpoints; empty when none is documented. */
   methods: v.array(v.picklist(HTTP_METHODS)),
   pricing: PricingSchema,
   /** The outcome of our newest conclusive probe, if any. */
   probe: v.exactOptional(v.picklist(PROBE_OUTCOMES)),
-  /** Whether an accepted dispute stands against it. */
+  /** Set while an accepted dispute about the listing is shown. */
   disputed: v.exactOptional(v.literal(true)),
   /** Payout addresses (CAIP-10) that receive payments for this listing only; the meter reads them. */
   payout: v.array(v.string()),
-  /** Payouts that count for nobody until their holder proves them, if any. */
+  /** Contested payouts, if any: payments to them count for no listing until the payout is proved. */
   payout_contested: v.exactOptional(v.array(v.string())),
   /** Operations callable through the relay that declare a good answer, if any. */
   declared: v.exactOptional(
@@ -81,7 +81,7 @@ export const GoneSchema = v.strictObject({
   replaced_by: v.optional(v.string()),
   /** The service's current id, whatever ids it had in between. */
   moved_to: v.optional(v.string()),
-  /** Set where the current id is on another host: requests for the former id must not follow. */
+  /** Set where the current id is on another host: requests for the former id must not be sent there. */
   another_host: v.optional(v.literal(true)),
 })
 export type Gone = v.InferOutput<typeof GoneSchema>

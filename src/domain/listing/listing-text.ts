@@ -23,7 +23,7 @@ export function listingIdOf(listing: string): string {
     .replace('/', '.')
 }
 
-/** Paid HTTP is `x402` on both rails; an `http_api` of unknown price may have either prefix. */
+/** Paid HTTP services have the prefix `x402` on either rail; an `http_api` of unknown price may have `x402` or `api`. */
 export function prefixesFor(kind: Kind, isPaid: boolean): readonly IdPrefix[] {
   if (kind === 'http_api') return isPaid ? ['x402'] : ['api', 'x402']
   return [({ kit: 'kit', mcp_server: 'mcp', a2a_agent: 'a2a' } as const)[kind]]
@@ -85,12 +85,12 @@ const EMOJI_INVISIBLES =
 const SPELLED_JOINERS =
   /(?<=[\p{sc=Arab}\p{sc=Syrc}\p{sc=Deva}\p{sc=Beng}\p{sc=Guru}\p{sc=Gujr}\p{sc=Orya}\p{sc=Taml}\p{sc=Telu}\p{sc=Knda}\p{sc=Mlym}\p{sc=Sinh}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Mong}])[\u200c\u200d](?=\p{L})/gu
 
-/** Selects a drawing of a Han character, as in Japanese names. */
+/** Variation selectors, which choose how a Han character is drawn, as in Japanese names. */
 const HAN_VARIANTS = /(?<=\p{sc=Han})[\u{e0100}-\u{e01ef}]/gu
 
 const LEGAL_INVISIBLES = [SUBDIVISION_FLAGS, EMOJI_INVISIBLES, SPELLED_JOINERS, HAN_VARIANTS]
 
-/** A legal sequence is matched whole first, so that the next one is judged on its own. */
+/** Matches each legal sequence as a whole first, so that only other invisible characters are found. */
 const HIDDEN = new RegExp(
   `(${LEGAL_INVISIBLES.map(({ source }) => source).join('|')})|(?![\\n\\t])[\\p{Cc}\\p{Cf}\\p{Co}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}]`,
   'gu',
@@ -136,10 +136,10 @@ function cleanText(text: string): string {
     : text.toWellFormed().replace(HIDDEN, (_, legal?: string) => legal ?? '')
 }
 
-/** Scripts with letters that look like Latin ones, and their letters that don't (`harmless`). */
+/** Scripts that have letters which look Latin; `harmless` matches the letters that do not. */
 const LOOKALIKES = {
   Cyrillic: { letter: /\p{sc=Cyrl}/u, harmless: null },
-  // Ordinary in units, formulas and brands: k\u03a9, \u03bcTorrent, \u0394t.
+  // Greek letters are ordinary in units, formulas and brands: k\u03a9, \u03bcTorrent, \u0394t.
   Greek: { letter: /\p{sc=Grek}/u, harmless: /[ΓΔΘΛΞΠΣΦΨΩ\u2126βδθλμξπφψω]/gu },
   Armenian: { letter: /\p{sc=Armn}/u, harmless: null },
   Cherokee: { letter: /\p{sc=Cher}/u, harmless: null },
@@ -178,10 +178,10 @@ export function lineOfText(maxLength: number) {
   )
 }
 
-/** How many ids are offered for an unknown one. */
+/** How many known ids are suggested for an unknown id. */
 const MOST_NEAR = 3
 
-/** How many names are compared with a misspelt one: anybody may request any id. */
+/** How many names are compared with a misspelt name. The limit bounds the work, as anybody may request any id. */
 const MOST_COMPARED = 400
 
 const LONGEST_COMPARED = 60

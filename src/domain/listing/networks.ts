@@ -87,7 +87,7 @@ export function toNetworkId(text: string): string | null {
   return Object.hasOwn(NAMES, text) ? text : (IDS_BY_NAME.get(text.toLowerCase()) ?? null)
 }
 
-/** Whether a network is a test network; names decide for networks that importers find and no table has. */
+/** Whether a network is a test network. If an importer finds a network that no table has, its name decides. */
 export function isTestNetwork(network: string): boolean {
   const id = toNetworkId(network)
   return id === null ? TEST_WORDS.test(network) : Object.hasOwn(TEST_NETWORKS, id)
@@ -101,7 +101,7 @@ export const PayoutSchema = textLike(
   'expected a CAIP-10 address such as eip155:8453:0x followed by 40 hex digits',
 )
 
-/** EVM addresses compare without case (the case is only a checksum); Solana's compare as they are. */
+/** Lower case for EVM addresses, where case is only a checksum; Solana addresses stay as they are. */
 export function normalizePayout(payout: string): string {
   return payout.startsWith('eip155:') ? payout.toLowerCase() : payout
 }
@@ -111,7 +111,7 @@ export function chainOf(payout: string): string {
   return payout.slice(0, payout.lastIndexOf(':'))
 }
 
-/** CAIP-10; null without a well-formed chain and address. */
+/** A CAIP-10 address; null unless chain and address are well-formed. */
 export function toPayout(network: string | null, address: string): string | null {
   const payout = `${network}:${address}`
   return network !== null && PAYOUT_PATTERN.test(payout) ? payout : null

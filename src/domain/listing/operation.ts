@@ -238,7 +238,7 @@ export interface ExampleRequest {
   body?: unknown
 }
 
-/** Sends parameters with an example, and required ones; `<PLACEHOLDER>` stands for what nobody can guess. */
+/** The request with required parameters and those that have an example; a `<PLACEHOLDER>` where nobody can guess. */
 export function toExampleRequest(operation: Operation, auth: Auth): ExampleRequest {
   const params = operation.params ?? []
   const sent = params.filter(
@@ -313,7 +313,7 @@ export function encodeValue(value: string): string {
 }
 
 /**
- * In a file without the snippets, whose texts would otherwise be bundled wherever a word is quoted.
+ * Kept apart from the snippets: otherwise their texts would be bundled wherever a word is quoted.
  * Single quotes protect everything except a single quote.
  */
 export function quoteForShell(text: string): string {
@@ -325,7 +325,7 @@ export function toShellWords(words: readonly string[]): string {
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoteForShell(word))).join(' ')
 }
 
-/** Without -g, curl reads brackets and braces in a URL as patterns; --data-raw does not read a file for an @. */
+/** Without -g, curl reads brackets and braces in a URL as patterns; with --data-raw, an @ names no file to read. */
 export function toCurlOptions({ method, url, headers = {}, body }: Sent): string {
   return [
     `-g -X ${method}`,
@@ -353,7 +353,7 @@ const MAX_DEPTH = 4
 interface OutputField {
   name: string
   type: string
-  /** Whether the schema requires or describes it. */
+  /** Whether the schema requires or describes the field. */
   isStated: boolean
 }
 
@@ -403,7 +403,7 @@ function typeOf(schema: unknown, root: unknown): string {
   return `{${names.slice(0, MAX_INNER).join(', ')}${names.length > MAX_INNER ? ', …' : ''}}`
 }
 
-/** A schema with its reference and parts merged in, as far as its fields need. */
+/** A schema with its reference and parts merged in, as far as is needed to list its fields. */
 function toWhole(schema: unknown, root: unknown, depth = 0) {
   const own: Schema = isJsonObject(schema) ? schema : {}
   const { $ref: reference, allOf, oneOf, anyOf } = own
@@ -428,7 +428,7 @@ function toWhole(schema: unknown, root: unknown, depth = 0) {
   }
 }
 
-/** A schema with only the types in a value. */
+/** The schema of a value, with types only. */
 function toShape(value: unknown, depth: number): Schema {
   if (value === null || value === undefined || depth > MAX_DEPTH) return {}
   if (Array.isArray(value)) return { type: 'array', items: toShape(value[0], depth + 1) }

@@ -174,10 +174,10 @@ const COST_TEXTS: Readonly<Record<Exclude<Charge, 'per_call'>, string>> = {
   unknown: UNPUBLISHED,
 }
 
-/** The most decimals that a price is shown with; rounded further it could read as free. */
+/** The most decimals that a price is shown with: with fewer, a tiny price could be shown as 0. */
 const USD_DIGITS = 10
 
-/** Exact below one cent. @example toSumText(12.345) → '$12.35'; toSumText(0.002) → '$0.002' */
+/** A sum as text, exact below one cent. @example toSumText(12.345) → '$12.35'; toSumText(0.002) → '$0.002' */
 export function toSumText(usd: number): string {
   return toUsd(usd < 0.01 ? usd : Math.round(usd * 100) / 100)
 }

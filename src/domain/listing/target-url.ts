@@ -88,7 +88,7 @@ export function toAsciiAddress(text: string): string {
   return text.includes('.') ? withAsciiHosts(`https://${text}`).slice('https://'.length) : text
 }
 
-/** Hardly any listing has such a host, and copying all of them would take longer than all other steps here. */
+/** Hardly any listing has such a host, and copying every listing would take longer than all other steps here. */
 function hasForeignHost(value: unknown): boolean {
   if (typeof value === 'string') return /^https?:\/\/[^/?#]*[^!-~/?#]/i.test(value)
   return typeof value === 'object' && value !== null && Object.values(value).some(hasForeignHost)

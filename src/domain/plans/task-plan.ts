@@ -35,7 +35,7 @@ export const TaskPlanSchema = v.object({
     v.object({
       seller: v.object({
         id: v.string(),
-        /** Left out of a full answer. */
+        /** Left out of an answer short of room. */
         name: v.optional(v.string()),
         /** The registrable domain of the address, if it differs from the host. */
         operator: v.optional(v.string()),
@@ -44,17 +44,17 @@ export const TaskPlanSchema = v.object({
       request: v.object({
         method: v.string(),
         url: v.string(),
-        /** A full answer omits `Content-Type: application/json`, the default for a body. */
+        /** An answer short of room omits `Content-Type: application/json`, the default for a body. */
         headers: v.optional(v.record(v.string(), v.string())),
         body: v.optional(v.unknown()),
       }),
-      /** The request goes to this address instead, through the relay. */
+      /** The address for the same request through the relay. */
       relay_url: v.optional(v.string()),
       /** Lowest price of a call in US dollars; 0 if free, null if only the seller's 402 shows the price. */
       usd: v.nullable(v.number()),
       /** The unit of the price, if it is not one call. */
       per: v.optional(v.string()),
-      /** Left out of a full answer. */
+      /** Left out of an answer short of room. */
       offers: v.optional(v.array(v.partial(OfferSchema, ['min_usd', 'max_usd']))),
       /** The place in the answer of each member of the task's output. */
       output: v.record(v.string(), v.string()),
@@ -214,7 +214,7 @@ function toRow(
   }
 }
 
-/** The path and query become one parameter of the relay, so that nothing in them is taken for the relay's own. */
+/** The path and query become one parameter of the relay, so that no part of them is read as a parameter of the relay. */
 function toRelayUrl(baseUrl: string, id: string, url: string): string {
   const { pathname, search } = new URL(url)
   return `${baseUrl}${callPath(id)}?endpoint=${encodeURIComponent(`${pathname}${search}`)}`
@@ -262,7 +262,7 @@ const TaskOfferSchema = v.object({
   ),
   /** The request goes to this address instead, through the relay. */
   relay_url: v.optional(v.string()),
-  /** Present if a plan of the task holds this offer. */
+  /** Present if a plan of the task can use this offer. */
   planned: v.optional(v.literal(true)),
   digest: v.string(),
 })
@@ -287,7 +287,7 @@ export function toTaskOffers(
   { tasks, baseUrl }: { tasks: readonly TaskRow[]; baseUrl: string },
 ): OfferOfTask[] {
   if (listing.facts.first_party) return []
-  // A server or an agent that does the task only as a whole has an entry without a name.
+  // A server or an agent without an operation for the task has one entry for itself, which has no name.
   const [whole] = entries.filter(({ found }) => found.operation.name === undefined)
   return tasksOf(listing).flatMap((id) => {
     const row = tasks.find((each) => each.id === id)
@@ -404,9 +404,9 @@ const compareTaskOffers = inOrder<TaskOffer>([
 ])
 
 /**
- * Which operation represents its listing: one mapped to the task, as it surely does it; else not one
- * that buys or books, a later step of what the others look up. Among those left the cheapest, then
- * the tool whose name is most like the task: the entries come in that order.
+ * The operation that represents its listing: one mapped to the task, because such an operation surely does
+ * the task; else one that does not buy or book, as that is a later step. Among those left, the cheapest;
+ * then the tool whose name is most like the task: the entries are already in that order.
  */
 const compareOperations = inOrder<{ entry: OperationEntry; offer: TaskOffer }>([
   (a, b) => Number(b.entry.isMapped) - Number(a.entry.isMapped),
@@ -416,7 +416,7 @@ const compareOperations = inOrder<{ entry: OperationEntry; offer: TaskOffer }>([
 
 const UNDOING = /^(?:archive|cancel|clear|close|deactivate|delete|disable|remove|stop)$/
 
-/** The share of the words of a tool's name that name the task; below 0 where it undoes something. */
+/** The share of a tool name's words that are in the task's name; negative for a tool that undoes something. */
 function likenessOf({ found, names: [name = ''] }: OperationEntry, row: TaskRow): number {
   const own = found.operation.method === undefined ? wordsOf(name) : []
   if (own.some((word) => UNDOING.test(word))) return -1

@@ -100,7 +100,7 @@ export function toOfferWords(terms: readonly PaymentTerm[]): string {
   return `${terms.length} offer${terms.length === 1 ? '' : 's'}: ${offers.join(', ')}`
 }
 
-/** A finding whose foreign words are inert. @param answer the answer it is based on */
+/** A finding whose foreign words are inert. @param answer the answer that the finding is based on */
 export function toFinding(finding: Finding, answer?: Pick<ProbeAnswer, 'status' | 'ms'>): Finding {
   const mark = answer && { status: answer.status, ms: Math.round(answer.ms) }
   return { ...finding, ...mark, saw: toInertLine(finding.saw, MAX_SAW_LENGTH) }
@@ -170,7 +170,7 @@ export interface ProbeAnswer {
   headers: ReadonlyMap<string, readonly string[]>
   /** Decoded as UTF-8; only the beginning where `cut` is set. */
   body: string
-  /** `size`: over our limit. `time`: it stopped coming. `broken`: the connection was lost. */
+  /** `size`: over our limit. `time`: the rest did not come in time. `broken`: the connection was lost. */
   cut: 'size' | 'time' | 'broken' | null
   /** From the first byte sent to the answer's head, including the connection. */
   ms: number

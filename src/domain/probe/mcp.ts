@@ -221,7 +221,7 @@ export function readInitialized(reply: RpcReply | null): McpServerInfo | null {
   return toInfo(serverInfo, capabilities, protocolVersion)
 }
 
-/** @returns null if the reply is not a result of `server/discover`, or of another revision */
+/** @returns null unless the reply is a result of `server/discover` that supports the current revision */
 export function readDiscovered(reply: RpcReply | null): McpServerInfo | null {
   if (reply?.kind !== 'result') return null
   const { supportedVersions, capabilities, serverInfo, _meta } = reply.result
@@ -246,7 +246,7 @@ function toInfo(
 export const SEEN = {
   tools: 500,
   skills: 200,
-  /** Characters of everything kept as JSON: with its frame it stays under 256 KiB, in any script. */
+  /** The most characters kept, written as JSON: with the members around them they stay under 256 KiB in any script. */
   characters: 80_000,
   nameLength: 128,
   titleLength: 120,
@@ -334,7 +334,7 @@ function toText(value: unknown, maxLength: number): string {
   return typeof value === 'string' ? toInertLine(value, maxLength) : ''
 }
 
-/** Emoji and joining scripts need some invisible characters: only the others are hiding something. */
+/** Emoji and joining scripts need some invisible characters: only other invisible characters hide something. */
 function isHiding(value: unknown): boolean {
   const start = typeof value === 'string' ? value.slice(0, SEEN.descriptionLength * 4) : ''
   return (
@@ -375,7 +375,7 @@ const FACTS = new Set(
 /** A default or choice longer than this is the seller's prose. */
 const MAX_VALUE = 80
 
-/** A finding without the sentences of a seller: names, parameters, types and hints stay. */
+/** A finding without the seller's sentences: names, parameters, types and hints stay. */
 export function toFacts(finding: Finding): Finding {
   const { sight } = finding
   if (sight === undefined) return finding
@@ -537,7 +537,7 @@ function readToolPrice(tool: Record<string, unknown>): { sold: Sold; isPaid: boo
   }
 }
 
-/** Whether all references are local: readers would fetch others. The value must be limited in size. */
+/** Whether all references are local: readers would fetch any other. The caller limits the value's size first. */
 export function hasLocalReferencesOnly(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true
   return Object.entries(value).every(([key, child]) => {

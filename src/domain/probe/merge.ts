@@ -61,7 +61,7 @@ export function mergeFinding(
   }
 }
 
-/** If a seller describes more than is kept, the inputs of calls are left out, and the interface marked so. */
+/** If a seller describes more than is kept, the inputs of calls are left out, and the interface is marked as cut. */
 function cutToBounds(merged: MergedInterface): Interface | null {
   const cut = {
     ...merged,

@@ -156,7 +156,7 @@ function isAskable(operation: Operation, facts: ListingFacts): boolean {
   const isHarmless = method === 'GET' || safe || (method === 'POST' && isPaid(operation, facts))
   const hasBody = method === 'GET' || safe || body?.example !== undefined
   const { url, headers, body: sent = '' } = toRequest(operation)
-  // Values that are not documented: a caller would have to know them.
+  // A placeholder is left where the documentation has no value: a caller would have to know it.
   const isComplete = ![url, ...Object.values(headers), sent].some((text) =>
     /<[A-Z0-9_]+>/.test(text),
   )

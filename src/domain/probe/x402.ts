@@ -67,7 +67,7 @@ export function judgePayment(
   return toFinding(finding, answer)
 }
 
-/** The fault on the rail that was tried; if no rail was, a fault that shows every way to state terms. */
+/** The fault on the rail that the 402 tried; if it tried none, a fault that shows every way to state terms. */
 export function toMissingTerms(read: readonly ReadTerms[]): Fault {
   const missing = read.flatMap((each) => (each.found ? [] : [each]))
   const tried = missing.find(({ isTried }) => isTried) ?? missing[0]

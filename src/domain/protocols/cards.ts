@@ -258,7 +258,7 @@ function toSnippet(kit: KitView, choice: KitChoice): object | string {
 
 /*
  * Entries of ARD 0.91 and of the AI Catalog 1.0, which share their form. Every identifier has our
- * own domain: a seller's would claim the seller's authority.
+ * own domain: a seller's domain would claim the seller's authority.
  */
 export const SERVER_CARD_TYPE = 'application/mcp-server-card+json'
 export const AGENT_CARD_TYPE = 'application/a2a-agent-card+json'

@@ -28,7 +28,7 @@ export interface RegistryRow {
   /** When the server was added or removed here; null if unknown. Later changes are in the log. */
   changed: string | null
   deleted: boolean
-  /** Ids of the policies that the server fits; null for a removed server, which every copy must hear about. */
+  /** Ids of the policies that the server fits; null for a removed server, whose removal every copy must learn. */
   policies: string[] | null
   entry: { server: Record<string, unknown>; _meta: Record<string, unknown> }
 }

@@ -31,7 +31,7 @@ const MAX_NAME = 40
 /** Names of wrappers around an answer that declarations often omit. */
 const WRAPPERS = new Set(['data', 'result', 'results', 'response', 'output', 'body', 'payload'])
 
-/** Members about the answer rather than part of it: alone they are no delivery. */
+/** Members that only describe the answer: an answer with nothing else is no delivery. */
 const ABOUT_ANSWER = new Set([
   ...['ok', 'success', 'successful', 'status', 'code', 'statuscode', 'state', 'result_code'],
   ...['error', 'errors', 'errorcode', 'errormessage', 'message', 'msg', 'detail', 'details'],
@@ -143,7 +143,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string'
 }
 
-/** In languages with one type for both, numbers come as text, and text as numbers. */
+/** Servers in loosely typed languages may send numbers as text, and text as numbers. */
 function isOfType(type: string, value: unknown): boolean {
   switch (type) {
     case 'integer':
@@ -221,7 +221,7 @@ function findItemFault(schema: Record<string, unknown>, value: unknown[], place:
   return null
 }
 
-/** Only an example's type and outer members count: its deeper values are one case of many. */
+/** Compares only the type and outer members of an example: its deeper values are one case of many. */
 function findExampleFault(example: unknown, value: unknown): string | null {
   const isScalar = typeof example !== 'object' && typeof value !== 'object'
   if (example === null || isScalar) return null
@@ -231,7 +231,10 @@ function findExampleFault(example: unknown, value: unknown): string | null {
   const names = Object.keys(example)
   const shared = names.filter((name) => Object.hasOwn(value, name))
   return shared.length * SHARE_OF_EXAMPLE < names.length
-    ? toFault('', `expected the members of the example, got ${shared.length} of them`)
+    ? toFault(
+        '',
+        `expected the members of the example, got only ${shared.length} of ${names.length}`,
+      )
     : null
 }
 
@@ -314,7 +317,7 @@ function declaresOnlyFlags(declared: DeclaredResponse): boolean {
   return names.length > 0 && names.every(isAboutAnswer)
 }
 
-/** A map may be empty: `{}` is an answer where no member has a name. */
+/** A map may be empty: if a declaration has `additionalProperties`, `{}` is an answer. */
 function isOpenMap({ schema }: DeclaredResponse): boolean {
   return isJsonObject(schema) && isJsonObject(schema.additionalProperties)
 }

@@ -46,7 +46,7 @@ export const DELIVERS = { calls: 10, buyers: 3, share: 0.95 } as const
  * The deliveries for a listing's counted payments. A call counts by its buyer's weight, which is zero if nobody
  * vouches for the buyer. If the rule of vouching does not apply, no deliveries are shown.
  *
- * A caller alone can cause a refusal or a second 402, by nonsense or one payment sent twice. These
+ * A caller alone can cause a refusal or a second 402, by sending nonsense, or one payment twice. These
  * outcomes count where the seller's own answer names the payment, or where two buyers got them.
  *
  * Known limits: if an answer names no transaction, its call is only found by the nonce of an
@@ -92,7 +92,7 @@ const SIGNS: readonly ((call: JudgedCall, payment: LedgerPayment) => boolean)[] 
   // The payer had signed the nonce, and nobody could have copied it from the chain.
   (call, payment) =>
     call.settled === payment.transaction && call.called_at <= payment.at - PUBLIC_BEFORE_MS,
-  // The answer names some transaction: even if not this payment's, this payment may have paid the call.
+  // The answer names a transaction: even if that is not this payment's, this payment may have paid for the call.
   ({ isNamed }) => isNamed,
 ]
 
@@ -153,7 +153,7 @@ function dropWhatOneBuyerCaused(matched: readonly Matched[]): Matched[] {
     : [...matched]
 }
 
-/** Buyers may count in part; the wire has whole numbers. A call that could not be judged was not delivered. */
+/** A buyer may count in part, but answers have whole numbers. A call that could not be judged was not delivered. */
 function toFigures(matched: readonly Matched[], weights: ReadonlyMap<string, number>) {
   const weigh = (rows: readonly { payer: string }[]) =>
     Math.round(rows.reduce((sum, { payer }) => sum + (weights.get(payer) ?? 0), 0) / FULL)

@@ -164,7 +164,7 @@ function kindsIn(text: string): string[] {
   return text.trim().split(/\s+/)
 }
 
-/** If one kind of a family is declared, any other is accepted: a WebP in place of a PNG is still an image. */
+/** If one kind of a family is declared, any other kind in it is accepted: a WebP in place of a PNG is an image too. */
 const FAMILIES = new Map([
   ['image', IMAGES],
   ['audio', AUDIO],
@@ -174,12 +174,12 @@ const FAMILIES = new Map([
   ['application/gzip', ['1f8b']],
 ])
 
-/** Holds the first bytes of every kind. */
+/** Enough for the first bytes of every kind. */
 const KIND_BYTES = 512
-/** Holds the comment of a zip and anything that writers append to a PDF. */
+/** Enough for the comment of a zip, or for what programs append to a PDF. */
 const TAIL_BYTES = 2048
 
-/** Why an answer of text or bytes is not as declared; null where it is. */
+/** Why an answer of text or bytes is not as declared; null if it is as declared. */
 function findMediaFault(
   declared: string,
   { body }: Pick<DeliveredAnswer, 'body'>,
@@ -224,8 +224,8 @@ const ESCAPE_BYTES = 6
 
 /**
  * A long JSON answer reduced to what is checked: the first entries of each list, and the beginning
- * of each text. It reads bytes and never makes a string or value of the whole: an answer of a
- * megabyte would then take five of memory.
+ * of each text. It reads bytes and never makes a string or value of the whole: a one-megabyte
+ * answer would then take five megabytes of memory.
  *
  * Known limit: omitted parts are not checked, except for brackets and quotes.
  *
@@ -263,7 +263,7 @@ export function condenseJson(bytes: Uint8Array) {
 
 /** The position of a byte in the JSON. */
 interface Place {
-  /** The number of entries so far of each open list; `IS_OBJECT` and more for an object. Allocated once. */
+  /** By depth, the number of entries so far of the open list; below 0 for an object. Allocated once. */
   items: Int32Array
   depth: number
   /** Depth of the list whose entries are being dropped; 0 outside such a list. */
@@ -274,7 +274,7 @@ interface Place {
   isTextCut: boolean
 }
 
-/** Less than any possible number of commas. */
+/** The first number of an object: so low that counting its commas never reaches 0. */
 const IS_OBJECT = -(2 ** 30)
 
 function readText(place: Place, code: number, at: number): void {

@@ -91,7 +91,7 @@ function toCalled(entry: Called): object[] {
   if (entry.kind === 'http') return []
   if (entry.kind === 'mcp') return [{ url: entry.url, transport: entry.transport }]
   const { registry, identifier, transport, args = [] } = entry
-  // An image's tag is a version: callers who run another version have it in their own files.
+  // An image's tag is a version: callers who run another version name it in their own files.
   const name = registry === 'oci' ? identifier.replace(/:\w[\w.-]*(?=@|$)/, '') : identifier
   return [{ registry, identifier: name, transport, args }]
 }
@@ -178,7 +178,7 @@ export function judgeOffer(offered: Offered, { payee, max_usd: most }: Expectati
   ]
 }
 
-/** Reads one entry of x402's `accepts`. A ceiling is read as the price; of two amounts, the larger counts. */
+/** Reads one entry of x402's `accepts`. A ceiling is read as the price; if there are two amounts, the larger is read. */
 export function readOffer(offer: unknown, rules = { allowTestCoins: true }): Offered {
   const read = (name: string) => memberOf(offer, name)
   const network = toCaip2(String(read('network')))
@@ -277,7 +277,7 @@ const PermitSchema = v.object({
   permitted: v.object({ token: v.string(), amount: v.string() }),
   witness: v.object({ to: v.string() }),
 })
-/** Batch settlement: with a voucher the seller claims; before the first voucher there is a deposit. */
+/** Batch settlement: the seller claims money with a voucher; before the first voucher the buyer makes a deposit. */
 const VoucherSchema = v.object({
   channelConfig: v.object({ receiver: v.string(), token: v.string() }),
   voucher: v.object({ maxClaimableAmount: v.string() }),

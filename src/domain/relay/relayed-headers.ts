@@ -7,7 +7,7 @@ const HOP_BY_HOP = namesIn(`
     proxy-authentication-info te trailer transfer-encoding upgrade http2-settings
 `)
 
-/** With a second line of one of these headers, two readers could see two different payments. */
+/** If one of these headers came on two lines, two readers could see two different payments. */
 const PAYMENT_HEADERS = ['x-payment', 'payment-signature', 'payment-authorization'] as const
 
 /** Headers that a browser may read across origins. */

@@ -6,7 +6,7 @@ const CARD_BYTES = 3072
 /** The bytes that `left_out` itself may take. */
 const ROOM_TO_SAY_SO = 80
 
-/** Keeps the first items of each list as far as there is room; `left_out` counts the others. */
+/** Keeps as many first items of each list as there is room for; `left_out` counts the others. */
 export function fitLists<Card extends Record<string, unknown>>(
   card: Card,
   names: readonly (keyof Card & string)[],
@@ -39,7 +39,7 @@ export function fitLists<Card extends Record<string, unknown>>(
 
 /** A search for five results stays within this many bytes of JSON, because an agent pays for each byte. */
 const ANSWER_BYTES = 2048
-/** Summaries are cut to one of these lengths after the other until the answer fits. */
+/** The lengths to which summaries are cut, tried in this order until the answer fits. */
 const SUMMARY_LENGTHS = [140, 100, 70, 40]
 
 /** The bytes of one call in an answer: three calls stay within a kilobyte and a half. */

@@ -181,7 +181,7 @@ export const FILTERS = {
     takes: 'one',
     values: RUNS,
     of: ({ runs }) => runs,
-    text: 'Only listings that run remotely, at the service, or that come as a package to run locally.',
+    text: 'Only listings that run remotely, on the service’s own servers, or that come as a package to run locally.',
     example: 'remote',
     words: { remote: 'hosted', local: 'on your machine' },
     list: { label: 'Runs', place: 6 },
@@ -274,7 +274,7 @@ function hasList(
   return list !== undefined && name in FILTERS
 }
 
-/** A value as a parameter has it: its name, if it has one. */
+/** A value as written in a parameter: by its name, if it has one. */
 export function toFilterValue(name: string, value: string): string {
   const [, filter] = FILTER_ROWS.find(([known]) => known === name) ?? []
   return filter !== undefined && 'of' in filter ? (filter.named?.write(value) ?? value) : value

@@ -30,7 +30,7 @@ export const OPERATIONS_ENDPOINT: SearchEndpoint = {
   maxLimit: 20,
   without: ['sort', 'facets', 'view', 'explain'],
 }
-/** Largest 32-bit number: no directory is that long, and every client can represent the number. */
+/** Largest signed 32-bit number: no directory has so many listings, and every client can represent it. */
 export const MAX_OFFSET = 2_147_483_647
 
 /** An answer echoes this as `query`; OpenAPI uses its descriptions. */

@@ -150,7 +150,7 @@ export type CompactResponse = v.InferOutput<typeof CompactResponseSchema>
 export interface PageResponse extends Omit<CompactResponse, 'results'> {
   /**
    * Each row has its brand's mark, a warning, its registrable domain, and the operation that
-   * matches best, with its price. If the newest come first, it also has the day it was listed.
+   * matches best, with its price. In the order `newest`, each row also has the day it was listed.
    */
   results: (CompactRow & {
     mark?: string

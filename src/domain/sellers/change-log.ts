@@ -63,7 +63,7 @@ export const LogHeadSchema = v.strictObject({
   release: v.string(),
   seq: count,
   at: v.string(),
-  /** The release before it, which a server may still serve for a moment; null for the first release. */
+  /** The release before that one, which a server may still serve for a moment; null for the first release. */
   before: v.nullable(v.strictObject({ release: v.string(), seq: count })),
   /** Hashes of the release's listings. */
   hashes: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}\.\d+\.hashes$/)),

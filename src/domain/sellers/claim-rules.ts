@@ -81,7 +81,7 @@ export function readClaimHost(
   const url = new URL(listingUrl)
   const { origin } = url
   const repositories = findRepositories(url, issuer)
-  // A workflow speaks for its repository, and not for the host of all of them.
+  // A workflow speaks for its repository, not for the host that holds all repositories.
   const isPart = method === 'oidc' && origin === codeHostOf(issuer)
   return {
     /** Exactly the listing's host: the proof is valid for no other host. */
@@ -122,7 +122,7 @@ function findRefusal(
       return `The listing's host ${host} is a public suffix that many share, so control of it proves nothing about this listing.`
     return isPrivateTarget(allowPrivate, host) && method === 'well_known'
       ? null
-      : `The listing's host ${host} is an address or a local name, which nobody can prove to own.`
+      : `The listing's host ${host} is an address or a local name, and nobody can prove that they own one.`
   }
   if (owner.kind === 'tenant')
     return method === 'well_known'

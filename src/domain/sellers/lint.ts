@@ -226,7 +226,7 @@ function judgeTerms({ terms = [] }: Sight): LintProblem[] {
   ]
 }
 
-/** The problem, if an offer on a chain has it: cards and other methods rightly name no chain. */
+/** The problem of the first offer on a chain, if any: offers by card and other methods rightly name no chain. */
 function about(terms: readonly PaymentTerm[], what: string, change: string): LintProblem[] {
   const [first] = terms.filter(({ rail, network }) => rail === 'x402' || network !== null)
   return first === undefined ? [] : [{ what: `an offer (${first.scheme}) ${what}`, change }]

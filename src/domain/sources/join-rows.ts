@@ -77,7 +77,7 @@ function joinOperations(written: WrittenFacts, united: SourceFacts) {
   return findOperationFaults(joined).length === 0 ? joined : { pricing, http }
 }
 
-/** Fits sources' operations to a price that people stated: all lose their offers, those outside it their price. */
+/** Fits sources' operations to a price that people stated: all lose their offers; those outside it lose their price too. */
 function pricedBy(operations: readonly Operation[], pricing: Pricing): Operation[] {
   const isCovered = ({ price }: Operation) =>
     pricing.model === 'per_call' &&
@@ -273,7 +273,7 @@ interface Written {
 interface Place {
   id: string
   rows: NamedRow[]
-  /** Whether people wrote nothing that distinguishes it from another service: then a row finds it by its id. */
+  /** Whether nothing that people wrote identifies its service: then a row finds the listing by id. */
   isWords: boolean
 }
 
@@ -405,7 +405,7 @@ function inTurn(rows: readonly NamedRow[]) {
   return [0, 1, 2].flatMap((turn) => all.filter((each) => turnOf(each) === turn))
 }
 
-/** The listing that is named most often; of equals, the first. */
+/** The listing that is named most often; the first of several named equally often. */
 function mostOf(places: readonly Place[]): Place | undefined {
   const counts = new Map<Place, number>()
   for (const place of places) counts.set(place, (counts.get(place) ?? 0) + 1)
@@ -431,7 +431,7 @@ function identify(facts: Facts) {
   return {
     kind,
     marks: marksOf(facts),
-    /** Marks of the kits it may be a part of, the nearest first. */
+    /** Marks of the kits that a skill may be part of, the nearest first. */
     around: kind === 'kit' && typeof url === 'string' ? foldersOf(url).slice(1) : [],
     refs: textsOf(sources, 'ref'),
     /** The origin of an API; null for any other kind. */

@@ -193,7 +193,7 @@ function readBounds(info: Record<string, unknown>): Bounds | null {
   return words === null ? null : { ...words.bounds, per: words.per }
 }
 
-/** An amount is in dollars only if no payment method or chain stands next to it: those count in units. */
+/** An amount is in dollars only if no payment method or chain is beside it: their amounts are in base units. */
 function amountAlone({ method, network, amount }: Record<string, unknown>): unknown {
   const isWay = typeof network === 'string' || (method !== undefined && !isHttpMethod(method))
   return isWay ? undefined : amount
@@ -418,7 +418,7 @@ function shown(text: string): string {
 /**
  * Decimals of more dollar coins that priced endpoints name, by chain and contract. They are used
  * for prices only: a price is a claim, a settlement is proof. A coin in neither table has no price
- * in dollars, because 18 decimals read as 6 would make it ten billion.
+ * in dollars, because one cent at 18 decimals, read at 6, would be ten billion dollars.
  */
 const CLAIMED_COINS: Readonly<Record<string, number>> = {
   // USDC

@@ -253,7 +253,7 @@ function firstOf(value: unknown, names: readonly string[]): unknown {
 /** The input in `bazaar` (version 2 of x402) or `outputSchema` (version 1); invalid parts are left out. */
 type X402Input = Pick<Operation, 'params' | 'body'>
 
-/** Sellers' names for the query. */
+/** Names of members in which sellers describe the query. */
 const QUERY = ['queryParams', 'query_params', 'query', 'params']
 const MOST_FIELDS = 40
 /** Limits of an input's description: nobody reads a larger one. */

@@ -3,7 +3,7 @@ import { isJsonObject, memberOf } from '../wire/json.ts'
 /**
  * The path of a value in JSON, in the part of JMESPath's notation that selects and renames
  * (https://jmespath.org/specification.html): `a.b`, `a[0]`, `a[].b`, `a[].{url: link}`, `"odd name"`, and `@`
- * for the whole value, or a whole member: `a[].{name: @}`. In addition, `*` is the only member of an object, if
+ * for the whole value, or a whole member: `a[].{name: @}`. In addition, `*` selects the only member of an object, if
  * its name varies. No functions, no conditions: a path is data, not code.
  */
 export type JsonPath = readonly PathStep[]

@@ -32,8 +32,8 @@ export const TaskRowSchema = v.pipe(
     ),
     name: line,
     /**
-     * Phrases that people use for the task, in any language and in this order of words: `address to coordinates`
-     * is not `coordinates to address`. `|` separates words that mean the same. The first phrase is an
+     * Phrases that people use for the task, in any language. The order of words matters: `address to
+     * coordinates` is not `coordinates to address`. `|` separates words that mean the same. The first phrase is an
      * example that people are shown.
      */
     words: v.pipe(

@@ -231,7 +231,7 @@ export function uniteReports(
 }
 
 /**
- * The highest count of one kind by one source for the listing itself: several may count the same sales. A
+ * The highest count of one kind by one source for the listing itself: sources may count the same sales. A
  * payee's total is divided equally among its hosts; a count that its own source doubts is left out.
  */
 export function mostReported(
@@ -269,7 +269,7 @@ export const WashFlagSchema = v.strictObject({
   settlements: count,
   note: v.optional(shortText),
 })
-/** Something to keep an eye on; changes no score. */
+/** A note about something to watch; it changes no score. */
 export const WatchSchema = v.strictObject({ id: token, note: shortText })
 
 /** The days of the pages' 30-day bars, which a reader may add up. */

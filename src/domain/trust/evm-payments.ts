@@ -118,7 +118,7 @@ function isTransferOf({ address, topics, data }: EvmLog, coin: string): boolean 
 /**
  * Transfer authorisations (EIP-3009): x402 `exact` and MPP `evm`. The token writes
  * `AuthorizationUsed` and, as the next log, the authorised transfer: so a one-unit authorisation
- * does not count for an ordinary transfer next to it, and each authorisation counts for one transfer.
+ * cannot make an ordinary transfer next to it count, and each authorisation counts for one transfer.
  *
  * A forger could write either event in his own contract: both must come from the coin's.
  */

@@ -21,7 +21,7 @@ interface Scheme {
   id: string
   /** The scheme's name in its packages; pages print it next to payments. */
   name: string
-  /** Whether we count it, if the payee is a listing's, proved or published. */
+  /** Whether we count it, if the payee is proved or published as a listing's. */
   counted: boolean
   /** Why it is safe to count, or why it is not counted. One or two sentences for people. */
   reason: string

@@ -22,7 +22,7 @@ interface Ledger {
   /** End of the window, ISO 8601. */
   as_of: string
   payments: readonly LedgerPayment[]
-  /** Payouts the meter reads: a listing without payments was read too. */
+  /** Payouts that the meter reads, including those that got no payments. */
   payees: readonly LedgerPayee[]
   /** Domains of sellers that are surely independent. */
   seeds: ReadonlySet<string>
@@ -94,7 +94,7 @@ function toPurchase({ at, usd_micro, listings }: LedgerPayment, owner: string): 
 }
 
 const MICRO = 1_000_000
-/** With fewer payers, the largest is most of the business, and a stranger who joins them helps the seller. */
+/** From this many payers on, the largest is limited: among fewer, a stranger who joins them helps the seller. */
 const FEWEST_PAYERS = 3
 
 interface Counts {
@@ -359,7 +359,7 @@ export function weighBuyer(
 
 /**
  * The known sellers that enough people paid for the rule to apply. Additional payments never remove a seller, so
- * that nobody can end the rule; to trigger it costs as much as ten buyers at each of them.
+ * that nobody can end the rule; triggering the rule costs as much as ten buyers at each of them.
  * @param payments those of the window that count
  */
 export function findMeasuredSeeds<Payment extends { payer: string; usd_micro: number }>(

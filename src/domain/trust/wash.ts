@@ -1,7 +1,7 @@
 import { DAY_MS } from '../wire/shapes.ts'
 import type { Transfer } from './payments.ts'
 
-/** Numbers of the wash exclusions: the rules compute with them, the method page prints them. */
+/** Numbers of the wash exclusions, with which the rules compute and which the method page prints. */
 export const WASH = {
   /** If at least this share of a payer's money came back, it was a round trip. */
   roundTripShare: 0.85,
@@ -18,7 +18,7 @@ export const WASH = {
   },
 } as const
 
-/** EVM addresses compare without case, Solana's as they are. */
+/** Lower case for EVM addresses, which are compared without case; Solana addresses stay as they are. */
 export function normalizeWallet(wallet: string): string {
   return wallet.startsWith('0x') ? wallet.toLowerCase() : wallet
 }
@@ -29,7 +29,7 @@ type Paid = Moment & Record<'payer' | 'payee' | 'amount', string>
 
 /**
  * Whether one payment surely came before another. Blocks carry whole seconds and several may share
- * one, so within a second only the same block, or the same transaction, gives an order. Money that
+ * a second, so within a second only the same block, or the same transaction, gives an order. Money that
  * moves in the same second may have come before the payment or gone back after it.
  */
 function isSurelyBefore(one: Moment, other: Moment): boolean {
@@ -40,7 +40,7 @@ function isSurelyBefore(one: Moment, other: Moment): boolean {
   return one.transaction === other.transaction && one.log < other.log
 }
 
-/** Each payer's first payment, by wallet; of several at the same time, always the same one is chosen. */
+/** Each payer's first payment, by wallet; if several have the same time, the choice is always the same. */
 function findFirstPayments<Payment extends Paid>(
   settlements: readonly Payment[],
 ): Map<string, Payment> {

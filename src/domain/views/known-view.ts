@@ -40,7 +40,7 @@ export function toKnown(listing: DerivedListing, sources: Sources): Known {
 }
 
 /**
- * One sentence of all three facts, without facts that a directory does not show.
+ * One sentence with all three facts, except those that this directory does not show.
  * @example 'Not claimed yet, listed from MPP on 24 November 2026; not probed yet; …'
  */
 export function toKnownSentence({ owner, answers, paid }: Known, shows: Shows = {}): string {
@@ -186,7 +186,7 @@ const isShort = (text: string) => encoder.encode(text).length <= MAX_SHORT_BYTES
 
 /**
  * Whether anybody paid, for a row that an agent reads: at most 60 bytes; null if nothing is known.
- * Of several counts, the one with the most settlements, by which rows are sorted.
+ * If there are several counts, the words give the one with the most settlements, by which rows are sorted.
  */
 export function toPaidWords(listing: DerivedListing, sources: Sources): string | null {
   const { trust } = listing
@@ -310,8 +310,8 @@ function toSettlementWords(figures: Figures): Words | null {
   const worth =
     volume_usd === undefined || volume_usd.value === 0
       ? ''
-      : ` of ${about}${toSum(volume_usd.value)} in all`
-  const whose = `${place || ' to its host'}, for whatever was bought`
+      : ` worth ${about}${toSum(volume_usd.value)} in all`
+  const whose = `${place || ' to its host'}, whatever they were for`
   const odd = mean === '' ? '' : ` (about ${mean} each, so not all at the price here)`
   const flag = outcome === undefined ? '' : `, and flagged there as ${outcome}`
   return {
@@ -324,10 +324,10 @@ function toSettlementWords(figures: Figures): Words | null {
   }
 }
 
-/** Cents of a sum, and of the share of each host in it, are rounded. */
+/** A published sum, or each host's share of it, may be off by a cent of rounding. */
 const ROUNDED_USD = 0.01
 
-/** What a settlement was on average, where that is no price of the listing; else empty. */
+/** The average settlement, if the listing has no such price; else empty. */
 function toOddMean({ settlements, volume_usd, pricing }: Figures): string {
   const { value: count = 0, shared_with = 1 } = settlements ?? {}
   const sum = volume_usd?.value ?? 0
@@ -396,7 +396,7 @@ function toSentence(
   { source, name, from, day }: Figures,
 ) {
   const [span, last] = [toSpan(from, day, 'short'), toDay(day, 'short')]
-  // A count beside one day would read as that day's.
+  // A count beside a single day would read as the count of that day.
   const forms = [
     `${span}: ${few}${more}, says ${name}`,
     `${span}: ${few}${more}`,
@@ -416,7 +416,7 @@ function toSentence(
     isPayment,
     /** Whether the payment was one tester's. */
     isTest,
-    /** Whether the sentence is about money: what an address received may be anything. */
+    /** Whether the sentence is about money that an address received, for whatever reason. */
     isOfMoney,
     /** @example '4–20 July 2026: 1,500 calls by at least 9 payers, counted by merona' */
     text: `${toSpan(from, day)}: ${words}`,

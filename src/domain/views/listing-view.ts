@@ -278,7 +278,7 @@ export const ListingViewSchema = v.object({
   mark: v.optional(v.string()),
   discovery: v.optional(DiscoverySchema),
   trust: TrustSchema,
-  /** Some names start with the id of the provider that measured; `{}` without any measurement. */
+  /** The name of a provider's own judgement starts with the provider's id; `{}` without any measurement. */
   signals: v.record(v.string(), v.union([v.string(), v.number(), v.boolean()])),
   /** Figures that others published, with source and day; never in the score. */
   reported_use: v.optional(v.array(ReportedUseSchema)),
@@ -479,8 +479,8 @@ type BadgeTone = keyof typeof BADGE_COLORS
 type BadgeSubject = Pick<ListingView, 'tiers' | 'trust' | 'first_party' | 'pricing'>
 
 /**
- * A listing's highest achievement in a few words, with a score only beside its buyers. Without an
- * achievement its price, or else only that it is listed: missing evidence is not a fault.
+ * A listing's highest achievement in a few words; a score is only shown beside its buyers. Without an
+ * achievement, the price or else that the service is listed: missing evidence is not a fault.
  * @example toBadgeView(listing, 'Acme') → { label: 'Acme', message: 'Trusted · trust 62, 12 vouched
  *   buyers', tone: 'strong' }
  */

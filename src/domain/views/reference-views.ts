@@ -115,7 +115,7 @@ export function toRoadmapView(rows: readonly RoadmapRow[]): RoadmapView {
   return { features: rows.map((row) => ({ ...row, status: statusOf(row.endpoint) })) }
 }
 
-/** Whether the route table has this `METHOD /path`, or it is the `GET` of an existing page. */
+/** Whether this `METHOD /path` is in the route table, or is the `GET` of an existing page. */
 export function isKnownEndpoint(endpoint: string): boolean {
   return statusOf(endpoint) !== 'planned'
 }
@@ -138,7 +138,7 @@ function toTemplate(path: string): string {
   return path.replace(/:\w+|<\w+>|\{\w+\}/g, '*')
 }
 
-/** The fewest prices for a median: with fewer it shows nothing about a market. */
+/** The fewest prices for a median: a median of fewer prices shows nothing about a market. */
 const MIN_PRICES = 5
 
 /** `GET /api/v1/market/reports`: the free preview; the paid tier is a stub. */
@@ -218,7 +218,7 @@ function medianPrices(paid: readonly DerivedListing[]) {
     }))
 }
 
-/** The middle price; of an even number, the mean of the two middle prices, without errors of binary fractions. */
+/** The middle price, or the mean of the two middle prices, without errors of binary fractions. */
 function medianOf(prices: readonly number[]): number {
   const sorted = prices.toSorted((a, b) => a - b)
   const place = (sorted.length - 1) / 2
@@ -375,7 +375,7 @@ const NEEDS_DOCS = new Set(['api_key', 'bearer', 'oauth', 'other'])
 const isHttp: Judge = ({ facts }) => facts.kind === 'http_api'
 const hasOperations: Judge = ({ surface }) => surface.operations.length > 0
 
-/** What a listing may have, and which listings are counted for it; in the order in which people look for it. */
+/** Qualities that a listing may have, with the listings that each concerns, in the order in which people look for them. */
 const QUALITIES: readonly (readonly [name: string, concerns: Judge, has: Judge])[] = [
   ['price', isHttp, ({ facts }) => facts.pricing.model !== 'unknown'],
   [

@@ -137,7 +137,7 @@ const KnownPayoutSchema = v.object({
   payout: v.string(),
   /** Whether the published listing names this payout. */
   published: v.boolean(),
-  /** Whether payments to it have counted for the listing since the last build. */
+  /** Whether payments to this payout count for the listing, as of the last build. */
   counts: v.boolean(),
   /** When the payout's wallet signed our text; absent until then. */
   proven_at: v.optional(v.string()),

@@ -16,7 +16,7 @@ import { BRIDGED_COINS } from '../trust/usd-assets.ts'
 import { WASH, WASH_FLAGS, type WashFlagId } from '../trust/wash.ts'
 import { count, MINUTE_MS } from '../wire/shapes.ts'
 
-/** The method's name. The constants that it publishes are those that compute the scores. */
+/** The method's name. The scores are computed with the very constants that the method publishes. */
 const TRUST_METHOD = 'hub-trust-v0.1'
 
 const EVIDENCE = [
@@ -202,7 +202,7 @@ export function toTrustMethodView(
   return {
     method: TRUST_METHOD,
     summary:
-      'A score from 0 to 100, computed only from payments that a chain shows. No evidence gives no score.',
+      'A score from 0 to 100, computed only from payments that a chain shows. Without such evidence there is no score.',
     in_short: [toToday(measuredOperators), ...IN_SHORT],
     formula: toFormula(),
     constants: toConstants(),
@@ -299,7 +299,7 @@ function toToday(measured: number): string {
 
 const PRICE = toUsd(CHEATING.usd)
 
-/** What cheating and harming cost, in three sentences; a simulation of ours tests them. */
+/** What it costs to cheat or to harm a rival, in three sentences; a simulation of ours tests them. */
 const CHEATING_COSTS = [
   `Once ${measuredSeeds} known sellers are measured, every way that we found to invent buyers for a score of ${CHEATING.score} costs ${PRICE} a listing or more, even at the hundredth listing; before that, invented buyers cost under a cent.`,
   'A rival who wants to lower an honest seller’s score by a third pays $5 or more. If that seller’s buyers are few or spend little, a few dozen cents are enough: the rival rewards them for buying elsewhere.',
@@ -445,7 +445,7 @@ export function toScoreParts(trust: TrustVerdict): ScorePart[] {
   )
 }
 
-/** The score is whole, its parts have one decimal: the last part takes the rounding difference. */
+/** The score is a whole number and its parts have one decimal, so the last part takes the rounding difference. */
 function toSum(score: number, parts: readonly ScorePart[]): ScorePart[] {
   const rounded = parts.map((part) => ({ ...part, points: roundTo(part.points) }))
   const rest = roundTo(score - rounded.reduce((sum, { points }) => sum + points, 0))

@@ -20,7 +20,7 @@ export function toUrlPath(file: string): string {
   return `/${file.replace(/(?:^|\/)index\.(?:html|json)$/, '')}`
 }
 
-/** Types of the files in a release, by extension. Of a name with several dots, the last matching part counts. */
+/** Types of the files in a release, by extension. If a name has several dots, the last part in this table decides. */
 const TYPES: Record<string, string> = {
   html: 'text/html; charset=utf-8',
   json: 'application/json',
@@ -119,7 +119,7 @@ const DATA_HEADERS: Readonly<Record<string, string>> = {
 /** Two years, as preload lists require. Subdomains are left out: they may not be ours. */
 const HSTS = 'max-age=63072000'
 
-/** Headers of all our answers: a browser that reached us by https never leaves it again (RFC 6797). */
+/** Headers of all our answers: a browser that reached us by https never goes back to http (RFC 6797). */
 export function toTransportHeaders(baseUrl: string): Readonly<Record<string, string>> {
   return baseUrl.startsWith('https:') ? { 'strict-transport-security': HSTS } : {}
 }
@@ -159,7 +159,7 @@ export function fileHeaders({ file, type }: TypedFile): Record<string, string> {
   }
 }
 
-/** Headers of a page with a Markdown variant: it links to that, and varies by `Accept`. */
+/** Headers of a page with a Markdown variant: it links to the variant, and varies by `Accept`. */
 function markdownHeaders(path: string): Record<string, string> {
   const markdown = markdownPathOf(path)
   if (markdown === null) return {}

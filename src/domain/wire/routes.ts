@@ -233,7 +233,7 @@ function group<const Slug extends string, const Tag extends string | null>(
   slug: Slug,
   tag: Tag,
   text: string,
-  /** Used by a directory without sellers, payments or trust. */
+  /** The text for a directory without sellers, payments or trust. */
   bare = text,
 ) {
   return { slug, tag, text, bare }

@@ -80,7 +80,7 @@ export const NOTICE_ADVICE: Record<keyof typeof NOTICE_TITLES, string> = {
   payout_rotating: 'This notice only informs: there is nothing to do.',
   tools_changed: 'This notice only informs, and disappears after 30 days.',
   suspicious_text:
-    'Reword the text so that no agent takes it for an order; a later probe reads it again.',
+    'Reword the text so that no agent takes it as an instruction; a later probe reads it again.',
   payout_contested: 'Prove the address under Payouts: then payments to it count as yours.',
   disputed: 'Fix what the dispute describes, then tell us what changed: a person will look again.',
 }
@@ -203,7 +203,7 @@ export const RETENTION = {
   probe_days: 120,
   /** Days that receipts of paid calls are kept, and the files with each day's receipts. */
   receipt_days: 400,
-  /** Days that a decided or undecided report is kept, and that an accepted dispute is shown. */
+  /** Days that a decided report is kept and an accepted dispute shown; then, days that an undecided report is kept. */
   report_days: 90,
   waiting_report_days: 365,
   /** Days that transfers around a seller's payments are kept: longer than any rule looks back. */
