@@ -227,5 +227,5 @@ function addHeaders(values: Record<string, string>): string {
 /** Addresses that a file answers if there is no query, and a function if there is one. */
 const FUNCTION_WITH_QUERY: readonly string[] = [ROUTES.compare_list.path, '/compare']
 
-/** The address of a listing that works this way. */
+/** The address of a listing's kit, which a file or a function answers in the same way. */
 const KIT_PATTERN = '^/api/v1/listings/[^/]+/kit\\.json$'

@@ -34,7 +34,7 @@ import { digestCode, PROJECT } from './inputs.ts'
 /** A line for each listing with its indexed document: the indexes are made from these lines. */
 export const INDEXED = 'data/indexed.ndjson'
 
-/** The server's own indexes; a function host has both too. */
+/** The server's own indexes; a function host gets both too. */
 const INDEXES = { listing: 'search.index', operation: 'operations.index' }
 
 /**
@@ -213,7 +213,7 @@ export async function writeSearchFunction(
   const file = 'functions/search/search.js'
   if (!folder.reuse(file, hash('sha256', JSON.stringify([digestCode(), input]))))
     folder.write(file, await bundleSearch(input))
-  // Without it Node takes an ES module for CommonJS, wherever the folder is copied to.
+  // Without this file Node takes the ES module for CommonJS, wherever the folder is copied to.
   folder.write('functions/search/package.json', PACKAGE)
 }
 

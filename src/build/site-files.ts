@@ -122,7 +122,7 @@ export function writeSiteFiles(folder: Folder, site: CompiledSite, catalogue: Ca
     if (typeof document === 'string') folder.write(`public${path}`, document)
     else if (document !== undefined) folder.writeJson(`public${path}`, document)
   }
-  // For the search of a host without functions.
+  // The browser's search reads this file on a host without functions.
   folder.writeJson('public/pagefind/tasks.json', toTaskWords(site, catalogue))
   // The card's name in an earlier proposal.
   folder.writeJson(

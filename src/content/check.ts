@@ -118,7 +118,7 @@ function findUnknownTasks({ tasks, taskWords = {}, taskQuestions = {} }: Partial
   )
 }
 
-/** We copy nothing from a directory that we link to: finds rows of the table of sources that differ. */
+/** We copy nothing from a directory that we link to: finds linked directories that the table of sources has as sources. */
 function findTakenFrom({ alsoSearch = [], sources = [] }: PartialTables): string[] {
   return alsoSearch.flatMap(({ name, url }) => {
     const rows = sources.filter((row) => hostOf(row.url) === hostOf(url))

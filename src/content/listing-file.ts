@@ -89,7 +89,7 @@ interface Parsed<File> {
   faults: Fault[]
 }
 
-/** Members of the full listing: those allowed in front matter are known keys of the file. */
+/** Members of the full listing. Those that a file may not have are computed. */
 const COMPUTED: ReadonlySet<string> = new Set(v.keyof(ListingViewSchema).options)
 
 /** @returns a parser for files' texts; making its schema costs more than using it */
@@ -217,7 +217,7 @@ function joinWith(written: WrittenFacts, rows: readonly NamedRow[]): WrittenFact
     written,
     rows.map(({ row }) => row.facts),
   )
-  // Both go to the end, as in a file: the content hash must not depend on who named them.
+  // `sources` and `added` come last, as in a file: the content hash must not depend on who named them.
   return { ...joined, sources, added: added ?? first }
 }
 

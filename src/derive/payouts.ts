@@ -95,7 +95,7 @@ export interface PayoutFacts {
 
 /**
  * Assigns payouts to owners. Anybody can name somebody else's payout, so if listings on different
- * domains name one, none owns it until one proves it, or is a seed.
+ * domains name the same payout, no listing owns it until one of them proves it, or is a known seller's.
  *
  * The payee in a 402 does not count: a thief names the payout of an honest seller, or sends callers
  * to an address whose payments they saw on the chain.

@@ -101,7 +101,7 @@ export function createIndexBuilder(options: Partial<IndexOptions> = {}) {
   const collector = createCollector()
   const columns = createColumns()
   const exactKeys = createExactKeys()
-  /** By document: the end of its body, and the body's checksum. */
+  /** The end of each document's body, and the body's checksum. */
   const [bodyEnds, checksums] = [createNumberList(), createNumberList()]
   const bodyEndOf = (document: number) => (document < 0 ? 0 : bodyEnds.get(document))
   return {
@@ -306,13 +306,13 @@ type CollectedPostings = ReturnType<ReturnType<typeof createCollector>['finish']
  * nothing else of a document is kept.
  */
 function createCollector() {
-  /** By term: the number of its last posting plus one, and how many documents have it. */
+  /** The number of each term's last posting plus one, and how many documents have the term. */
   const [last, organic, firstParty] = [createNumberList(), createNumberList(), createNumberList()]
-  /** By posting: its term, and how often the document has it. */
+  /** The term of each posting, and how often the document has the term. */
   const [terms, frequencies] = [createNumberList(), createNumberList()]
-  /** By document: the end of its postings. */
+  /** The end of each document's postings. */
   const ends = createNumberList()
-  /** By document: the number of counted terms in each field. */
+  /** The number of counted terms in each document's fields. */
   const lengths = {
     name: createNumberList(),
     labels: createNumberList(),
@@ -406,7 +406,7 @@ export function toIndexTables(tables: Tables) {
 }
 
 /**
- * Texts to analyse, and ready terms of one field, which don't add to its length. From the texts in
+ * One field's texts to analyse, and its ready terms, which don't add to its length. From the texts in
  * `added`, only words that `texts` lack are taken.
  */
 interface FieldInput {
@@ -553,7 +553,7 @@ function createListingReader(sets: WordSets) {
       chunks.set(chunk, known)
       return known
     },
-    /** @param chunks of one organic listing */
+    /** @param chunks the runs of one organic listing's texts */
     countSpellings(chunks: readonly ReadChunk[]): void {
       document += 1
       for (const { spelled } of chunks)

@@ -14,8 +14,8 @@ export interface ExactTable {
 }
 
 /**
- * In the order in which they put a listing first. `vendor` runs the listing's address, see `vendorsOf`;
- * `product` is its name without the part in brackets. Both leave out words that any name may have.
+ * Kinds of keys, in the order in which they put a listing first. `vendor` is who runs the listing's address, see
+ * `vendorsOf`; `product` is the listing's name without a part in brackets. Both leave out words that any name may have.
  */
 export const EXACT_KINDS = ['id', 'host', 'vendor', 'name', 'product'] as const
 export type ExactKind = (typeof EXACT_KINDS)[number]
@@ -40,7 +40,7 @@ const ACCOUNT = /^\/(?:package\/@)?([\w-]+)\//
 export function createExactKeys() {
   const numbers = new Map<string, number>()
   const held = createNumberList()
-  /** By document: the end of its keys. */
+  /** The end of each document's keys. */
   const ends = createNumberList()
   let last: Place | undefined
   return {
@@ -148,8 +148,8 @@ function withoutBrackets(text: string): string {
 }
 
 /**
- * The vendor at an address, if the listing is named after the vendor. A service on its own domain
- * is not a stranger's work on another service either.
+ * The names by which a query for a vendor finds the listing: the owner of its address, if the listing is
+ * named after that owner, and on a domain of its own also the listing's names.
  */
 function vendorsOf({ owner, plainOwner, domain }: Place, names: readonly string[]): string[] {
   const isNamed = names.some((name) => isNamedAfter(name, plainOwner))

@@ -65,7 +65,7 @@ export interface SearchDocument {
   /** Independent paying buyers in 30 days; 0 if none is known. */
   verifiedBuyers: number
   liveTested: boolean
-  /** Whether it can be called over the network: every `http_api` and `a2a_agent`, an `mcp_server` with a remote. */
+  /** Whether the listing can be called over the network: every `http_api` and `a2a_agent`, an `mcp_server` with a remote. */
   remote: boolean
   firstParty: boolean
   body: string
@@ -118,8 +118,8 @@ export interface TermCounts {
 
 /**
  * The terms of an index as numbers, counted from 0 in order of first use: words, and pairs of two
- * words' terms in either order. Each term has a map of its own for its pairs: one `Map` ends at
- * 2^24 entries, and a million listings have about as many pairs of neighbours.
+ * words' terms in either order. Each term has a map of its own for its pairs: a `Map` holds at
+ * most 2^24 entries, and a million listings have about as many pairs of neighbours.
  */
 export function createTermNumbers() {
   const words = new Map<string, number>()

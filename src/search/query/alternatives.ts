@@ -23,7 +23,7 @@ export interface Alternatives extends RankedRows {
  * The listings that do what a named listing does, except itself and listings named after it.
  * Listings known for the same tasks come first, then the others; in each group, those that share
  * more tasks and categories and match more words come first. The table of tasks shows what a name
- * is known for (`like`), even without a listing; other names stand for their listing's tasks. Null
+ * is known for (`like`), even without a listing; any other name means its listing's tasks. Null
  * if the query wants no alternative, or more than this can answer.
  */
 export function findAlternatives(

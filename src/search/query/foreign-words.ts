@@ -73,7 +73,7 @@ export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQue
       read: UNSPACED.has(language) ? lettersOf(stretches) : votes.own,
     }
   })
-  // Of two languages that match equally well, the one with fewer stretches has the longer matches.
+  // If two languages match equally well, the one with fewer stretches has the longer matches.
   const [best] = tried.sort((a, b) => b.read - a.read || a.stretches.length - b.stretches.length)
   if (best === undefined || (scripted === undefined && !isMostly(best.votes))) return asWritten
   const stretches = best.stretches.map((stretch) => asWrittenWhereKnown(index, stretch))
@@ -159,8 +159,8 @@ function lettersOf(stretches: readonly Stretch[]): number {
 }
 
 /**
- * `own` counts words of the language that are not English, `telling` those with a meaning. English words that no
- * listing writes are also counted for the language, if it has any other word: `wetter`.
+ * `own` counts words of the language that are not English, `telling` those of them with a meaning. English words that
+ * no listing writes (`wetter`) also count for the language, unless all other words are English.
  */
 function votesFor(index: SearchIndex, stretches: readonly Stretch[]) {
   const votes = { own: 0, telling: 0, english: 0 }
@@ -180,7 +180,7 @@ function votesFor(index: SearchIndex, stretches: readonly Stretch[]) {
   return { ...votes, own: votes.own + either, telling: votes.telling + either }
 }
 
-/** Whether an English word may belong to the language: no listing writes it, and it is a whole word there. */
+/** Whether an English word may belong to the language: no listing writes it, and it is a whole word of the language. */
 function mayBeEither(index: SearchIndex, text: string, { isForm }: Meaning): boolean {
   return !isForm && !isEnglishStop(index, text) && !isWrittenInEnglish(index, text)
 }
@@ -285,7 +285,7 @@ function separatorOf(language: Language): string {
   return UNSPACED.has(language) ? '' : ' '
 }
 
-/** By table, the lexicons of languages that queries needed: mostly languages in Latin letters. */
+/** The lexicons that queries needed so far, by table; mostly of languages in Latin letters. */
 const lexicons = new WeakMap<ForeignWords, Map<Language, Lexicon>>()
 
 function lexiconOf(table: ForeignWords, language: Language): Lexicon {

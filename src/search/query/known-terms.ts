@@ -211,8 +211,8 @@ const MIN_SHARED = 3
 const SHARED_PART = 2 / 3
 
 /**
- * The correction of a word: of the words one edit away with the same first letter, the one in the
- * most listings. Everyday words are not typos, and no word is a typo of a stop word.
+ * The correction of a word: the word one edit away, with the same first letter, that most listings
+ * have. Everyday words are not typos, and no word is a typo of a stop word.
  */
 const repairWord = rememberWords((index, word): KnownTerm | null => {
   if (index.words.isEveryday(word)) return null
@@ -277,7 +277,7 @@ function isOneEditAway({ bytes, starts }: WordTable, number: number, word: strin
   return rest - at === 2 && otherRest - at === 2 && same(at, at + 1) && same(at + 1, at)
 }
 
-/** The most words cached for one index, about a megabyte; a word more clears the cache. */
+/** The most words cached for one index, about a megabyte; one more word clears the cache. */
 const MOST_WORDS = 8192
 
 /** A cache by word: few queries repeat, but their words do, and an index never changes. */

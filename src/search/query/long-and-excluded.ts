@@ -21,8 +21,8 @@ const MIN_MEETINGS = 2
 const MOST_ROWS = 1 << 15
 /**
  * Requests contain phrases such as `I need a way for it to` or `is there something that could`:
- * many consecutive words without meaning. Each such word adds three tenths to the next meaningful
- * words, the first of them most.
+ * many consecutive words without meaning. Each such word adds three tenths to the weight of
+ * the next meaningful word, and less to the words after it.
  */
 const ASKING = { each: 0.3, most: 12, fade: 0.2, words: 4 }
 

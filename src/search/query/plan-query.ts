@@ -50,13 +50,13 @@ export interface PlanTerm extends KnownTerm {
 /** The most meaningful words of a query, and the most searched terms. */
 const MAX_QUERY_WORDS = 128
 const MAX_TERMS = 96
-/** The most typos that are corrected: a query with more of them gains nothing from guesses. */
+/** The most typos that are corrected: a query with more typos gains nothing from guesses. */
 const MAX_REPAIRS = 4
 /** The words of a long query that name its task; inputs and outputs come after them. */
 const LEADING_WORDS = 3
 const NO_WORD = 'The query has no word to search for.'
 const MAX_LISTED = 6
-/** Scores of a task (BM25, see `readNearTasks`): this one means about three words that few tasks have. */
+/** A task with this score (BM25, see `readNearTasks`) shares about three words with a query that few tasks have. */
 const SURELY_NEAR = 12
 const ABOUT_AS_NEAR = 0.8
 const MUCH_NEARER = 2

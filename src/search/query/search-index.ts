@@ -64,7 +64,7 @@ export interface SearchOutcome {
   explained?: Record<RangeName, readonly Explanation[]>
 }
 
-/** The most of our own kits in an answer: more than a page of them would not be a showcase. */
+/** The most of our own kits in an answer: more than a page would be no showcase. */
 const FIRST_PARTY_PAGE = { limit: 50, offset: 0 }
 const NONE: RankedRows = { total: 0, rows: [] }
 const NO_PLAN = {
@@ -78,7 +78,7 @@ const NO_PLAN = {
 }
 const NO_ADVICE: Advice = { suggested: [], notes: [] }
 
-/** Created by the first query, so that no start waits for them. */
+/** Databases are created by the first query, so that no start waits for them. */
 const databases = new WeakMap<SearchIndex, ListingDatabase>()
 
 /** Answers a search. Trust and Live-Tested multiply scores before the page is cut; `total` is exact. */
@@ -146,7 +146,7 @@ function toWishPlan(plan: QueryPlan, { missing }: Alternatives): QueryPlan {
 
 function alternativesNote({ name, tasks }: Alternatives): string {
   const done = tasks.map((id) => id.replaceAll('_', ' '))
-  return `Read as a wish for services that do the same as “${name}” (${listOf(done)}), except itself.`
+  return `Read as a wish for other services that do the same as “${name}” (${listOf(done)}).`
 }
 
 /** The rows that answer a query, without anything else. */
@@ -300,7 +300,7 @@ interface RangeRequest {
   offset: number
 }
 
-/** A running search: its inputs before Orama calls, and those of its results that Orama cannot carry. */
+/** A running search: what our components need that Orama does not pass on, and results that it cannot carry. */
 interface Work {
   requested: { sort: SearchSort; most: number } | null
   total: number

@@ -41,9 +41,9 @@ const DIRECTION = ' to '
 const LEAST = { operation: 1, tool: 2.4 }
 
 /**
- * The task that an operation does, by `does` of `content/tables/tasks.yaml`: that of the phrase with most words
- * that are all in the name, or failing that in the description; of two equal phrases the first. Null if no
- * phrase fits. Importers write it as `task`, where people can correct it.
+ * The task that an operation does, by the phrases under `does` in `content/tables/tasks.yaml`: that of the phrase
+ * with the most words that are all in the name or, failing that, in the description; of equal phrases, the first's.
+ * Null if no phrase fits. Importers write it as `task`, where people can correct it.
  */
 export function createTaskFinder(tasks: readonly Pick<TaskRow, 'id' | 'does'>[]) {
   const phrases = tasks.flatMap(({ id, does = [] }) => does.map((text) => toPhrase(id, text)))

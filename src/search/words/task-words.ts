@@ -223,7 +223,7 @@ export function readNearTasks(
 }
 
 const NOBODY = new Uint16Array(0)
-/** By table, the parsed weights of stems in past queries: parsing takes longer than adding them up. */
+/** The parsed weights of stems in past queries, by table: parsing takes longer than adding them up. */
 const read = new WeakMap<object, Map<string, Uint16Array>>()
 
 /** The places and shares of a stem, alternating. */

@@ -72,7 +72,7 @@ export function createWordSets(words: SearchWords) {
   }
 }
 
-/** The tasks of the table: which of them words name or are close to, and who is known for them. */
+/** The tasks of the table: those that a query names or comes close to, and the services known for each. */
 function createTaskSets(words: SearchWords, isOpening: (word: string) => boolean) {
   let readTask: TaskReader | undefined
   let names: ReadonlyMap<string, string> | undefined
