@@ -49,7 +49,7 @@ function renameId(text: string, from: string, to: string): string {
 if (import.meta.main) await runMain(() => move(process.argv.slice(2), process.env))
 
 /**
- * `npm run move`: gives a listing a new id. Its file and evidence move there, and a tombstone leads
+ * `npm run move`: gives a listing a new id. Its file and evidence move to that id, and a tombstone leads
  * from every former address to the new one. Comparisons, showcase and policies get the new id. If
  * the new id is already listed, that listing keeps its own words.
  */

@@ -75,7 +75,7 @@ export function toPlainText(foreign: string): string {
     .trim()
 }
 
-/** Only what looks like a tag goes: "a < b" and "<$5" are text. */
+/** Only what looks like a tag is removed: "a < b" and "<$5" are text. */
 function stripHtml(text: string): string {
   return text
     .replace(/<!--[\s\S]*?-->/g, ' ')

@@ -36,7 +36,7 @@ import { findInstruction, toSeedLine } from './seed-texts.ts'
  * A row of the MCP registry, API v0.1 (`{server, _meta}`), of a saved file (`{server, found_at}`)
  * or a bare `server.json`. Only used fields are read; every list and text is bounded, since the row
  * is a stranger's. Entries of `remotes` and `packages` are judged one by one, so that one bad entry
- * doesn't cost the server.
+ * doesn't exclude the server.
  */
 const MAX_ENTRIES = 100
 const OFFICIAL_META = 'io.modelcontextprotocol.registry/official'

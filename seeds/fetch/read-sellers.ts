@@ -45,7 +45,7 @@ export function createSellerReader(allowPrivate: boolean) {
         ? inTurn(origin, () => findSeller(origin, client))
         : toNothing(origin, fault)
     },
-    /** Maps a list with asynchronous work, a few at a time, in the list's order. */
+    /** Maps a list with asynchronous work, a few items at a time, and keeps the list's order. */
     async each<Item, Result>(items: readonly Item[], work: (item: Item) => Promise<Result>) {
       const results: Result[] = new Array(items.length)
       const queue = items.entries()

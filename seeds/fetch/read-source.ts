@@ -351,7 +351,7 @@ function judgeRows(
 
 /**
  * The address of the next page: from a cursor, from the page's number and the last page's, or from an
- * offset, which ends at the first empty page. These stand at the top or in a member about the page. Only
+ * offset, which ends at the first empty page. These are at the top or in a member about the page. Only
  * one parameter of the address just read changes: a source can't send an importer elsewhere.
  */
 function findNext(address: URL | null, page: ParsedRows['page'], rows: number): URL | null {

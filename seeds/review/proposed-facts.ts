@@ -25,7 +25,7 @@ interface Proposal {
   at: string
   values: readonly string[]
   note: string
-  /** Why they can't be accepted yet. */
+  /** Why the values can't be accepted yet. */
   lacks?: string | undefined
 }
 
@@ -62,9 +62,10 @@ export const PROPOSED_PAYOUTS: ProposedFact = {
           ? `${others} may be paid there too: only the address's owner can prove who owns it`
           : isOne
             ? `only ${by.join()} named it: a second source must name it too`
-            : page && `it counts at once: if ${page} names it, add it to the file by hand`
+            : page &&
+              `payments to it would count at once: if ${page} names it, add it to the file by hand`
         const advice =
-          'accept it only if a page of the seller names it too, and write that page as payout_source: without it, payments do not count'
+          'accept it only if a page of the seller names it too, and write that page as payout_source: without payout_source, payments do not count'
         const note = `${by.join(' and ')} named ${first.payee}; ${lacks ?? advice}`
         return [{ file, at: first.at, values: [first.payee], note, lacks }]
       }),
@@ -176,7 +177,7 @@ export function createFactQueue(
 }
 
 function toQuestion({ kind }: ProposedFact, { file, at, values, note, lacks }: Proposal): Question {
-  // The id changes with what is lacking, so the question comes up again once nothing is.
+  // The id changes with what is lacking, so the question comes up again once nothing is lacking.
   const requested = [file.id, values, ...(lacks === undefined ? [] : ['lacking'])]
   const [id, why] = [`${kind}-${questionId(requested)}`, `proposed_${kind}`]
   return { id, at, why, from: kind, listing: file.id, note }

@@ -165,7 +165,7 @@ function toReturns(operation: Kit['operations'][number]) {
               : encodeBody(response.content_type, response.example),
             MAX_EXAMPLE,
           ),
-    /** The document that describes it. */
+    /** The document that describes the answer. */
     ref: response.ref ?? null,
   }
 }

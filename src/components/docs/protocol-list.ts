@@ -4,7 +4,7 @@ import { PROTOCOL_ENDPOINTS, type ProtocolEndpointId } from '../../domain/wire/r
 interface Words {
   /** A sentence for its clients. */
   note: string
-  /** Used by a directory without sellers, payments or trust. */
+  /** The sentence for a directory without sellers, payments or trust. */
   bare?: string
   /** A command that runs once `{base}` is this directory's address. */
   example: string
@@ -38,7 +38,7 @@ const WORDS: Readonly<Record<(typeof PROTOCOL_ENDPOINTS)[ProtocolEndpointId]['pr
       example: "curl -s '{base}/v0.1/servers?search=postgres&limit=5'",
     },
     'x402 discovery': {
-      note: 'Paid operations of our listings in the format of x402 discovery. accepts has the offers that the seller’s own 402 made to our probe; before a probe it is empty, and extensions has what was published. Parameters of a path stand in resource as :name.',
+      note: 'Paid operations of our listings in the format of x402 discovery. accepts has the offers that the seller’s own 402 made to our probe; before a probe it is empty, and extensions has what was published. Path parameters appear in resource as :name.',
       example: "curl -s '{base}/discovery/search?query=web+search&limit=5'",
     },
     ARD: {
@@ -46,7 +46,7 @@ const WORDS: Readonly<Record<(typeof PROTOCOL_ENDPOINTS)[ProtocolEndpointId]['pr
       example: `curl -s '{base}/ard/search' -H 'content-type: application/json' -d '{"query":{"text":"web search"}}'`,
     },
     'AI Catalog': {
-      note: 'The same entries as an AI catalog.',
+      note: 'The ARD entries, as an AI catalog.',
       example: "curl -s '{base}/.well-known/ai-catalog.json'",
     },
     'RFC 9727': {
@@ -54,7 +54,7 @@ const WORDS: Readonly<Record<(typeof PROTOCOL_ENDPOINTS)[ProtocolEndpointId]['pr
       example: "curl -s '{base}/.well-known/api-catalog'",
     },
     'llms.txt': {
-      note: 'For models that read text: the endpoints, the categories, and every listing on one line.',
+      note: 'For models that read text: the endpoints, the categories, and one line for each listing.',
       example: "curl -s '{base}/llms.txt'",
     },
     Feeds: {

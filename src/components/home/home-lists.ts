@@ -51,7 +51,7 @@ function toChanged(outside: readonly Listed[]) {
 
 /**
  * Tasks that at least two listings do at a known price. Tasks that somebody sells come first; within
- * both groups, those with the most sellers.
+ * each of the two groups, those with the most sellers.
  */
 export function toTaskChoices(
   tasks: readonly TaskPage[],

@@ -118,7 +118,7 @@ function toNoteViews(form: SearchForm, answer: Found, names: Names): NotePiece[]
 
 /** Says what the order counts, because a row's own line may state other payments. */
 const PAID_ORDER =
-  'Ordered by the settlements that anybody counted in 180 days, then by calls. Services that share an address get equal parts.'
+  'Ordered by the settlements that anybody counted in 180 days, then by calls. Services that share a payee get equal parts of its count.'
 
 /** Links each of the words to a search. */
 function toWordLinks(note: string): NotePiece[] {

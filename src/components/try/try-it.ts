@@ -95,7 +95,7 @@ async function ask(form: HTMLFormElement, tried: Tried): Promise<HTMLElement> {
   )
 }
 
-/** Where this page cannot pay: the seller's terms, as our prober reads them from the seller's 402. */
+/** For a call that this page cannot pay: the seller's terms, as our prober reads them from the seller's 402. */
 async function askProber(kit: KitView, operation: Operation | undefined): Promise<HTMLElement> {
   const url = operation?.example.url ?? kit.url
   const response = await fetch(`${ROUTES.lint.path}?${new URLSearchParams({ url })}`)

@@ -140,7 +140,7 @@ function toProtocolLinks({ payments }: Switches, first: FirstCall | null): LlmsL
     ['/openapi.json', 'OpenAPI', 'every endpoint'],
     ['/v0.1/servers', 'MCP registry', 'the read API of the MCP registry'],
     ['/discovery/resources', 'x402 discovery', 'paid operations'],
-    ['/llms-full.txt', 'Everything', 'every listing in one line'],
+    ['/llms-full.txt', 'Everything', 'one line for each listing'],
   ]
 }
 
