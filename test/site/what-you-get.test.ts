@@ -24,7 +24,7 @@ describe('what a call gives', () => {
     [
       'the fields of its answer',
       [get(toResponse({ id: '1', results: [{ url: 'u' }] }))],
-      ['id, results', `from GET ${pathname}`],
+      ['id, results: url', `from GET ${pathname}`],
     ],
     [
       'at most three of them',

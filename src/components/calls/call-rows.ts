@@ -238,14 +238,17 @@ function toCounted(noun: 'tool' | 'skill', all: readonly { name: string }[]): De
   return { ...CELL, value, note: toNames(all.map(({ name }) => name)) }
 }
 
-/** The output of the operation's task, else the outer fields of its answer. */
+/** The output of the operation's task, else the outer fields of its answer, with what each holds. */
 function toAnswerWords(operation: Kit['operations'][number]): string {
   const { result } = operation
   if (result !== undefined) return toNames(Object.entries(result).map(toMemberWords))
-  const fields = toOutputFields(operation).map(({ name }) => name)
+  const fields = toOutputFields(operation).map(({ name, type }) => {
+    const [, inner] = /^\[?\{([^{}]+)\}\]?$/.exec(type) ?? []
+    return inner === undefined ? name : `${name}: ${toNames(inner.split(', '))}`
+  })
   if (fields.length === 0) return ''
   const isList = fields.every((name) => name.startsWith('[].'))
-  const names = toNames(fields.map((name) => name.replace(/^\[\]\./, '')))
+  const names = toNames(fields.map((name) => name.replace(/^\[\]\./, ''))).replace(/…, …$/, '…')
   return isList ? `a list of ${names}` : names
 }
 

@@ -362,7 +362,8 @@ type Schema = Readonly<Record<string, unknown>>
 
 /**
  * The outer fields of an answer, from its schema or, without one, its example. Fields that hold the
- * task's output come first, then fields that the schema requires or describes.
+ * task's output come first, then fields that the schema requires or describes; fields about the answer
+ * itself (`meta`, `pagination`) come last.
  * @example toOutputFields({ …, example: { results: [{ url: '…', score: 1 }] } })
  *   → [{ name: 'results', type: '[{url, score}]' }]
  */
@@ -371,10 +372,17 @@ export function toOutputFields({ response, result = {} }: Answering): OutputFiel
   const ofSchema = schema === undefined ? [] : fieldsOf(schema, schema)
   const fields = ofSchema.length > 0 ? ofSchema : fieldsOf(toShape(example, 0), {})
   const holds = new Set(Object.values(result).map((path) => OUTER.exec(path)?.[1]))
-  const placeOf = ({ name, isStated }: OutputField) =>
-    holds.has(name.replace('[].', '')) ? 0 : isStated ? 1 : 2
+  const placeOf = ({ name, isStated }: OutputField) => {
+    const field = name.replace('[].', '')
+    if (holds.has(field)) return 0
+    return ABOUT_THE_ANSWER.test(field) ? 3 : isStated ? 1 : 2
+  }
   return fields.sort((a, b) => placeOf(a) - placeOf(b))
 }
+
+/** Fields that describe the answer itself, and nothing that a buyer wants. */
+const ABOUT_THE_ANSWER =
+  /^(?:_?(?:meta|metadata|links)|meta data|pagination|paging|success|ok|status(?:_?code)?|code|message|request_?id)$/i
 
 /** The outer field of a path such as `organic[].{url: link}`. */
 const OUTER = /^(?:\[\d*\]\.?)?"?([^"[\].{]+)/
