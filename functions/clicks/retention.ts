@@ -30,7 +30,7 @@ async function cutSearchIds({ db }: Store, now: number): Promise<void> {
 async function foldClicks({ db, dialect }: Store, now: number): Promise<void> {
   const limit = (toDay(now) - RETENTION.click_days) * HOURS_A_DAY
   await db.transaction().execute(async (trx) => {
-    // Two instances folding the same rows would count them twice; SQLite's BEGIN IMMEDIATE is the lock.
+    // Two instances folding the same rows would count them twice; with SQLite, BEGIN IMMEDIATE prevents that.
     if (dialect === 'postgres') {
       await sql`lock table click_day in exclusive mode`.execute(trx)
       await addMonths(trx, now)

@@ -15,9 +15,9 @@ const CODE_CACHE = join(import.meta.dirname, '../../.cache/code')
 const GROWTH = 30
 
 /**
- * The C library makes a heap for every thread, and each heap keeps the memory freed in it. With at
- * most two heaps, 15,000 listings take 100 MiB less. The limit is read only when a process starts,
- * so this process starts itself again.
+ * The C library makes a heap for every thread, and each heap keeps the memory freed in it. A build of 15,000
+ * listings takes 100 MiB less with at most two heaps. The limit is read only when a process starts, so this
+ * process starts itself again.
  */
 const HEAPS = 'MALLOC_ARENA_MAX'
 if (process.platform === 'linux' && process.env[HEAPS] === undefined) {

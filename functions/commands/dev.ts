@@ -103,7 +103,7 @@ async function compile(onData: (folder: string) => Promise<void> | void): Promis
   }
 }
 
-/** Watches the product's own tables too: they replace tables that a content folder lacks. */
+/** Watches the product's own tables too: they are used where a content folder has no table of its own. */
 function watchContent(onChange: () => void): void {
   let timer: ReturnType<typeof setTimeout> | undefined
   const recompile = async () => {

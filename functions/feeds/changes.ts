@@ -307,7 +307,7 @@ function toFeed(
   }
 }
 
-/** Changes in what readers rely on, by listing; only listings whose pages can be opened. */
+/** Changes that matter to readers, by listing; only for listings whose pages can be opened. */
 function createChangeIndex({ config, release }: Pick<Parts, 'config' | 'release'>) {
   const byId = new Map<string, Change[]>()
   const readOn = followLog(

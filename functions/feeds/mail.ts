@@ -44,7 +44,7 @@ export function createMailQueue(
   send: SendMail,
 ): MailQueue & { close(): Promise<void> } {
   const { db, dialect } = store
-  // With SQLite one server holds the state, so a server that was sending a mail before is dead.
+  // With SQLite one server holds the state, so any other server that was sending a mail is dead.
   const freed =
     dialect === 'sqlite' ? db.updateTable('mail').set({ next_at: 0 }).execute() : Promise.resolve()
   freed.catch(() => {})

@@ -15,8 +15,8 @@ export async function parseBody<Schema extends ObjectSchema>(
 }
 
 /**
- * Parses what was sent by its schema. A refusal names each wrong field, and each field that the
- * schema does not know: a misspelt `method` must not quietly become the default.
+ * Parses the sent fields by their schema. A refusal names each wrong field, and each field that the schema
+ * does not know: a misspelt `method` must not quietly become the default.
  * @throws Refusal
  */
 export function parseFields<Schema extends ObjectSchema>(

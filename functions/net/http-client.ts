@@ -181,7 +181,7 @@ async function send(
   const started = performance.now()
   try {
     const answer = await request(url, {
-      // A listing's method, checked when the listing was read; undici refuses a malformed one.
+      // A listing's method, checked when the listing was read; undici refuses a malformed method.
       method: method as Dispatcher.HttpMethod,
       dispatcher: agent,
       signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),

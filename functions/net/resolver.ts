@@ -54,7 +54,7 @@ export function createResolver(
 const LOOKUP_LIMITS = {
   /** Time limit of a whole look-up; then its queries are cancelled (milliseconds). */
   deadlineMs: 5000,
-  /** How long to wait for the second family once one has answered (RFC 8305 §3). */
+  /** How long to wait for the second address family once the first has answered (RFC 8305 §3). */
   otherFamilyMs: 500,
   /** How long a failure is remembered, so that an unresolvable name costs little. */
   failureMs: 5000,

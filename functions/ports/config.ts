@@ -84,7 +84,7 @@ const urlWith = (protocols: readonly string[], example: string) =>
 const POSTGRES_EXAMPLE = 'postgres://user:password@host/database'
 const postgresUrl = urlWith(['postgres:', 'postgresql:'], POSTGRES_EXAMPLE)
 
-/** URLs of a database on several servers, one for each: `postgres://u@one:5432,two:5432/db`. */
+/** One URL for each server of a database, from a URL such as `postgres://u@one:5432,two:5432/db`. */
 export function toServerUrls(url: string): string[] {
   const [, before = '', hosts = url, after = ''] =
     /^(\w+:\/\/(?:[^@/]*@)?)([^/?]*)(.*)$/s.exec(url) ?? []

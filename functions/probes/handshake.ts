@@ -193,7 +193,7 @@ async function probeMcp(target: McpTarget): Promise<Finding> {
   const info = readDiscovered(discover.reply)
   if (info !== null) return findTools(target, info, discover.answer, null)
   const { status } = discover.answer
-  // These statuses would be the same for `initialize`; any other may mean that the method is unknown.
+  // `initialize` would get the same status; any other status may mean that the method is unknown.
   const isFinal = [401, 402, 403, 429, 503].includes(status) || (status >= 300 && status <= 399)
   if (isFinal || isCurrentEraError(discover.reply))
     return judgeRefusal(target, discover.answer, discover.reply)

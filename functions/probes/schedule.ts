@@ -34,7 +34,7 @@ export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal):
   const { config, resolver, sign, clock, holdMs = HOLD_MS } = parts
   const { store } = parts.ledger
   const now = () => clock.now()
-  // With SQLite only one server holds the state, so it is alone.
+  // With SQLite only one server holds the state, so this server is alone.
   const isAlone = store.dialect === 'sqlite'
   const queue = createJobQueue(store, { name: 'probe', now, isAlone, holdMs })
   const byHost = Map.groupBy(await parts.plans(), (plan) => hostOf(plan) || 'nobody')
@@ -386,7 +386,7 @@ export function toCandidate(plan: ProbePlan, evidence: Pick<Evidence, 'probes' |
 }
 
 /**
- * Orders never-probed listings before all others, then by age; `Retry-After` is honoured. A listing without
+ * Sorts listings by their last probe, never-probed ones first; `Retry-After` is honoured. A listing without
  * an endpoint is recorded once. @param staleMs leaves out listings probed within this time; 0 leaves out none
  */
 export function orderByNeed(

@@ -188,7 +188,7 @@ const CompareToolInput = toolInput({
 
 const FacetsToolInput = toolInput({})
 
-/** How many operations are searched for one that belongs to the first result. */
+/** How many operations are searched for an operation of the first result. */
 const MOST_OPERATIONS = 20
 
 const FoundSchema = v.object({
@@ -355,7 +355,7 @@ const UNLISTED = new Set(
   '$schema pattern maxLength minItems maxItems minimum maximum propertyNames'.split(' '),
 )
 
-/** A schema reduced to what clients need to fill it in; the protocol says which dialect it has. */
+/** A schema reduced to what clients need to fill it in; the protocol decides the dialect. */
 function toListed(schema: v.GenericSchema) {
   return mapSchema(
     { ...toJsonSchema(schema, { errorMode: 'ignore' }) },

@@ -34,9 +34,9 @@ import {
   readProtocolBody,
 } from './requests.ts'
 
-/** Bytes of one message, which may contain the body of a call. */
+/** Most bytes of one message, which may contain the body of a call. */
 const MAX_MESSAGE_BYTES = 1024 * 1024
-/** Messages of one batch, which revisions before 2025-06-18 allow. */
+/** Most messages of a batch; only revisions before 2025-06-18 allow batches. */
 const MAX_BATCH = 20
 const VERSION = '0.1.0'
 

@@ -48,7 +48,7 @@ const loadMcp = () => import('./mcp.ts')
 const loadA2a = () => import('./a2a.ts')
 
 /**
- * Loads the protocols' packages, which takes long, so a server does this once it answers; if the
+ * Loads the protocols' packages, which takes long, so a server does this when it already answers; if the
  * first message loaded them, all callers would wait half a second.
  */
 export async function loadProtocols(): Promise<void> {

@@ -23,18 +23,18 @@ const ROWS_A_PAGE = 5_000
 const MAX_SHOWN = 50
 /** Most calls kept for one payment that is known to be theirs. */
 const MAX_OF_PAYMENT = 10
-/** Most calls kept for each buyer of a listing whose payment the meter does not know. */
+/** Most calls of unknown payment kept for each buyer of a listing. */
 const MAX_OF_BUYER = 1_000
 
 /**
- * Calls since a time (milliseconds) that may belong to payments the meter read, by listing, oldest
- * first; without those whose verdict a reviewer withdrew.
+ * Calls since a time (milliseconds) that may belong to payments the meter read, by listing, oldest first;
+ * except calls whose verdict a reviewer withdrew.
  *
- * Security model: the calls kept for a listing depend only on its own receipts and payments, so that no
- * flood hides another listing's calls.
+ * Security model: the calls kept for a listing depend only on its own receipts and payments, so that no flood
+ * hides another listing's calls.
  *
- * Known limitations: of a payment's calls only the first ten count, and of a buyer's calls whose
- * payment the meter has not found only the newest thousand.
+ * Known limitations: of a payment's calls only the first ten count, and of a buyer's calls whose payment the
+ * meter has not found only the newest thousand.
  */
 export async function readJudgedCalls(
   store: Store,

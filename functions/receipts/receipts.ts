@@ -35,12 +35,12 @@ export interface NewReceipt {
 /**
  * Receipts of paid calls in the ledger, one row each.
  *
- * Security model: a call whose answer names a transaction becomes a receipt at once. Any other call waits
- * in memory until the meter finds the payment that its payer signed, so that omitting the settlement
- * header does not avoid a verdict; invented payments leave no receipt.
+ * Security model: a call whose answer names a transaction becomes a receipt at once. Any other call waits in
+ * memory until the meter finds the payment that its payer signed, so that omitting the settlement header does
+ * not avoid a verdict; invented payments leave no receipt.
  *
- * Known limitations: receipts that a killed server had not written are lost, and so are waiting calls;
- * nobody could read either before.
+ * Known limitations: a killed server loses its waiting calls and the receipts that it had not written; nobody
+ * could read them before.
  */
 export function openReceipts(parts: { store: Store; clock: Clock; log: Log }) {
   const { store, clock } = parts
@@ -298,7 +298,7 @@ export interface Signer {
   id: string
   /** Base64url of 32 bytes. */
   publicKey: string
-  /** Base64url. A text always has the same signature (RFC 8032), so it can be made on reading. */
+  /** Base64url. A text always has the same signature (RFC 8032), so it can be made whenever it is needed. */
   sign(text: Uint8Array): string
 }
 

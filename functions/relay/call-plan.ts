@@ -282,7 +282,7 @@ const ENDS = {
   late: say('seller-timeout', 'http_response_timeout', `No answer in time. ${MAY_HAVE_SETTLED}`),
   long_terms: unreachable(
     'http_response_body_size',
-    `The 402 is longer than ${MAX_TERMS_BYTES} bytes, unpacked: its terms were not read, and no payment was passed on.`,
+    `The 402 is longer than ${MAX_TERMS_BYTES} bytes when unpacked: its terms were not read, and no payment was passed on.`,
   ),
   invalid: unreachable('http_protocol_error', `The answer is not valid HTTP. ${MAY_HAVE_SETTLED}`),
 }
@@ -344,7 +344,10 @@ function fromCode(code: string): CallProblem {
       'The host cannot be reached: no route leads there.',
     )
   if (/CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/.test(code))
-    return unreachable('tls_certificate_error', 'The TLS certificate does not prove the host.')
+    return unreachable(
+      'tls_certificate_error',
+      'The TLS certificate of the host could not be verified.',
+    )
   if (/^(ERR_SSL|EPROTO|ERR_TLS)/.test(code))
     return unreachable('tls_protocol_error', 'The TLS handshake failed.')
   if (code === 'HPE_HEADER_OVERFLOW')

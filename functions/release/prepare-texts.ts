@@ -11,7 +11,7 @@ interface Stated extends Pick<ReleaseFile, 'also_search' | 'tasks'> {
   >
 }
 
-/** The bytes that a release's texts add to every response over its index: rows, and what is between them. */
+/** The bytes that a release's texts add to every search response: rows, and the JSON between them. */
 export function prepareTexts(index: SearchIndex, { texts, also_search, tasks }: Stated) {
   const { showcase, featured_label, sponsored_policy, ranking, attribution } = texts
   const before = { sponsored: [], sponsored_policy, also_search, ranking, payments_enabled: false }

@@ -259,9 +259,9 @@ const DEFAULT_MEMORY_BYTES = 32 * 1024 * 1024
 const abandoned = new FinalizationRegistry<number>((file) => closeSync(file))
 
 /**
- * Opens an index file for serving: the head in memory, small bodies too, larger ones one by one from
- * the file (the system's page cache keeps the popular ones). Everything in memory was verified; a
- * body in the file is verified each time it is read.
+ * Opens an index file for serving: the head and small bodies are in memory; larger bodies are read from the
+ * file one by one (the system's page cache keeps the popular ones). Everything in memory was verified; a body
+ * in the file is verified each time it is read.
  * @param memoryBytes listing bodies up to this many bytes in all are kept in memory
  * @throws SearchIndexError when the file is damaged, cut short, or of another version
  */

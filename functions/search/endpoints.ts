@@ -36,7 +36,7 @@ import { splitTarget } from '../server/node-answers.ts'
 type ComparisonParts = Pick<Parts, 'release' | 'config'>
 type ComparisonReply = { view: ChosenComparison } | { problems: InputError[] }
 
-/** The record for chosen listings: the same for the endpoint, the page and every protocol. */
+/** Compares chosen listings; the endpoint, the page and every protocol show the same record. */
 export function createComparison({ release, config }: ComparisonParts) {
   return async function compare(ids: readonly string[]): Promise<ComparisonReply> {
     const current = release()
@@ -255,7 +255,7 @@ interface InputFault {
   detail: string
 }
 
-/** The members of a task's input from the texts of a query, by their types in the contract. */
+/** Reads the members of a task's input from a query, by the types in the task's contract. */
 export function readTaskInput(
   { input }: Pick<Task, 'input'>,
   texts: ReadonlyMap<string, string>,

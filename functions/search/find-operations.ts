@@ -275,7 +275,7 @@ function findRequestedEffect({ words }: SearchIndex, q: string): Effect | null {
   return weak
 }
 
-/** Rows with the requested effect come first if they have this share of the best relevance. */
+/** Rows with the requested effect come first if they have at least this share of the best relevance. */
 const MIN_FITTING = 0.5
 
 /**

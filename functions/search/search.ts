@@ -110,8 +110,8 @@ export interface AnsweredQuery {
 }
 
 /**
- * Caches the answers to frequent queries, from their second time on. An index never changes, so
- * nothing here can be stale; a new index clears everything.
+ * Caches the answers to queries that were made at least twice. An index never changes, so nothing here can be
+ * stale; a new index clears everything.
  * @param most how many answers are cached; the least recently used are dropped first. 0 caches none.
  */
 function createAnsweredQueries(most = REMEMBERED_QUERIES) {
@@ -193,7 +193,7 @@ function writeSearchResponse(input: SearchResponseInput): Uint8Array<ArrayBuffer
 const BODY_END = '}}'
 const MOST_BYTES_A_CHARACTER = 3
 const encoder = new TextEncoder()
-/** Answers are written one at a time, and each copies its bytes out at the end. */
+/** Answers are written here one at a time, and the bytes of each are copied out at the end. */
 let memory = new Uint8Array(2 ** 16)
 
 function startBytes() {

@@ -319,7 +319,7 @@ function createMe(parts: Parts) {
   )
 }
 
-/** Removals that their owners want, by listing. */
+/** Removals that owners requested, by listing. */
 async function readRemovals(
   db: Kysely<Tables>,
   { listings }: Pick<Release, 'listings'>,
@@ -364,7 +364,7 @@ function createAnalytics(parts: Parts) {
 
 type ListingAnalytics = v.InferOutput<typeof ListingAnalyticsSchema>
 
-/** All claims of a seller, those valid now, and what happened on their listings. */
+/** All claims of a seller, the claims that are valid now, and what happened on the listings. */
 async function readOwn({ ledger, clock, release }: Parts, sellerId: string) {
   const { store } = ledger
   const claims = await listClaims(store.db, sellerId)

@@ -80,7 +80,7 @@ function writeNews({ listing_id, news }: v.InferOutput<typeof NewsSchema>): Lett
 const OF_CLAIM = {
   claim_verified: ({ listing_id, host, method }) => ({
     subject: `You own the listing ${listing_id}`,
-    body: `we found your proof for ${host}. The listing ${listing_id} is yours.\nIt shows as claimed after the next build of the directory.\n${method === 'oidc' ? 'Please let the workflow run each week: every run proves it anew.' : 'Please leave the proof in place: we check it every day.'}`,
+    body: `we found your proof for ${host}. The listing ${listing_id} is yours.\nIt shows as claimed after the next build of the directory.\n${method === 'oidc' ? 'Please let the workflow run each week: every run renews the proof.' : 'Please leave the proof in place: we check it every day.'}`,
   }),
   claim_superseded: ({ listing_id, host }) => ({
     subject: `Somebody else now owns the listing ${listing_id}`,

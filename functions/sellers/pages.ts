@@ -138,7 +138,7 @@ async function checkClaim(ask: Ask, claim_id: string): Promise<Outcome> {
   return { at: claim_id, ...(result.verified && { line }) }
 }
 
-/** `/sellers/dashboard`: answers of the seller endpoints as a page, their writes as forms. */
+/** `/sellers/dashboard`: shows the answers of the seller endpoints as a page, and their writes as forms. */
 async function showDashboardPage(
   parts: Parts,
   routes: SellerRoutes,

@@ -205,8 +205,8 @@ export async function recordPayoutProof(
 }
 
 /**
- * The signer of a text. EVM wallets sign it as EIP-191 "personal" text, Solana wallets sign its
- * bytes. None of these throws on a stranger's input.
+ * The signer of a text. EVM wallets sign it as EIP-191 "personal" text, Solana wallets sign its bytes. The
+ * functions below never throw on a stranger's input.
  */
 
 /** EIP-191 version 0x45: with this prefix, a text's signature can never be that of a transaction. */

@@ -356,7 +356,7 @@ declare module 'lucia' {
   }
 }
 
-/** More than any browser sends for one cookie; longer headers are not parsed. */
+/** Longest `Cookie` header that is parsed: more than any browser sends for one cookie. */
 const MAX_HEADER_LENGTH = 8_192
 
 /**
@@ -389,9 +389,9 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const LOCAL = /^[a-z0-9_+'=&/~-]+(?:\.[a-z0-9_+'=&/~-]+)*$/
 
 /**
- * One plain ASCII address in lower case, or null. Anything cleverer (comments, quotes, lists, IP
- * literals, domains in other letters) is refused: two parsers that read an address differently can
- * send a link to a stranger (CVE-2022-35924).
+ * One plain ASCII address in lower case, or null. Every other form (comments, quotes, lists, IP literals,
+ * domains in other letters) is refused: two parsers that read an address differently can send a link to a
+ * stranger (CVE-2022-35924).
  *
  * @example parseEmailAddress('Ann@Shop.example') → 'ann@shop.example'
  */

@@ -30,7 +30,7 @@ interface HoldOptions {
   size?: number
   /**
    * Ends a holding that has been evicted. If everything is taken, the network that holds most loses its
-   * oldest holding with `evict` to a newcomer whose network holds less.
+   * oldest evictable holding to a newcomer whose network holds less.
    */
   evict?: () => void
 }
@@ -116,7 +116,7 @@ function createTally() {
       count(held, held.size)
     },
     grow(held: Held, by: number) {
-      // An evicted holding holds nothing.
+      // An evicted holding stays empty.
       if (!all.has(held)) return
       held.size += by
       count(held, by)

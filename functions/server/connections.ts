@@ -82,9 +82,9 @@ export function serializeRequests(
       }
     },
     /**
-     * Ends a connection that cannot be read any further. `answer` gets the request whose body
-     * broke, if one did, and returns the refusal. Pending answers are sent first; if the broken
-     * request already has an answer, the refusal is not sent.
+     * Ends a connection that cannot be read any further. `answer` gets the request whose body broke, if there
+     * is one, and returns the refusal. Pending answers are sent first; if the broken request already has an
+     * answer, the refusal is not sent.
      */
     breakOff(socket: Duplex, answer: (broken: IncomingMessage | null) => Promise<string>): void {
       const queue = queueOf(socket)

@@ -184,7 +184,7 @@ export function createBatches(): () => Promise<void> {
   }
 }
 
-/** A shorter answer fits into one packet with its headers. */
+/** Shorter answers are not compressed: with their headers they fit into one packet. */
 const MIN_BYTES = 1024
 const MAX_BYTES = 1024 * 1024
 const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]*\+)?(?:json|xml|yaml)\b)/

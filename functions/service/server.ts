@@ -360,7 +360,7 @@ const DETAILS = new Map<unknown, string>([
   ],
   [
     'HPE_INVALID_CHUNK_SIZE',
-    'The body could not be read: Transfer-Encoding is chunked, so each chunk begins with its length in hexadecimal digits and a line end.',
+    'The body could not be read: Transfer-Encoding is chunked, so each chunk must begin with its length in hexadecimal digits and a line end.',
   ],
 ])
 

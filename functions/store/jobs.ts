@@ -62,7 +62,7 @@ export function createJobQueue(
         .$if(isAlone, (query) => query.where('free.holder', '!=', holder))
         .orderBy('free.due')
         .limit(limit)
-        // Servers that take jobs at once take different jobs, and no server waits for another.
+        // Servers that take jobs at the same time get different jobs, and no server waits for another.
         .$if(dialect === 'postgres', (query) => query.forUpdate().skipLocked())
       const taken = await db
         // Evaluated once: otherwise PostgreSQL may take more than the limit.

@@ -130,7 +130,7 @@ function createPrimaryFinder(urls: readonly string[]) {
     readonly place = at
     constructor(options: pg.ClientConfig = {}) {
       super({ ...options, connectionString: urls[at] })
-      // The query fails as well. Without a listener, a server that dies now would end the process.
+      // The query reports the error too. Without a listener, a server that dies now would end the process.
       this.on('error', () => undefined)
       boundQueries(this)
       let isConnected = false

@@ -20,7 +20,7 @@ export interface Query {
 /** A message to the SQLite thread; the last message has no query and closes the thread. */
 interface Order {
   id: number
-  /** SQLite refuses parameters that it cannot hold. */
+  /** The parameters may be of any type: SQLite refuses values that it cannot hold. */
   query:
     | (Query & { parameters: readonly SQLInputValue[]; rows?: readonly SQLInputValue[][] })
     | null
@@ -42,7 +42,7 @@ export type Answer =
 const port = parentPort
 if (port === null) throw new Error('thread.ts is started as a worker, by openSqliteThread')
 const database = new DatabaseSync(String(workerData), { timeout: BUSY_TIMEOUT_MS })
-// FULL, because in WAL mode NORMAL may lose acknowledged commits when the power goes.
+// FULL, because in WAL mode NORMAL may lose acknowledged commits when the power fails.
 database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
 const NOTHING: Found = { columns: [], rows: [], changes: 0 }
 const prepared = new Map<string, StatementSync>()

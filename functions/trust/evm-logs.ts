@@ -46,7 +46,7 @@ export interface Reading {
   ranges: LogRanges
 }
 
-/** Payments to some payouts, by any scheme that counts on this chain. */
+/** Payments on this chain to some payouts, by any scheme that is counted. */
 function readPaidLogs(reading: Reading, payouts: readonly string[], range: Range) {
   return isTempo(reading.work.network)
     ? readMemoPayments(reading, payouts, range)
@@ -301,7 +301,7 @@ const MOST_BLOCKS = 10_000
 const MOST_WALLETS = 10_000
 const USUAL_WALLETS = 1_000
 const FEWEST_WALLETS = 50
-/** Successful ranges before wider ones are tried again: a refusal may have been a busy hour. */
+/** Successful ranges before wider ones are tried again: the node may have refused only because it was busy. */
 const FORGET_AFTER = 100
 /** How close a range must come to the width that was refused: within a tenth. */
 const CLOSE_ENOUGH = 0.1

@@ -302,6 +302,6 @@ function endGroup(child: ChildProcess): void {
   try {
     process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // It has already ended.
+    // The group has already ended.
   }
 }

@@ -125,7 +125,7 @@ function keepSandbox(child: ChildProcess, session: StdioSession) {
       if (init === null) child.kill('SIGKILL')
       else process.kill(init, 'SIGKILL')
     } catch {
-      // It has already ended.
+      // The sandbox has already ended.
     }
   }
   child.stdio[INFO_FD]

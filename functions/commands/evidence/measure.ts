@@ -56,7 +56,7 @@ export async function readChains(args: readonly string[]): Promise<ChainReport[]
   for (const report of reports) console.log(toText(report))
   if (reports.length === 0)
     console.log(
-      'No payout is proven, or published with a page of the seller, on a chain in RPC_URLS: there is nothing to read.',
+      'No payout on a chain in RPC_URLS is proven, or published with a page of the seller: there is nothing to read.',
     )
   return reports
 }

@@ -172,7 +172,7 @@ async function loadWallet(file: string) {
   const wallet = typeof loaded.default === 'function' ? await loaded.default() : loaded.default
   if (!isWallet(wallet))
     throw new UsageFault(
-      `--wallet ${file}: expected a default export with createPaymentPayload(terms), such as an x402Client of @x402/core, with createCredential(response), such as a client of mppx, or a function that makes one`,
+      `--wallet ${file}: expected a default export with createPaymentPayload(terms), such as an x402Client of @x402/core, or with createCredential(response), such as a client of mppx, or a function that makes such an object`,
     )
   return { wallet, allowTestCoins: loaded.allowTestCoins === true }
 }

@@ -157,7 +157,7 @@ export async function doTask(
   return { output: null, seller: null, attempts, spent_usd: run.spentUsd }
 }
 
-/** How attempts end by the seller's failure; all other ends come from the caller, or are only about price. */
+/** The ends for which the seller is to blame; all others come from the caller, or are only about price. */
 const FAILED: ReadonlySet<AttemptEnd> = new Set([
   'unreachable',
   'timeout',

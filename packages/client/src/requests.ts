@@ -151,7 +151,7 @@ async function askOnce<Answer>(
     // The service's published types are trusted; nothing in the answer is executed.
     return JSON.parse(text)
   } catch (cause) {
-    const message = `${request.url} answered ${status} without JSON; is this a Waypost?`
+    const message = `${request.url} answered ${status} without JSON; is this a Waypost directory?`
     throw new WaypostError('unreadable', message, { status, cause })
   }
 }
