@@ -327,7 +327,7 @@ function createChangeIndex({ config, release }: Pick<Parts, 'config' | 'release'
   }
 }
 
-/** True if a listing came or left, or a fact changed that callers rely on; changed prose is not news. */
+/** True if a listing came or left, or if a fact that callers rely on changed; changed prose is not news. */
 function isNews({ change, facts = {} }: Change): boolean {
   return change !== 'changed' || Object.keys(facts).length > 0
 }

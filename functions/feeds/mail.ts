@@ -96,7 +96,7 @@ export function createMailQueue(
 }
 
 /**
- * Takes mails by moving the time of their next try. The condition is judged again under the row's
+ * Takes mails by moving the time of their next try. Whether a mail is due is judged again under the row's
  * lock, so two servers never take the same mail.
  */
 async function takeDue(db: Kysely<Tables>, now: number): Promise<MailTable[]> {

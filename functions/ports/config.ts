@@ -179,7 +179,7 @@ const VariablesSchema = v.object({
   ),
   MEASURE: onOff,
   PROBE: onOff,
-  /** Whether requests to sellers are signed, if the directory is at an https address. */
+  /** Whether requests to sellers are signed; only a directory at an https address can sign. */
   PROBE_SIGN: flag(['on', 'off'], 'on'),
   /** Whether answers to paid calls are judged in memory, for receipts. */
   RECEIPTS: flag(['on', 'off'], 'on'),

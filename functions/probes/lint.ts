@@ -59,7 +59,7 @@ type CheckParts = Pick<Parts, 'config' | 'clock'> & {
   limits: Pick<Parts['limits'], 'take'>
   runs: AnonymousProbes
   plans: () => Promise<readonly ProbePlan[]>
-  /** The listings' declarations of good answers, by which paid calls are judged. */
+  /** The listings' declarations of good answers, used to judge paid calls. */
   declared: () => Promise<ReadonlyMap<string, DeclaredRow>>
   /** Why no listing has the address; null if a listing has it. */
   whyNotListed: (url: string) => NotListedReason | null

@@ -375,7 +375,7 @@ export function toCandidate(plan: ProbePlan, evidence: Pick<Evidence, 'probes' |
   const times = probes.map(({ at }) => Date.parse(at))
   const lastAt = times.length === 0 ? null : largestOf(times)
   const last = probes.filter(({ at }) => Date.parse(at) === lastAt)
-  // Each operation may have sent its own `Retry-After`, each at its own time.
+  // The answer of each operation may have had its own `Retry-After`, counted from its own time.
   const answers = (seen?.operations ?? []).flatMap(({ seen: answer }) =>
     answer === undefined ? [] : [{ ...answer, at: answer.at ?? seen?.at ?? '' }],
   )
@@ -406,7 +406,7 @@ export function orderByNeed(
     .map(({ plan }) => plan)
 }
 
-/** Seconds to wait, as the last answer requested; written by `judgeStatus`. */
+/** Seconds to wait, as the last answer requested: read from the text that `judgeStatus` wrote. */
 function waitOf({ outcome, saw = '' }: Pick<Probe, 'outcome' | 'saw'>): number {
   if (outcome !== 'unknown') return 0
   return Number(/, retry after (\d{1,6}) s$/.exec(saw)?.[1] ?? 0)

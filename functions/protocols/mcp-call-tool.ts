@@ -107,7 +107,7 @@ function withReceipt(result: CallToolResult, { headers }: CallAnswer): CallToolR
     : { ...result, _meta: { ...result._meta, [RECEIPT_META_KEY]: { url, secret } } }
 }
 
-/** The payment of the call on either rail, as a header; a sentence if it is not a payment. */
+/** The call's payment on either rail, as a header; a sentence if the payment is malformed or given twice. */
 function readPayment(meta: Meta): PaidHeader | undefined | string {
   const { [PAYMENT_META]: payment, [MPP_CREDENTIAL_META]: credential } = meta
   if (payment !== undefined && credential !== undefined)

@@ -78,7 +78,7 @@ const OTHER_NAMES: readonly [other: string, argument: string, schema: v.GenericS
   ['q', 'query', words],
 ]
 
-/** Gives such arguments their listed names. If both names are given, the unlisted name counts as unknown. */
+/** Replaces other names of arguments by the listed names; if both are given, the other name is unknown. */
 function withOwnNames(
   { entries }: ToolInput,
   given: Readonly<Record<string, unknown>>,

@@ -21,7 +21,7 @@ import { createSigner, DAY_CLOSES_MS } from './receipts.ts'
 const ROWS_A_PAGE = 5_000
 /** Most receipts of a listing shown to its seller. */
 const MAX_SHOWN = 50
-/** Most calls kept for one payment that is known to be theirs. */
+/** Most calls kept per payment, where it is known which payment a call carried. */
 const MAX_OF_PAYMENT = 10
 /** Most calls of unknown payment kept for each buyer of a listing. */
 const MAX_OF_BUYER = 1_000

@@ -53,7 +53,7 @@ interface PlanContext {
 /** HEAD is not allowed: a seller's framework may treat it as an unpaid GET. */
 const ALLOW = [...ROUTES.call.methods, 'OPTIONS'].join(', ')
 
-/** @returns the plan, or the answer if nothing is to be sent; neither a DNS lookup nor a count was made */
+/** @returns the plan, or the answer if nothing is to be sent. It looks no name up and counts nothing. */
 export function planCall(req: IncomingMessage, context: PlanContext): CallPlan | Response {
   const { release, refuse } = context
   const method = req.method ?? ''
@@ -344,10 +344,7 @@ function fromCode(code: string): CallProblem {
       'The host cannot be reached: no route leads there.',
     )
   if (/CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/.test(code))
-    return unreachable(
-      'tls_certificate_error',
-      'The TLS certificate of the host could not be verified.',
-    )
+    return unreachable('tls_certificate_error', 'The TLS certificate could not be verified.')
   if (/^(ERR_SSL|EPROTO|ERR_TLS)/.test(code))
     return unreachable('tls_protocol_error', 'The TLS handshake failed.')
   if (code === 'HPE_HEADER_OVERFLOW')

@@ -490,7 +490,7 @@ const SHORT_BODY = 4 * 1024
 /** Below this size a chunk is cheaper to keep than to free (bytes). */
 const LARGE_CHUNK = 16 * 1024
 
-/** A response without a connection may keep the chunk; a slice of a larger buffer is not ours to free. */
+/** False if a response without a connection may keep the chunk, or if it is a slice of a larger buffer. */
 function isGivenBack({ socket }: ServerResponse, chunk: Buffer): boolean {
   return (
     chunk.length >= LARGE_CHUNK &&

@@ -236,7 +236,7 @@ function toWireHeaders({ host, method, headers, hasBody }: WireRequest): string[
   return wire
 }
 
-/** False for transfer codings other than chunked, too: their header would not be passed on with the body. */
+/** False also for transfer codings other than chunked: their header would not be passed on with the body. */
 function isFinalAnswer(status: number, headers: string[]): boolean {
   if (status < 200 || status > 599) return false
   const codings = valuesOf(headers, 'transfer-encoding')

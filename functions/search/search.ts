@@ -103,7 +103,7 @@ function answer(
 
 export type PageMembers = Omit<PageResponse['results'][number], keyof CompactRow>
 
-/** An answered query: how it was understood, which rows it found. */
+/** An answered query: how it was understood, and which rows it found. */
 export interface AnsweredQuery {
   query: SearchQuery
   outcome: SearchOutcome

@@ -94,7 +94,7 @@ const ACTS = {
     const sent = { listing_id: read('listing_id'), method: read('method') }
     const started = await ask((to) => to.claim_start, sent)
     const { id, method, state } = started.claim
-    // Signing in was the only step.
+    // With this method, signing in was the only step.
     if (method === 'contact_email' && state === 'pending') return checkClaim(ask, id)
     return { at: id, started }
   },

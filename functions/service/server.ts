@@ -508,7 +508,7 @@ function refuse(
   const isProtocol = paths.find(path).some((row) => row.isProtocol === true)
   const realm = `realm="${release().site.short_name}"`
   const basic = `Basic ${realm}, charset="UTF-8"`
-  // A browser reads only the first challenge of a line, and asks for a password if that is Basic.
+  // A browser reads only the first challenge of a line, and asks for a password if that challenge is Basic.
   const isBrowser = req.headers.accept?.includes('text/html') === true
   const headers = {
     ...toTransportHeaders(config.BASE_URL),

@@ -132,7 +132,7 @@ function toCodings(header: string | undefined): string {
   return codings.join('')
 }
 
-/** The file below `root` for an address; most files have the first of these names. */
+/** The file below `root` for an address; the likeliest of its possible names is tried first. */
 function findFile(root: string, path: string): Found | null {
   if (!path.startsWith('/') || !PLAIN.test(path) || HIDDEN.test(path)) return null
   if (path.length > 1 && path.endsWith('/')) return null

@@ -121,7 +121,7 @@ export const TABLES = {
     id: key,
     listing_id: text,
     seller_id: ofSeller,
-    /** The host the proof covers, exactly. */
+    /** The exact host that the proof covers. */
     host: text,
     method: textOf<ClaimMethod>(),
     token: unique,
@@ -324,7 +324,9 @@ function isPostgres(db: Kysely<unknown>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter
 }
 
-/** Counters of limits are written with every request and may be lost in a crash, so they need no log. */
+/**
+ * Counters of limits are written with every request and may be lost in a crash: they need no write-ahead log.
+ */
 const UNLOGGED = new Set(['attempt'])
 
 /** The rule "one verified claim per listing" holds even when two checks race. */

@@ -107,7 +107,7 @@ export async function* inPages<Table extends keyof Tables, Row extends object>(
     if (last === undefined || page.length < size) return
     const ended = sql.join(columns.map((column) => last[column]))
     page = await rows
-      // Repeated for databases that use no index for the tuple comparison below.
+      // This condition is for databases that use no index for the tuple comparison below.
       .where(sql<boolean>`${sql.ref(columns[0])} >= ${last[columns[0]]}`)
       .where(sql<boolean>`(${place}) > (${ended})`)
       .execute()
@@ -166,7 +166,7 @@ export async function askStore<T>(ask: (patienceMs: number | undefined) => Promi
   }
 }
 
-/** For work that a request starts and does not wait for. */
+/** Runs work that a request starts but does not wait for. */
 function outsideOfRequests<T>(work: () => T): T {
   return requests.exit(work)
 }

@@ -193,7 +193,7 @@ export interface JsonRpc {
 
 export type CreateJsonRpc = (url: string) => JsonRpc
 
-/** Never holds the URL, which often carries the operator's key. */
+/** The message never contains the URL, which often carries the operator's key. */
 export class RpcError extends Error {
   override name = 'RpcError'
   /**

@@ -296,8 +296,8 @@ export async function insertTransfers(db: Kysely<Tables>, transfers: readonly Tr
 const FRESH_DAYS = 3
 
 /**
- * Payments that the meter read, of the last 30 days and older, each with its verdict. The window
- * ends with the day of `now`, UTC.
+ * The payments that the meter read, recent (30 days) and older, each with its verdict. The window ends with
+ * the day of `now`, UTC.
  * @param payeesOf function for the owner of each payee; called only if the meter reads payees
  */
 export async function readVerifiedSettlements(

@@ -81,7 +81,7 @@ async function fetchFromNpm({ plan, folder, env, limits }: Fetch): Promise<strin
   return fault
 }
 
-/** Only wheels, because building from source would run the package's code. */
+/** Fetches only wheels, because building from source would run the package's code. */
 function fetchFromPypi({ plan, folder, env, limits }: Fetch): Promise<string | null> {
   const { identifier, version } = plan
   const words = [
@@ -168,7 +168,7 @@ function choose(programs: readonly string[], own: string): string | null {
   return plain.find((name) => name === own) ?? (plain.length === 1 ? (plain[0] ?? null) : null)
 }
 
-/** The registries whose packages can be run, the most likely to run first. */
+/** The registries whose packages can be run, in the order in which a listing's packages are tried. */
 const REGISTRIES = ['npm', 'pypi'] as const
 
 /** A package with MCP over stdio, and the settings to start it with. */

@@ -79,7 +79,7 @@ async function fill(
   rail: Rail,
   requested: Parameters<typeof fillCall>[1],
 ) {
-  // The relay reports an unknown listing.
+  // If the listing is unknown, the relay reports that.
   const operations = await waypost.kit(id).then(
     (kit) => kit.operations,
     () => [],

@@ -184,7 +184,7 @@ export function parseLock(text: string): Lock | string {
   return `${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`
 }
 
-/** Sorted, with one fact per line, for review. */
+/** The lock as text, sorted and with one fact per line, for review. */
 export function toLockText({ version, directory, listings }: Lock): string {
   const sorted = Object.entries(listings).sort(([a], [b]) => (a < b ? -1 : 1))
   return `${JSON.stringify({ version, directory, listings: Object.fromEntries(sorted) }, null, 2)}\n`
@@ -219,7 +219,7 @@ export function toLockEntry(kit: Pinned, only?: readonly string[]): LockEntry {
   }
 }
 
-/** The calls that a pin is limited to; undefined where it covers the listing. */
+/** The calls that a pin is limited to; undefined where the pin covers the whole listing. */
 function onlyOf({ digest, calls }: LockEntry): string[] | undefined {
   return digest === null ? Object.keys(calls) : undefined
 }

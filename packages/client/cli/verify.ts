@@ -150,7 +150,7 @@ interface Score {
   volume_usd?: number
 }
 
-/** Facts of each listing in the files. */
+/** Computes scores from the files. @returns the score of a listing by its id */
 export function scoreFiles({ as_of, payments, payees, seeds }: LedgerFiles) {
   const { listings } = scoreListings({ as_of, payments, payees, seeds: new Set(seeds) })
   return (id: string): Score => toScore(listings.get(id), as_of)
