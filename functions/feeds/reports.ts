@@ -195,7 +195,7 @@ function findAddressFault({ config, release }: Parts, url: string): string | nul
   const fault = findUrlFault(url, { allowPrivate: privateTargetsOf('stranger', config) })
   if (fault !== null) return `${fault}.`
   if (isOwnHost(new URL(url), new URL(config.BASE_URL)))
-    return 'expected a service elsewhere: this is our own host.'
+    return 'expected a service on another host: this host is ours.'
   return findListed(release().optedOut.values(), url) === undefined
     ? null
     : 'its owner asked not to be listed.'

@@ -75,7 +75,7 @@ export function createCheck(parts: CheckParts): Check {
     const fault = findUrlFault(url, { allowPrivate: privateTargetsOf('stranger', config) })
     if (fault !== null) refuseUrl(`${fault}.`)
     if (isOwnHost(new URL(url), ownUrl))
-      refuseUrl('expected a service elsewhere: this is our own host.')
+      refuseUrl('expected a service on another host: this host is ours.')
     return runs.run(url, caller, async (client) => {
       await countAgainst(parts, 'check', caller.client)
       const now = () => clock.now()

@@ -93,7 +93,7 @@ function createSearch(parts: ArdParts, directory: Directory) {
 }
 
 const UNBOUND =
-  'expected a term of ARD, kind, category, rail, tag, or a prefix that the query’s @context binds'
+  'expected a term of ARD, or kind, category, rail or tag, or a prefix bound in the query’s @context'
 
 /** Every key of the filter, read in the query's context. */
 function readConstraints({ '@context': context, filter }: ArdQuery, baseUrl: string) {
@@ -111,8 +111,7 @@ function createAgentEndpoint(parts: ArdParts, directory: Directory): Handler {
   const toRefusal = (status: number, message: string) => ({ errorCode: codeOf(status), message })
   const answer = async ({ pathname }: URL) => {
     const urn = readPathPart(pathname.slice(pathname.lastIndexOf('/') + 1))
-    if (!URN.test(urn))
-      throw new QueryFault('Expected a urn:air: identifier, percent-encoded once.')
+    if (!URN.test(urn)) throw new QueryFault('Expected a urn:air: id, percent-encoded once.')
     const id = parseUrn(urn, baseUrl)
     const view = id === null ? null : await directory.listing(id)
     const entry = view && toArdEntry(view, baseUrl)

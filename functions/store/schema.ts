@@ -324,9 +324,7 @@ function isPostgres(db: Kysely<unknown>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter
 }
 
-/**
- * Counters of limits are written with every request and may be lost in a crash: they need no write-ahead log.
- */
+/** Counters of limits are written with every request and may be lost in a crash, so they need no WAL. */
 const UNLOGGED = new Set(['attempt'])
 
 /** The rule "one verified claim per listing" holds even when two checks race. */

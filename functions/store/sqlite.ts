@@ -78,7 +78,7 @@ export async function openSqliteStore(stateDir: string): Promise<Store> {
 export function toDamage(file: string, error: unknown): OperatorError | null {
   if (!(error instanceof SqliteError) || !DAMAGED.has(error.errcode & 0xff)) return null
   return new OperatorError(
-    `The ledger ${file} is damaged (${error.message}). ${RESTORE} The damaged file is kept next to it.`,
+    `The ledger ${file} is damaged (${error.message}). ${RESTORE} The damaged file is kept beside the restored one.`,
   )
 }
 

@@ -51,7 +51,7 @@ export async function readChains(args: readonly string[]): Promise<ChainReport[]
   const reports = await run(config, since)
   if (reports === null)
     throw new OperatorError(
-      'Another process is already reading the chains; this one has nothing to do.',
+      'Another process is already reading the chains, so this command did nothing.',
     )
   for (const report of reports) console.log(toText(report))
   if (reports.length === 0)
