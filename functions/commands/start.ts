@@ -15,7 +15,7 @@ await runMain(async () => {
   parseConfig(process.env)
   const build = compileWhatIsStale()
   build.catch(() => undefined)
-  // Loaded while the build checks whether anything changed.
+  // The server's code is loaded while the build checks whether anything changed.
   const { serve } = await import('./serve-release.ts')
   await serve(() => build)
 })

@@ -102,13 +102,13 @@ async function showReport({ ledger }: Parts, id: string): Promise<ReportAnswer> 
   })
 }
 
-/** The body of the endpoint from the fields of the form. */
+/** Makes the endpoint's body from the form's fields. */
 function toBody(fields: URLSearchParams): Record<string, unknown> {
   const read = (name: string) => fields.get(name)?.trim() ?? ''
   const [kind, about] = [read('kind'), read('about')]
   return {
     kind,
-    // People type a bare host.
+    // People may type a host without a scheme.
     about: kind === 'new' && !about.includes('://') ? `https://${about}` : about,
     // A text area ends its lines with CRLF.
     text: read('text').replaceAll('\r\n', '\n'),

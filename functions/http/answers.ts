@@ -83,7 +83,7 @@ export function createProblems(baseUrl: string): MakeProblem {
   }
 }
 
-/** 400 for query parameters, each with its error. */
+/** A 400 that names each wrong query parameter with its error. */
 export function refuseParameters(
   problem: MakeProblem,
   errors: readonly InputError[],

@@ -417,7 +417,7 @@ export const ANONYMOUS_PROBES = {
   /** Requests of one run to the named host, whatever is found there. */
   requests: 16,
   runMs: 40_000,
-  /** Runs under way at once; a network is an IPv6 /48. */
+  /** Most runs at the same time; a network is an IPv6 /48. */
   perClient: 1,
   perNetwork: 2,
   perHost: 1,

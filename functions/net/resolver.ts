@@ -58,7 +58,7 @@ const LOOKUP_LIMITS = {
   otherFamilyMs: 500,
   /** How long a failure is remembered, so that an unresolvable name costs little. */
   failureMs: 5000,
-  /** Failures remembered; the oldest are dropped first. */
+  /** Most failures remembered; the oldest are dropped first. */
   failures: 10_000,
 }
 

@@ -32,7 +32,7 @@ export function createRequestSigner(
   const agent = JSON.stringify(config.BASE_URL)
   return async ({ method, url, headers = {} }) => {
     const target = URL.parse(url)
-    // A seller's own scheme may use these names.
+    // A seller's own signature scheme may use these header names.
     const isTaken = Object.keys(headers).some((name) => /^signature(?:-\w+)?$/i.test(name))
     const key = await signer().catch((error: unknown) => {
       log.error('probe.unsigned', { reason: String(error) })

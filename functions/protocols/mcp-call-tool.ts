@@ -268,7 +268,7 @@ export async function callThroughRelay(
       const { localAddress, localPort } = caller?.runtime?.node?.req.socket ?? {}
       Object.assign(req.socket, { localAddress, localPort })
       void relay(req, res)
-      // The relay notices a caller that left, as on a socket.
+      // Destroying the response shows the relay that the caller left, as on a socket.
       const leave = () => void res.destroy()
       if (caller?.signal.aborted === true) leave()
       else caller?.signal.addEventListener('abort', leave, { once: true })

@@ -303,7 +303,7 @@ function toTaskMarkdown(task: TaskPage, baseUrl: string): string {
   ])
 }
 
-/** Rows of a task in its Markdown variant. */
+/** Most rows of a task in its Markdown variant. */
 const MOST_OFFERS = 40
 
 function toOfferLine({ listing, price, auth, operation }: TaskOffer, baseUrl: string): string {

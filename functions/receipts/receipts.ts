@@ -177,7 +177,7 @@ interface WaitingCall {
  * loses its oldest call; otherwise the client or listing with most calls loses its oldest.
  */
 function createWaitingCalls(clock: Clock) {
-  // In the order of arrival.
+  // The waiting calls in the order of arrival.
   const all = new Set<WaitingCall>()
   const drop = (call: WaitingCall | undefined) => void (call !== undefined && all.delete(call))
   const dropExpired = () => {

@@ -194,7 +194,7 @@ interface Forward {
   guard: GuardOptions
   limits: RelayLimits
   refuse: MakeCallProblem
-  /** Null for most calls. */
+  /** Null for a call that is not observed, as most are not. */
   observed: ObservedCall | null
   /** Called with every final head before it is passed on. */
   onHead: (head: SellerHead) => void

@@ -7,7 +7,7 @@ import { dialGuarded, type GuardOptions, requestOver } from '../net/guard.ts'
 import { CallAborted, type RelayLimits } from './call-plan.ts'
 
 interface SellerRequest {
-  /** Gives scheme, host and port. */
+  /** The URL that gives scheme, host and port. */
   target: URL
   method: string
   path: string

@@ -238,7 +238,7 @@ export function recoverSigner(text: string, signature: string): string | null {
     // The address is the last 20 bytes of the hash of the key without its first byte.
     return `0x${bytesToHex(keccak_256(uncompressed.subarray(1)).subarray(-20))}`
   } catch {
-    // r or s out of range, or not a point on the curve.
+    // r or s is out of range, or the signature gives no point on the curve.
     return null
   }
 }

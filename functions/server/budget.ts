@@ -96,7 +96,7 @@ export function createBudget(limits: BudgetLimits, whenFull: 'refuse' | 'replace
 }
 
 function createTally() {
-  // Oldest first.
+  // The holdings, oldest first.
   const all = new Set<Held>()
   const clients = new Map<string, number>()
   const networks = new Map<string, number>()

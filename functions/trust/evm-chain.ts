@@ -208,7 +208,7 @@ export class RpcError extends Error {
   }
 }
 
-/** How nodes express HTTP's 429 in JSON. */
+/** Error codes by which nodes express HTTP's 429 in JSON. */
 const BUSY_CODES = new Set([429, -32029])
 const REVERTED = 3
 

@@ -34,7 +34,7 @@ import type { ChainWork, SettlementTable } from './meter-rows.ts'
 type Payment = ShownPayment<TimedLog>
 
 interface PaidLogs {
-  /** In chain order. */
+  /** Payments in chain order. */
   paid: Payment[]
   /** For each wallet, the first block in which it paid an unmetered account by the same means. */
   paidOthers: ReadonlyMap<string, number>
@@ -200,7 +200,7 @@ function inOrder(payments: Payment[]): Payment[] {
 /** What one range of blocks contains about some payouts. */
 export interface SeenRange {
   from: number
-  /** Its last block. */
+  /** The last block of the range. */
   edge: Block
   payments: SettlementTable[]
   /** Transfers from the payouts. */

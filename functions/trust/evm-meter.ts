@@ -388,7 +388,7 @@ async function toFundingTransfers(
 
 /** Half of the smallest crowd that can be a burst: whoever funded so many may be one party or a bridge. */
 const MANY = Math.ceil(WASH.burst.cohort * WASH.burst.funderShare)
-/** How many such wallets are looked up together. */
+/** How many wallets that funded many payers are looked up together. */
 const MOST_REQUESTED = 50
 
 /** Wallets that funded the most payers. */

@@ -407,7 +407,7 @@ export function judgePayments(
   const known = indexTransfers(transfers)
   const inWindow = (at: number) => windowOf(at, asOf)
   const counted = payments.filter(({ verdict }) => verdict === 'counted')
-  // Only needed if many wallets pay within minutes.
+  // Computed only if many wallets pay within minutes.
   let soleOwners: Map<string, string | null> | undefined
   const soleOwnerOf = (wallet: string) => {
     soleOwners ??= findSoleOwners(counted, ownerOf)

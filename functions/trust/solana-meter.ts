@@ -87,7 +87,7 @@ interface SeenTransactions {
   payments: SettlementTable[]
   sent: Transfer[]
   found: readonly ParsedTransaction[]
-  /** The last of these signatures. */
+  /** The last signature of the transactions that were read. */
   mark: string | null
 }
 
@@ -302,7 +302,7 @@ async function readTransaction(node: JsonRpc, signature: string): Promise<Parsed
   throw new RpcError('getTransaction: the node gave another transaction than requested')
 }
 
-/** Signatures a node lists at once. */
+/** Most signatures that a node lists at once. */
 const PAGE = 1_000
 
 const SignaturesSchema = v.array(

@@ -22,9 +22,9 @@ Runs the package of an MCP server in a sandbox without a network and says what i
   listing file  content/listings/<prefix>/<slug>.md: the first package of npm, else PyPI, that
                 speaks over stdio; the result goes to content/evidence/<prefix>/<slug>.json
   package       @scope/name, npm:name@1.4.2 or pypi:name@1.4.2: the result is only printed
-  --json        one JSON object of what evidence takes
+  --json        one JSON object with the members that an evidence file takes
 
-Exit: 0 there is a result, whatever it is; 1 nothing could be run, and why; 2 the command was wrong.`
+Exit: 0 there is a result, good or bad; 1 nothing could be run; 2 the command was wrong.`
 
 /** An error that the operator can fix: only its message is printed. */
 class Refusal extends Error {

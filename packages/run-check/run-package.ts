@@ -29,7 +29,7 @@ import { INFO_FD, type Sandbox, startSandbox, watchSandbox } from './sandbox.ts'
 
 /** Limits for one package. Milliseconds and bytes. */
 export const PACKAGE_LIMITS = {
-  /** For a package with its dependencies. */
+  /** Time to fetch a package with its dependencies. */
   fetchMs: 300_000,
   fetchBytes: 1024 ** 3,
   /** Time for the whole handshake of a program. */

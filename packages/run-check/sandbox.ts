@@ -297,7 +297,7 @@ function toCallFilter(arch: string): Buffer | null {
   ])
 }
 
-/** Allowed numbers in order, neighbours joined. */
+/** Allowed numbers in order, neighbours joined into ranges. */
 function toRanges(column: 1 | 2): [first: number, last: number][] {
   const calls = Object.values(ALLOWED_CALLS).flatMap((text) => text.trim().split(/,\s*/))
   const numbers = calls.map((call) => Number(call.split(' ')[column]))

@@ -113,7 +113,7 @@ Asks listings whether they speak their protocol, and writes what was seen to con
   --stale <time>    leaves out listings probed less than this long ago: 90m, 24h, 7d
   --limit <n>       probes at most n listings
   --concurrency <n> concurrent probes (16); one at a time per host, four per address
-  --facts-only      keeps names, parameters and types of tools and skills, and no seller's sentence
+  --facts-only      keeps names, parameters and types of tools and skills, but no texts of sellers
   --json            one JSON object a line: each probe, then {"summary": …}
 
 Never pays, never sends a message to an agent, never follows a redirect.`

@@ -11,7 +11,7 @@ export const HELP = `Usage: waypost <command> [options]
   call <id>         one call through the relay: --endpoint PATH -X METHOD -H 'Name: value' -d BODY
                     --info only checks whether it can be called;
                     --wallet FILE --max-usd N pays if the seller requires it;
-                    --max-bytes N reads longer answers than 64 MiB, or only shorter ones
+                    --max-bytes N limits the answer to N bytes; by default 64 MiB
   tasks             tasks that any of several sellers can do
   plan <task> JSON  the sellers to call, in order, with their requests:
                     --max-price-usd N --rail --network --limit N
@@ -21,13 +21,13 @@ export const HELP = `Usage: waypost <command> [options]
                     attempts together; --rail --network --max-bytes N
   pin <ids…>        write down in waypost.lock what you rely on: digest, hosts, payees, price;
                     --only CALL pins some calls of one listing;
-                    --update takes what changed and shows it
+                    --update pins what changed and shows it
   check             what changed since it was pinned; exit 1 if anything did
                     call, pin and check take --lock FILE instead of waypost.lock
   lint <url>        what a service answers and what to change; --as x402|mpp|mcp|a2a|http,
                     --format github|sarif for a workflow's log or a code scanner;
                     --file PATH is the file of the repository that SARIF points at
-  recompute <id>    the trust score from the published payments alone, next to the one shown
+  recompute <id>    the trust score from the published payments alone, next to the score shown
   verify <receipt>  that a receipt is signed and in the published file of its day;
                     --secret=S --answer FILE: that it belongs to this answer
   add <url>         propose a service to the directory: --note --email

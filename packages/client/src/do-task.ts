@@ -49,7 +49,7 @@ export interface DoOptions {
 
 export interface Budget {
   readonly maxUsd: number
-  /** What was sent to sellers. */
+  /** US dollars sent to sellers. */
   spentUsd: number
   /** `<task> <seller>` of sellers whose last attempt failed: they are tried last. */
   readonly failed: Set<string>
