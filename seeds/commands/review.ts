@@ -306,5 +306,5 @@ function printFault(error: unknown): void {
   for (const line of text.split('\n')) console.error(toPrintable(line, MAX_FAULT))
 }
 
-// At the end, because it runs at once and needs what is declared above.
+// This is at the end, because it runs at once and needs what is declared above.
 if (import.meta.main) await runMain(() => review(process.argv.slice(2)))

@@ -263,7 +263,7 @@ function countByReason(refusals: readonly Refusal[]): Record<string, number> {
   return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)))
 }
 
-// At the end, because it runs at once and needs what is declared above.
+// This is at the end, because it runs at once and needs what is declared above.
 
 if (import.meta.main)
   await runMain(async () => {

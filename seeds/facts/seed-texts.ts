@@ -114,7 +114,7 @@ function decodeEntities(text: string): string {
 
 /**
  * Control characters become spaces (a line break parts words); invisible and direction-changing
- * ones, broken surrogates, replacement characters and noncharacters go. The two joiners of emoji
+ * ones, broken surrogates, replacement characters and noncharacters are removed. The two joiners of emoji
  * and of Indic and Arabic letters (U+200C, U+200D) stay.
  */
 function dropUnreadable(text: string): string {

@@ -144,9 +144,9 @@ export interface FoundService {
   url: string
   kind: 'http_api' | 'mcp_server' | 'a2a_agent'
   at: string
-  /** From the handshake of its protocol. */
+  /** Facts from the handshake of the service's protocol. */
   sight: Pick<Sight, 'server' | 'tools' | 'terms'>
-  /** From the files at its origin. */
+  /** Facts from the files at the service's origin. */
   seller: Pick<FoundSeller, 'files' | 'api' | 'card' | 'title'>
 }
 
@@ -175,7 +175,7 @@ function kindOf({ protocol, outcome }: Finding, seller: FoundSeller): FoundServi
 /** Id in `tables/sources.yaml` for listings from reports. */
 const PROPOSALS_SOURCE = 'proposals'
 
-/** Operations of a listing's first file; the rest is read once it is listed. */
+/** The most operations in a service's first file; all others are read once the service is listed. */
 const MAX_OPERATIONS = 20
 
 /**

@@ -51,7 +51,7 @@ const LineSchema = v.object({
 })
 type Line = v.InferOutput<typeof LineSchema>
 
-/** Several payees may have the same wallets, so their number is never divided among hosts. */
+/** Several payees may be paid by the same wallets, so the number of wallets is never divided among hosts. */
 const WALLETS: readonly string[] = ['payers', 'senders']
 const COUNTS = ['calls', 'payers', 'settlements', 'volume_usd', 'transfers', 'senders'] as const
 

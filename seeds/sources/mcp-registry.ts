@@ -200,7 +200,7 @@ export const mcpRegistry: SeedSource = {
 }
 
 /**
- * Maps foreign rows to listings. If several servers offer the same, the first published stays; but
+ * Maps foreign rows to listings. If several servers offer the same endpoints and packages, the first published stays; but
  * a name under the remote's own domain takes precedence, so that nobody takes a vendor's place by
  * naming its address.
  */

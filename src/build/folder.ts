@@ -41,7 +41,7 @@ const A_PAGE_BYTES = 16 << 10
 /** What a build knows of the previous one, besides the files themselves. */
 const MEMORY = 'data/pages.json'
 const MemorySchema = v.strictObject({
-  /** Digest of code and settings: keys hold only while it is the same. */
+  /** Digest of code and settings: keys are valid only while this digest is the same. */
   inputs: v.string(),
   /** What a file, or all files of a folder, were made from. */
   keys: v.record(v.string(), v.string()),

@@ -173,7 +173,7 @@ function toTypes(files: readonly TypedFile[]): string {
     .join(' ')
 }
 
-/** The rule for a file without an extension, or whose protocol requires another type than its extension's. */
+/** The rule for a file without an extension, or whose protocol requires another type than its extension implies. */
 function toSingle(file: TypedFile, headers: ToHeaders): string {
   const { 'content-type': type = '', ...others } = fileHeaders(file)
   return `location = /${file.file} { types { } default_type '${bare(type)}'; try_files $uri @functions; ${headers(others)} }`
@@ -227,5 +227,5 @@ function addHeaders(values: Record<string, string>): string {
 /** Addresses that a file answers if there is no query, and a function if there is one. */
 const FUNCTION_WITH_QUERY: readonly string[] = [ROUTES.compare_list.path, '/compare']
 
-/** The address of a listing's kit, which a file or a function answers in the same way. */
+/** The address of a listing's kit, which a file answers without a query, and a function with one. */
 const KIT_PATTERN = '^/api/v1/listings/[^/]+/kit\\.json$'

@@ -321,7 +321,7 @@ function createWarner() {
 function checkPayouts(listings: readonly PartialListing[], shared: SharedHosts): Fault[] {
   const toWarning = createWarner()
   const published = listings.flatMap((listing) =>
-    // A payout that no page of the seller names never counts.
+    // A payout counts only if a page of the seller names it.
     isOnSiteOf(listing.facts.payout_source, hostOf(listing.facts.url ?? '') ?? '', shared)
       ? (listing.facts.payout ?? []).map((payout, index) => ({ listing, payout, index }))
       : [],

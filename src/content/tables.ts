@@ -18,7 +18,7 @@ const MAX_MARK_BYTES = 16_384
 const ACTIVE_SVG =
   /<script|<foreignObject|<!ENTITY|\son\w+\s*=|(?:href|src)\s*=\s*["'](?!#)|url\((?!['"]?#)/i
 
-/** Files of tables whose names differ from their table's. */
+/** Names of files that differ from the names of their tables. */
 const FILES: Readonly<Record<string, string>> = {
   searchWords: 'search-words',
   foreignWords: 'foreign-words',

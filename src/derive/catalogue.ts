@@ -122,7 +122,7 @@ function readListed(content: Content, ledger: LedgerFacts, baseUrl: string) {
   return files.map((file) => ({ ...file, facts: withoutPrices(file.facts) }))
 }
 
-/** In a directory without payments, no fact says what a call costs or who is paid. */
+/** A listing's facts without what a call costs and who is paid, for a directory without payments. */
 function withoutPrices({
   payout: _,
   payout_source: __,
@@ -152,7 +152,7 @@ function createEvidenceReader({ evidence, tables }: Content, { moved }: LedgerFa
 /** Counts of use that do not show payments. */
 const UNPAID_USES: ReadonlySet<string> = new Set(['calls', 'downloads', 'stars'])
 
-/** In a directory without payments, nobody counts what was paid. */
+/** Evidence without others' counts of payments, for a directory without payments. */
 function withoutPayments({ reported_use, ...evidence }: Evidence): Evidence {
   const kept = reported_use?.filter(({ what }) => UNPAID_USES.has(what))
   return { ...evidence, ...(kept !== undefined && kept.length > 0 && { reported_use: kept }) }

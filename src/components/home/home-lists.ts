@@ -60,7 +60,7 @@ export function toTaskChoices(
   return tasks
     .flatMap(({ id, name, page, sellers, offers }) => {
       const all = offers.filter(({ usd, per }) => usd === 0 || (usd !== null && !per))
-      // A listing with a warning is recommended only if fewer than two others do the same.
+      // Listings with a warning are recommended only if fewer than two without one do the task at a known price.
       const sound = all.filter(({ listing }) => warningOf(listing.id) === undefined)
       const priced = sound.length < 2 ? all : sound
       const [first] = priced

@@ -8,8 +8,8 @@ import { isJsonObject } from '../../domain/wire/json.ts'
  * Security model: the wallet is the person's own browser extension (EIP-1193). Only it has keys; it
  * shows what it will sign, and may refuse. This page requests an address, a chain and one
  * signature of an EIP-3009 transfer of exactly the amount the seller asked, to the payee the page
- * shows, and only below the ceiling the person set. The coin is always one of our own table of coins,
- * never the offer's word. An offer that is incomplete, or not understood, never reaches the wallet.
+ * shows, and only below the ceiling the person set. The coin always comes from our own table of coins,
+ * never from the offer. An offer that is incomplete, or not understood, never reaches the wallet.
  *
  * Known limitations: EVM chains and the scheme `exact` with EIP-3009; a contract wallet may sign what a
  * seller cannot check.

@@ -83,7 +83,7 @@ function toTexts(name: string, servers: Record<string, object>, codex: Way): Nam
   return { ...Object.fromEntries(texts), codex: toCodexToml(name, codex) }
 }
 
-/** Where each client keeps its configuration, for those who paste it. */
+/** Where each client keeps its configuration, for people who paste it. */
 export const MCP_CLIENTS: Readonly<Record<string, { label: string; file: string | null }>> = {
   claude_code_add: { label: 'Claude Code', file: null },
   claude_code: { label: '.mcp.json', file: '.mcp.json' },

@@ -137,7 +137,7 @@ export function sellsOn(
 
 /**
  * The operation that a buyer most likely wants, among those sold on the rail if there are any. The
- * choice is limited to the most frequent task if half of the operations do it, or if the first and others do it;
+ * choice is limited to the most frequent task if half of the operations do it, or if the first and another do it;
  * an operation mapped to its task comes first, then one with a price.
  */
 export function chooseOperation<Each extends OfferedCall>(
@@ -179,7 +179,7 @@ const [remote, packaged] = InvokeSchema.options
 export const KitInvokeSchema = v.variant('kind', [
   v.object({
     ...remote.entries,
-    /** With each variable's value in its place. */
+    /** The address, with each variable's value filled in. */
     url: v.string(),
     variables: v.optional(v.array(KitSettingSchema)),
     headers: v.optional(v.array(KitSettingSchema)),

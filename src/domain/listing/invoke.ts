@@ -53,7 +53,7 @@ export function createAuthSchema(rules: UrlRules) {
 
 export type Auth = v.InferOutput<ReturnType<typeof createAuthSchema>>
 
-/** How many scopes or grants are kept; of a server that names more, no scopes (or no grants) are kept. */
+/** The most scopes, or grants, that are kept; if a server names more, none of them is kept. */
 export const MAX_NAMED = 50
 
 /** A scope token of RFC 6749 §3.3 or a grant's name: printable and without spaces. */

@@ -217,7 +217,7 @@ export function createOperationSchema(rules: UrlRules) {
     ),
     effect: v.optional(EffectSchema),
     task: v.optional(TaskIdSchema),
-    /** Where the members of the task's input go, and where the members of its output are found. */
+    /** The place of each member of the task's input in the request, and of its output in the answer. */
     map: v.optional(v.record(v.string(), v.pipe(v.string(), v.maxLength(MAX_MAP_PATH)))),
     /** Fixed parts of the task's requests; `{member}` in a text is replaced by that member of the input. */
     send: v.optional(v.record(v.string(), v.unknown())),

@@ -63,7 +63,7 @@ export const TombstoneSchema = v.strictObject({
   replaced_by: v.optional(id),
   /** The current id of the same service; only with reason `moved`. */
   moved_to: v.optional(id),
-  /** For a move to another domain: a page on the former domain that announces it. */
+  /** For a move to another domain: a page on the former domain that announces the move. */
   said_at: v.optional(v.pipe(v.string(), v.url('expected an https URL'), v.startsWith('https://'))),
   /** The file as it was, so that the listing can be restored. */
   listing: v.optional(v.string()),

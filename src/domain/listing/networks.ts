@@ -2,7 +2,7 @@ import { textLike } from '../wire/shapes.ts'
 
 /**
  * The named networks: filters, notes, facets, protocols, importers and pages read these tables. An
- * id in neither is shown unchanged. Ids are CAIP-2: chain ids of ethereum-lists/chains, and genesis
+ * id that is in neither table is shown unchanged. Ids are CAIP-2: chain ids of ethereum-lists/chains, and genesis
  * hashes of Solana.
  */
 const MAIN_NETWORKS: Readonly<Record<string, string>> = {

@@ -238,7 +238,7 @@ export interface ExampleRequest {
   body?: unknown
 }
 
-/** The request with required parameters and those that have an example; a `<PLACEHOLDER>` where nobody can guess. */
+/** An example request: required parameters and those with an example; `<PLACEHOLDER>` for values that nobody can guess. */
 export function toExampleRequest(operation: Operation, auth: Auth): ExampleRequest {
   const params = operation.params ?? []
   const sent = params.filter(

@@ -201,7 +201,7 @@ function toUnicodeHost(host: string): string {
 }
 
 /**
- * Addresses as numbers. No package is used: those we looked at call `::7f00:1` or `100:0:0:1::1`
+ * Addresses as numbers. No package is used: the packages we looked at call `::7f00:1` or `100:0:0:1::1`
  * ordinary unicast, and if both families share a block list, `::ffff:0:0/96` covers every IPv4
  * address.
  */

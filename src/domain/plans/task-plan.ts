@@ -78,8 +78,8 @@ export interface PlanQuestion {
 }
 
 /**
- * Up to `limit` interchangeable sellers of a task, each once, one of each operator before any
- * second: first those that take all of the input, then those known to deliver, the cheapest first.
+ * Up to `limit` interchangeable sellers of a task, each once: those that take all of the input first, then those
+ * known to deliver, then the cheapest. A second seller of an operator comes after the first ones of all operators.
  */
 export function planTask(
   task: Task,
@@ -392,7 +392,7 @@ function toLastSeen({ probes, trust }: DerivedListing): Pick<TaskOffer, 'answere
 
 /**
  * Free offers first, then by the price of one call, then other units, then unknown prices; among
- * equals, offers that need no account, then those that answered last, then by id.
+ * equals, offers that need no account, then those that answered most recently, then by id.
  */
 const compareTaskOffers = inOrder<TaskOffer>([
   (a, b) => groupOf(a) - groupOf(b),

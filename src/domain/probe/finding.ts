@@ -30,7 +30,7 @@ export interface PaymentTerm {
   accept?: Accept
 }
 
-/** The most offers read from one 402; the rest is cut, and the finding marked so. */
+/** The most offers read from one 402; further offers are cut, and the finding is marked as cut. */
 export const MAX_TERMS = 50
 
 /** The terms that the rules of one rail find in a 402. */

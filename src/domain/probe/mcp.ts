@@ -242,7 +242,7 @@ function toInfo(
   return { name: text(info.name), version: text(info.version), protocol, hasTools }
 }
 
-/** How many tools and skills of a listing are kept; the rest is cut and marked so. */
+/** How many tools and skills of a listing are kept; further ones are cut, and the list is marked as cut. */
 export const SEEN = {
   tools: 500,
   skills: 200,
@@ -441,7 +441,7 @@ export const HIDDEN_RULE = { id: 'hidden', says: 'contains invisible characters'
 
 type Reported = Pick<Tool, 'name' | 'description' | 'hidden'> | Pick<Skill, 'name' | 'description'>
 
-/** One match for each tool or skill whose text matches a rule, by its name. */
+/** One match, with its name, for each tool or skill whose text matches a rule. */
 export function findSuspiciousTexts(reported: readonly Reported[]) {
   return reported.flatMap((each) => {
     const isHidden = 'hidden' in each && each.hidden === true

@@ -165,7 +165,7 @@ const SILENT: ReadonlySet<Finding['outcome']> = new Set(['dead', 'unknown', 'gat
 
 type SeenOperations = NonNullable<Interface['operations']>
 
-/** Probed operations with their answers; the others unchanged. Sorted by address, so runs change few lines. */
+/** All operations: probed ones with their answers, others unchanged. Sorted by address, so that runs change few lines. */
 function mergeOperations(old: Interface | undefined, finding: Finding, at: string): SeenOperations {
   const known = new Map(readOperations(old, at).map((each) => [toOperationKey(each), each]))
   for (const { operation, finding: answer } of toAnswers(finding)) {
@@ -393,7 +393,7 @@ function wordOfListing({ what, name, is = '' }: Change, declared: Declared): str
   return found === undefined || found.max_usd === null ? '' : toUsd(found.max_usd)
 }
 
-/** Whether a payee is neither published nor proved, and no earlier row of its operation names it. */
+/** Whether a payee is new: not published, not proved, and in no earlier row of its operation. */
 function isUnknownPayee(row: Drift, rows: readonly Drift[], { payouts }: Declared): boolean {
   const earlier = rows.filter(
     (old) => old.what === 'payee' && old.name === row.name && old.at < row.at,
@@ -542,7 +542,7 @@ function toNumber(usd: string): number {
   return Number(usd.replace(/[$,]/g, ''))
 }
 
-/** If either side was kept without the seller's sentences, the tool is compared without them. */
+/** If a tool was kept without the seller's sentences in either list, it is compared without them. */
 function readTools(tools: readonly Tool[], others: readonly Tool[]): Map<string, string> {
   const isBare = ({ name, description }: Tool) => description === name
   const bare = new Set([...tools, ...others].filter(isBare).map(({ name }) => name))

@@ -139,7 +139,7 @@ function toPlanned(operation: Operation, facts: ListingFacts) {
     is_paid,
     // Media type of the declared answer.
     expected: content_type,
-    // For judging free operations, the declared answer in addition to its media type.
+    // The declared answer, by which a free operation is judged in addition to its media type.
     ...(!is_paid && content_type !== null && { shape }),
     is_guess: operation.assumed?.includes('method') ?? false,
   }
@@ -179,7 +179,7 @@ function hasPriceAboveZero({ price, offers = [] }: Operation): boolean {
   return price === undefined ? offers.some(({ max_usd }) => max_usd > 0) : price.max_usd > 0
 }
 
-/** Whether an operation is on the origin of the first one and differs from all earlier ones and their requests. */
+/** Whether an operation is on the first one's origin and differs from all earlier operations, as does its request. */
 function isAnother(operation: Operation, requested: readonly Operation[]): boolean {
   const sent = toRequest(operation).url
   const origin = URL.parse(sent)?.origin

@@ -222,7 +222,7 @@ function findOfferFault(value: unknown, at: number, version: 1 | 2): Fault[] {
   ]
 }
 
-/** The offers that a client could sign, including those we cannot price. */
+/** The offers that a client could sign, including offers that we cannot price. */
 export function toX402Terms(accepts: readonly unknown[]): PaymentTerm[] {
   return accepts.flatMap((value): PaymentTerm[] => {
     const offer = readX402Offer(value, { allowTestCoins: true })

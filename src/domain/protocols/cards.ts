@@ -122,7 +122,7 @@ const LEFT_OUT = new Set([
 /** Members that can be long for a large service: get_kit shows each of their rows in full. */
 const LISTS = ['operations', 'tools', 'skills', 'invoke', 'sources']
 
-/** A full listing for an agent: all its members except those for people. */
+/** A full listing for an agent: all members except those that only people need. */
 export const ListingCardSchema = v.looseObject({
   id: v.string(),
   name: v.string(),
@@ -221,7 +221,7 @@ function toOperation(operations: readonly KitOperation[], choice: KitChoice): ob
   }
 }
 
-/** Indexes are those of kit.json, whatever the rail. */
+/** Finds an operation by its index in kit.json, whatever the rail. */
 function findOperation(
   operations: readonly KitOperation[],
   { operation, rail }: KitChoice,

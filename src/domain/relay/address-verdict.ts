@@ -74,7 +74,7 @@ const RANGES = BLOCKS.map(([block, reason]) => ({ block, reason, range: parseIpR
 /** Every other IPv6 address is unassigned, so new registry rows are refused until reviewed. */
 const GLOBAL_UNICAST: IpRange = parseIpRange('2000::/3')
 
-/** Reasons that a setting can allow; cloud metadata, link-local and the rest stay refused. */
+/** Reasons for a refusal that a setting can lift; cloud metadata, link-local and all others stay refused. */
 const PRIVATE_REASONS: ReadonlySet<string> = new Set(['loopback', 'private', 'unique_local'])
 
 /**

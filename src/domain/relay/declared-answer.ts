@@ -66,7 +66,7 @@ export function findErrorSign(declared: DeclaredResponse, value: unknown): strin
   const sign = findSign(value)
   if (sign === null) return null
   const names = declaredNames(declared)
-  // If a declared answer has only such members, its seller knows best what they mean.
+  // If the declaration has only members about the answer, its seller knows best what they mean.
   if (names.size > 0 && ![...names].some((name) => !isAboutAnswer(name))) return null
   return hasSubstance(value, names) ? null : sign
 }

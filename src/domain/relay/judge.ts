@@ -263,7 +263,7 @@ export function condenseJson(bytes: Uint8Array) {
 
 /** The position of a byte in the JSON. */
 interface Place {
-  /** By depth, the number of entries so far of the open list; below 0 for an object. Allocated once. */
+  /** The number of entries so far of the open list at each depth; below 0 for an object. Allocated once. */
   items: Int32Array
   depth: number
   /** Depth of the list whose entries are being dropped; 0 outside such a list. */

@@ -79,7 +79,7 @@ export function toFactsOfCall(facts: CallerFacts, call: string): CallerFacts {
   const shared = Object.entries(facts.pricing).filter(([name]) => !/^(?:min|max)_usd$/.test(name))
   return {
     ...facts,
-    // The listing's range of prices spans those of all operations.
+    // The listing's price range spans all operations, so it is left out where the operation has a price.
     pricing: isPriced ? Object.fromEntries(shared) : facts.pricing,
     operations,
     tools: facts.tools.filter(({ name }) => name === call),

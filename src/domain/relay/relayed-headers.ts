@@ -219,7 +219,7 @@ function isPassed(name: string): boolean {
   return DESCRIBES_ANSWER.has(name) || !REGISTERED_FIELDS.has(name)
 }
 
-/** Types in which browsers run scripts: HTML, SVG, XML. If several are named, the worst counts. */
+/** Types in which browsers run scripts: HTML, SVG, XML. If a header names several types, the most dangerous decides. */
 function isRunByBrowsers(contentType: string): boolean {
   const types = contentType.toLowerCase().split(/[;,]/)
   return types.some((type) => /^(text\/html|.+[/+]xml|text\/xsl)$/.test(type.trim()))

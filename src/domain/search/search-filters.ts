@@ -47,7 +47,7 @@ interface FilterList {
 interface FilterRow {
   /** One sentence about the filter, for the interface's description. */
   text: string
-  /** An example value, for the same description. */
+  /** An example value, for the interface's description. */
   example: unknown
   /** Words for the filter's values on pages, if the values are not names. */
   words?: Readonly<Record<string, string>> | ((value: string) => string)

@@ -90,7 +90,7 @@ export function readClaimHost(
     origin,
     /** The domain whose mail addresses prove the listing: the registered domain, or a tenant's own name. */
     mailDomain: ownerAt(host, sharedHosts),
-    /** For a page on the code host: `owner/name` of the repositories that can have published it. */
+    /** For a page on the code host: `owner/name` of the repositories that can have published the page. */
     repositories,
   }
 }

@@ -77,7 +77,7 @@ function joinOperations(written: WrittenFacts, united: SourceFacts) {
   return findOperationFaults(joined).length === 0 ? joined : { pricing, http }
 }
 
-/** Fits sources' operations to a price that people stated: all lose their offers; those outside it lose their price too. */
+/** Fits sources' operations to a price that people stated: all lose their offers, and operations outside that price lose their own. */
 function pricedBy(operations: readonly Operation[], pricing: Pricing): Operation[] {
   const isCovered = ({ price }: Operation) =>
     pricing.model === 'per_call' &&
@@ -163,7 +163,7 @@ function unitePricing(stated: readonly SourceFacts[], ofOperations: Pricing): Pr
 /** The most operations of one service: more don't help a buyer choose. */
 const MOST_UNITED = 60
 
-/** Operations of one service: each address and method once, in a fixed order; `left` are those that did not fit. */
+/** Operations of one service: each address and method once, in a fixed order; `left` is the number that did not fit. */
 export function collapseOperations(operations: readonly Operation[]) {
   const nameOf = ({ url, method }: Operation) => `${url} ${method}`
   const all = eachOnce(operations, nameOf).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))

@@ -82,7 +82,7 @@ function toStated(ways: readonly Way[], bounds: Bounds | null = null): StatedPay
   }
 }
 
-/** A single offer: x402's, or that of one payment method with its intent, amount and currency. */
+/** A single offer, of x402 or of one payment method with its intent, amount and currency. */
 function readWay(value: unknown): Way[] {
   if (!isJsonObject(value)) return []
   const { method, intent } = value

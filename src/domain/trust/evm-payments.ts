@@ -120,7 +120,7 @@ function isTransferOf({ address, topics, data }: EvmLog, coin: string): boolean 
  * `AuthorizationUsed` and, as the next log, the authorised transfer: so a one-unit authorisation
  * cannot make an ordinary transfer next to it count, and each authorisation counts for one transfer.
  *
- * A forger could write either event in his own contract: both must come from the coin's.
+ * A forger could write either event in his own contract: both must come from the coin's contract.
  */
 export const AUTHORIZATION_USED_TOPIC =
   '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5'

@@ -7,7 +7,7 @@ import { COUNTED_SCHEMES } from './payments.ts'
 import { TRUST } from './trust.ts'
 import { WASH_FLAGS } from './wash.ts'
 
-/** Searches and clicks on a listing in 90 days; `outside` leaves out those from our own pages. */
+/** Searches and clicks on a listing in 90 days; `outside` leaves out searches and clicks on our own pages. */
 export interface Demand {
   all: number
   outside: number

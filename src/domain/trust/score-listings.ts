@@ -13,7 +13,7 @@ import { TRUST } from './trust.ts'
 import { BRIDGED_COINS } from './usd-assets.ts'
 import { WASH_FLAGS } from './wash.ts'
 
-/** The number of windows that are kept: this one and those before it, ninety days in all. */
+/** The number of windows that are kept: the current one and the two before it, ninety days in all. */
 const WINDOWS = 3
 /** How far back payments are read, including the window. */
 export const HISTORY_MS = WINDOW_MS * WINDOWS
@@ -94,7 +94,7 @@ function toPurchase({ at, usd_micro, listings }: LedgerPayment, owner: string): 
 }
 
 const MICRO = 1_000_000
-/** From this many payers on, the largest is limited: among fewer, a stranger who joins them helps the seller. */
+/** The largest payer is limited from this many payers on: with fewer, a stranger who also pays helps the seller. */
 const FEWEST_PAYERS = 3
 
 interface Counts {

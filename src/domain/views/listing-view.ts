@@ -409,7 +409,7 @@ function toClaim(url: string, rules: ClaimRules, baseUrl: string): ListingView['
   }
 }
 
-/** Signals whose wire name starts with the provider's id: they are its judgement, not a measurement. */
+/** Signals whose wire name starts with the provider's id: these are the provider's judgement, not a measurement. */
 const PREFIXED = new Set(['status', 'verified', 'as_of'])
 
 /** spec: `signals`. @example { status: 'online' } of x402-list → { x402_list_status: 'online' } */

@@ -124,7 +124,7 @@ function toIndependenceWatch({ source, unknown_buyers_30d }: Measured): Measured
   return [{ id: 'independence_unmeasured', note }]
 }
 
-/** @param source attribution text of the provider whose evidence this is */
+/** @param source the attribution text of the evidence's provider */
 export function toTrustView(trust: TrustVerdict, source: string): TrustView {
   const summary = toTrustSummary(trust)
   if (trust.evidence === 'no_payment_data' || summary.evidence === 'no_payment_data')

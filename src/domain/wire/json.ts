@@ -1,7 +1,7 @@
 /** Deepest nesting that is read; recursion would run out of stack only far deeper. */
 export const MOST_NESTED = 200
 
-/** Undefined for text that is not JSON or is nested too deeply: a schema checks the rest. */
+/** Undefined for text that is not JSON or is nested too deeply. Callers check the value with a schema. */
 export function parseJson(text: string): unknown {
   try {
     return isShallow(text) ? JSON.parse(text) : undefined
@@ -160,7 +160,7 @@ export function eachOnce<Item>(items: readonly Item[], nameOf: (item: Item) => s
 export const MOST_HEADER = 128 * 1024
 
 /**
- * @param maxLength of the encoded text, in characters; longer texts are not decoded
+ * @param maxLength the most characters of the encoded text; longer texts are not decoded
  * @returns undefined if the text is not JSON in base64 or base64url
  */
 export function parseBase64Json(text: string | undefined, maxLength = MOST_HEADER): unknown {

@@ -27,7 +27,7 @@ export const comparePath = (slug: string) => `/compare/${slug}`
 /** The page that compares chosen listings; a function answers it. */
 export const toComparisonPath = (ids: readonly string[]) => `/compare?ids=${ids.join(',')}`
 
-/** Images for link previews: a function draws a listing's, the build draws those of lists. */
+/** Images for link previews: a function draws the images of listings, the build draws those of lists. */
 export const kindCardPath = (kind: string) => `/og/kind/${kind}.png`
 
 export const categoryCardPath = (id: string) => `/og/category/${id}.png`

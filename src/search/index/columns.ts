@@ -293,7 +293,7 @@ interface OfferFilter {
   mostUsd?: number | undefined
 }
 
-/** The rows that have several offers, of which none passes. */
+/** The rows with several offers, none of which passes. */
 export function findUnsold(table: OfferTable, { rail, network, mostUsd }: OfferFilter): number[] {
   const { rows, rails, networks, minUsd } = table
   const unsold: number[] = []

@@ -110,7 +110,7 @@ function likenessTo(index: SearchIndex, rows: readonly number[]): (row: number) 
   }
 }
 
-/** The listings that, according to the table of tasks, are known for the same tasks. */
+/** The listings that are known for these tasks according to the table of tasks. */
 function rowsKnownFor(index: SearchIndex, tasks: readonly { id: string }[]): ReadonlySet<number> {
   const names = tasks.flatMap(({ id }) => index.words.knownFor(id))
   const exact = names.flatMap((text) => exactRows(index, index.organic, { text, bits: null }))

@@ -123,7 +123,7 @@ function wordsOfPlace(tokens: readonly Token[]): number {
   return placesFrom(tokens.map(({ text }) => text)).length
 }
 
-/** For each number of first words, the place that they name, up to the longest name of a place. */
+/** The places named by the first word, by the first two and so on, up to the longest name of a place. */
 function placesFrom(texts: readonly string[]): (Place | undefined)[] {
   const first = texts.slice(0, MAX_WORDS_OF_A_PLACE)
   const places = first.map((_, at) => PLACES_BY_NAME.get(first.slice(0, at + 1).join(' ')))

@@ -19,7 +19,7 @@ import { stemWord, type Word } from '../words/split-text.ts'
 export interface QueryTerm {
   /** The part as typed. */
   requested: string
-  /** The term for related words and for pairs with neighbours; absent if the part has neither. */
+  /** The term by which related words and pairs with neighbours are found; absent if the part has no such term. */
   term?: KnownTerm
   /** All terms searched for this part, each with its weight. */
   terms: readonly (KnownTerm & { weight: number })[]
@@ -245,7 +245,7 @@ function spellingsNear({ spellings, words }: SearchIndex, word: string): string[
     .sort((a, b) => rows(b) - rows(a))
 }
 
-/** The words with the same first letter that are one edit away. */
+/** The table's words that have the given word's first letter and are one edit away from it. */
 function nearWords(table: WordTable, word: string): string[] {
   const { starts } = table
   const [first, end] = wordsWithPrefix(table, word.slice(0, 1))

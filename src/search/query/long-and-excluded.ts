@@ -140,7 +140,7 @@ function bondOf(a: Uint32Array, b: Uint32Array, looked: number): number {
  * but before a name it means that other sellers are wanted.
  */
 const NAMED = 0.2
-/** In a query with more words, `not` hardly ever comes before a name, unless the name is capitalised. */
+/** In a query with more words than this, `not` hardly ever comes before a name, unless the name is capitalised. */
 export const MAX_SHORT_WORDS = 12
 
 /** A query without the names that it excludes, and those names. */

@@ -162,7 +162,7 @@ function countryNotes(terms: readonly PlanTerm[]): string[] {
   return [`Also about ${names}: the question names a place there, or is in its language.`]
 }
 
-/** In a query that tells a story, terms for the words beside the task, with lower weights. */
+/** Terms for the words beside the task in a query that tells a story, with lower weights. */
 function storyTerms(story: readonly QueryTerm[]): PlanTerm[] {
   return story.flatMap((term) => ownTerms(term, (weight) => weight * TERM_WEIGHTS.story))
 }
@@ -193,7 +193,7 @@ function nearest(near: readonly NearTask[]): readonly NearTask[] {
   return near.filter(({ score }) => score > ABOUT_AS_NEAR * first.score)
 }
 
-/** Words without those of time, degree and manner, which reveal little about a task but are also parts of names. */
+/** The words, except those of time, degree and manner: these reveal little about a task but are also parts of names. */
 function withoutAside({ words: { aside } }: SearchIndex, words: readonly Word[]) {
   const taskWords = words.filter(({ whole }) => !aside.has(whole))
   return taskWords.length > 0 ? taskWords : words
@@ -382,7 +382,7 @@ function notesOf(
 }
 
 /**
- * Joins words that listings write as one more often than side by side. `speech to text` is joined
+ * Joins words that listings write more often as one word than side by side. `speech to text` is joined
  * because listings hyphenate it. Words in nearly every listing are not joined, nor are two small
  * words; in a long text, in which words are adjacent by chance, not even one may be small.
  */

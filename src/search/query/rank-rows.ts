@@ -211,7 +211,7 @@ type TellRow = (row: number, score: number) => void
 
 /** The score of each row, 0 between searches. All searches share these arrays, as each is synchronous. */
 let scores = new Float64Array(0)
-/** Rows with a score, in the order in which they got it. */
+/** Rows with a score, in the order in which they got their scores. */
 let matched = new Uint32Array(0)
 
 /** Adds up the postings of every term, then reports each row with a score. */

@@ -261,7 +261,7 @@ function browse(
     const places = sortPlaces(index, rows, { sort, start: offset, end })
     return { total, rows: places.map((place) => toRow(rows[place] ?? 0)) }
   }
-  // Without a filter the page is a slice at its offset; with a filter, the rows before it must be counted too.
+  // Without a filter the page is a slice at its offset; with a filter, the rows before the offset must be counted too.
   if (bits === null) return { total, rows: Array.from(order.subarray(offset, end), toRow) }
   const passing: number[] = []
   for (let at = 0; at < order.length && passing.length < end; at += 1) {

@@ -31,7 +31,7 @@ interface NamedTask {
   at: number
 }
 
-/** Maps two words for the same direction to one. */
+/** Maps different words for one direction to a single word. */
 const DIRECTIONS: Readonly<Record<string, string>> = {
   into: 'to',
   as: 'to',
@@ -169,7 +169,7 @@ export interface NearTask {
 const STEPS = 100
 
 /**
- * For each stem, the tasks whose texts have it, and its score there before idf, as `place:share
+ * For each stem, the tasks whose texts have it, each with the stem's score before idf, as `place:share
  * place:share` in hundredths. All texts of a task make one document, and documents are of similar
  * length. Alternatives joined by `|` each score less.
  */
@@ -202,7 +202,7 @@ function createStemCounter() {
   }
 }
 
-/** The tasks whose texts share words with the stated ones, the nearest first. */
+/** The tasks whose texts share words with the query, the nearest first. */
 export function readNearTasks(
   { tasks, taskWeights }: Pick<SearchWords, 'tasks' | 'taskWeights'>,
   words: readonly Word[],

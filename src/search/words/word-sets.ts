@@ -83,7 +83,7 @@ function createTaskSets(words: SearchWords, isOpening: (word: string) => boolean
       readTask ??= createTaskReader(words.tasks)
       return readTask(stated, isOpening)
     },
-    /** The tasks whose texts share words with the stated ones, the nearest first, see `readNearTasks`. */
+    /** The tasks whose texts share words with the query, the nearest first, see `readNearTasks`. */
     tasksNear: (stated: readonly Word[]) => readNearTasks(words, stated),
     /** A task's name, by which its listings are found too; its id in words if the table lacks the task. */
     taskName: (id: string): string => {
