@@ -231,10 +231,7 @@ function findExampleFault(example: unknown, value: unknown): string | null {
   const names = Object.keys(example)
   const shared = names.filter((name) => Object.hasOwn(value, name))
   return shared.length * SHARE_OF_EXAMPLE < names.length
-    ? toFault(
-        '',
-        `expected the members of the example, got only ${shared.length} of ${names.length}`,
-      )
+    ? toFault('', `expected the example's members, got ${shared.length} of ${names.length}`)
     : null
 }
 

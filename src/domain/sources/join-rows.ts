@@ -77,7 +77,7 @@ function joinOperations(written: WrittenFacts, united: SourceFacts) {
   return findOperationFaults(joined).length === 0 ? joined : { pricing, http }
 }
 
-/** Fits sources' operations to a price that people stated: all lose their offers, and operations outside that price lose their own. */
+/** Fits sources' operations to people's price: all lose their offers, and those outside it lose their own price too. */
 function pricedBy(operations: readonly Operation[], pricing: Pricing): Operation[] {
   const isCovered = ({ price }: Operation) =>
     pricing.model === 'per_call' &&
