@@ -7,7 +7,7 @@ import type { QuestionFacts } from './question-facts.ts'
 
 /** A slot in an example request that a query may fill. */
 export interface ArgumentSlot {
-  /** The root (`query`, `path`, `body` or `arguments`), then the member names below it. */
+  /** The slot's place: the root (`query`, `path`, `body` or `arguments`), then the names of members below it. */
   at: (string | number)[]
   /** What the value means, according to its name, format and example. */
   kind: ArgumentKind

@@ -431,7 +431,7 @@ export interface PayoutState {
   owned: readonly string[]
   /** Contested addresses: payments to them count for no listing until the payout is proved. */
   contested: readonly string[]
-  /** The largest number of listings that share one of its payouts, at least 1. */
+  /** The largest number of listings that share one of the listing's payouts, at least 1. */
   sharers: number
 }
 
@@ -443,5 +443,5 @@ type BadgeId = (typeof BADGES)[number]
 
 type Buy = (typeof BUY)[number]
 
-/** The provider of measured settlements; signals without a `measured` are attributed to it. */
+/** The provider of measured settlements, to which signals without a `measured` are attributed. */
 const MEASURED_PROVIDER = 'x402-list'

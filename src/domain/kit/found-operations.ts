@@ -372,7 +372,7 @@ export const CompactKitSchema = v.object({
   }),
   /** Values only the caller has: `header X-API-Key`, `env DATABASE_URL`, a `<PLACEHOLDER>`. */
   bring: v.array(v.string()),
-  /** Other operations, each as `operation` takes it. */
+  /** Names of other operations, as the parameter `operation` takes them. */
   others: v.array(v.string()),
   more: v.optional(v.number()),
   texts: SellerTextsSchema,

@@ -58,7 +58,7 @@ const KIT_VERSION = 'v0.1'
 const HttpInvokeSchema = v.object({
   kind: v.literal('http'),
   method: v.picklist(HTTP_METHODS),
-  /** May have `{placeholders}` in its path; `operations` describes them. */
+  /** The address, which may have `{placeholders}` in its path; `operations` describes them. */
   url: v.string(),
   /** The same endpoint through the relay; absent where the relay cannot call the listing. */
   relay_url: v.optional(v.string()),
@@ -180,7 +180,7 @@ export function toOperationSnippets(
 
 type PaymentTerms = Pick<ReturnType<typeof toTerms>, 'rails' | 'networks'>
 
-/** The operation's own offers, else the listing's offers for all of them. */
+/** The operation's own offers, else the listing's offers for all operations. */
 function toTerms(pricing: Pricing, { offers = [] }: KitOperation, rail?: Rail) {
   const onRail = rail === undefined ? offers : offers.filter((offer) => offer.rail === rail)
   const chosen = onRail.length > 0 ? onRail : offers

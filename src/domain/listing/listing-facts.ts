@@ -141,7 +141,7 @@ function sourcesSchema(rules: UrlRules) {
   )
 }
 
-/** Limits of an operation called over HTTP. `findOperationFaults` checks its fields against each other. */
+/** Limits of an operation called over HTTP. `findOperationFaults` checks an operation's fields against each other. */
 const MAX_PARAMS = 60
 const MAX_OFFERS = 20
 const MAX_EXAMPLE_LENGTH = 2000

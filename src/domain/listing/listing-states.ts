@@ -58,7 +58,7 @@ export const TombstoneSchema = v.strictObject({
   id,
   at: InstantSchema,
   reason: v.picklist(TOMBSTONE_REASONS, `expected one of ${TOMBSTONE_REASONS.join(', ')}`),
-  /** Who removed it: an importer, or a person's name. */
+  /** Who removed the listing: an importer, or a person by name. */
   by: v.pipe(v.string(), v.minLength(1, 'expected who removed it'), v.maxLength(200)),
   replaced_by: v.optional(id),
   /** The current id of the same service; only with reason `moved`. */

@@ -87,7 +87,7 @@ export function toNetworkId(text: string): string | null {
   return Object.hasOwn(NAMES, text) ? text : (IDS_BY_NAME.get(text.toLowerCase()) ?? null)
 }
 
-/** Whether a network is a test network. If an importer finds a network that no table has, its name decides. */
+/** Whether a network is a test network. For a network in no table, which an importer may find, its name decides. */
 export function isTestNetwork(network: string): boolean {
   const id = toNetworkId(network)
   return id === null ? TEST_WORDS.test(network) : Object.hasOwn(TEST_NETWORKS, id)

@@ -83,7 +83,7 @@ export function findOperationFaults({
   pricing,
   http = [],
 }: {
-  /** Each of these is absent if it has errors of its own. */
+  /** Each field below is absent if it has errors of its own. */
   pricing?: Pricing | undefined
   http?: ListingFacts['http'] | undefined
 }): OperationFault[] {

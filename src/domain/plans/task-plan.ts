@@ -220,7 +220,7 @@ function toRelayUrl(baseUrl: string, id: string, url: string): string {
   return `${baseUrl}${callPath(id)}?endpoint=${encodeURIComponent(`${pathname}${search}`)}`
 }
 
-/** A listing that does a task, with its cheapest operation for the task and a request that can be sent. */
+/** A listing that does a task, with the operation that represents it there and a request that can be sent. */
 const TaskOfferSchema = v.object({
   listing: v.object({
     id: v.string(),
@@ -237,7 +237,7 @@ const TaskOfferSchema = v.object({
   operation: v.string(),
   /** US dollars for one unit, as listed or, where that is more, as last requested: 0 is free; null is unknown. */
   usd: v.nullable(v.number()),
-  /** The price in words; without a price of the operation's own, what its listing says. */
+  /** The price in words; the listing's, if the operation has no price of its own. */
   price: v.string(),
   /** The unit of the price, if it is not one call. */
   per: v.optional(v.picklist(PRICE_UNITS)),

@@ -308,7 +308,7 @@ export function readMppTerms(answer: ProbeAnswer): ReadTerms {
   return { found: true, version: 'mpp', terms, isCut: payments.length > MAX_TERMS }
 }
 
-/** The terms of a challenge; null where it cannot be parsed. Over MCP its request is plain JSON. */
+/** The terms of a challenge; null where it cannot be parsed. Over MCP the challenge's request is plain JSON. */
 export function toMppTerm(challenged: Readonly<Record<string, unknown>>): PaymentTerm | null {
   const challenge = v.safeParse(ChallengeSchema, challenged)
   if (!challenge.success) return null

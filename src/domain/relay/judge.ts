@@ -224,8 +224,8 @@ const ESCAPE_BYTES = 6
 
 /**
  * A long JSON answer reduced to what is checked: the first entries of each list, and the beginning
- * of each text. It reads bytes and never makes a string or value of the whole: a one-megabyte
- * answer would then take five megabytes of memory.
+ * of each text. It reads bytes and never makes a string or value of the whole: otherwise a
+ * one-megabyte answer would take five megabytes of memory.
  *
  * Known limit: omitted parts are not checked, except for brackets and quotes.
  *

@@ -82,7 +82,7 @@ export function readMppRequired(
   return challenges.length === 0 ? null : { httpStatus: 402, challenges }
 }
 
-/** The header for an MPP credential, which stays as signed: its request is canonical JSON (RFC 8785). Else null. */
+/** The header for an MPP credential, unchanged except that its request is canonical JSON (RFC 8785); else null. */
 export function toMppHeader(credential: unknown): { name: string; value: string } | null {
   if (!v.is(CredentialSchema, credential)) return null
   const { challenge, ...signed } = credential

@@ -196,7 +196,7 @@ function isOtherChain(network: string | null): boolean {
 
 function judgeTerms({ terms = [] }: Sight): LintProblem[] {
   const unnamed = terms.filter(({ network }) => network === null)
-  // What an account looks like on other chains is known only to their own clients.
+  // Only the clients of other chains know what an account looks like there.
   const unpayable = terms.filter(
     ({ network, payout }) => network !== null && payout === null && !isOtherChain(network),
   )

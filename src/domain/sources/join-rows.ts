@@ -396,7 +396,7 @@ export function placeRows(
 
 /**
  * The order of placing: rows that name operations or packages come before rows that name a whole
- * host, and a registry before the files of the packages that it names.
+ * host, and a registry's rows before the files of the packages that it names.
  */
 function inTurn(rows: readonly NamedRow[]) {
   const all = rows.map((named) => ({ named, identity: identify(named.row.facts) }))
@@ -483,7 +483,7 @@ export function endpointsOf(invoke: unknown): ListingMark[] {
   })
 }
 
-/** Package names compare without case, images without their tag. */
+/** Package names are compared without case, images without their tag. */
 function toPackage(identifier: string): string {
   return identifier.toLowerCase().replace(/(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?$/, '')
 }

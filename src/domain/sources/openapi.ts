@@ -269,7 +269,7 @@ const INLINE_NODES = 1000
 /**
  * An OpenAPI document's schema made self-contained: its references are filled in, and 3.0's
  * `nullable` becomes a type. Recursive references are left open.
- * @param document what references start from
+ * @param document the document in which references are looked up
  */
 function inlineSchema(schema: unknown, document: unknown): Record<string, unknown> {
   const budget = { left: INLINE_NODES }

@@ -24,7 +24,7 @@ const MAX_WAYS = 20
  * What a document states about paying, in every shape that is published: `x-payment-info` of an
  * OpenAPI operation and the entries of an x402 manifest. Both have a list of `offers` (the draft of
  * payment discovery) or `accepts` (x402), a single such offer, or a price in dollars beside the
- * `protocols` that take it. A price that only a 402 states is not in it.
+ * `protocols` that take it. A price that only a 402 states is not included.
  */
 export function readPaymentInfo(info: unknown): StatedPayment {
   if (!isJsonObject(info)) return { payees: [] }

@@ -81,7 +81,7 @@ function createSourceRowSchema(rules: UrlRules) {
 export type SourceRow = v.InferOutput<ReturnType<typeof createSourceRowSchema>>
 export type SourceFacts = SourceRow['facts']
 
-/** @returns a function that normalises a row as in its file, so that equal rows are equal text */
+/** @returns a function that brings a row into the form of its file, so that equal rows are equal text */
 export function createRowParser(rules: UrlRules): (row: object) => SourceRow {
   const schema = createSourceRowSchema(rules)
   return (row) => v.parse(schema, row)

@@ -185,9 +185,9 @@ const USES = [
   /** All tokens that an address received, for sales or not, and the number of wallets that sent them. */
   'transfers',
   'senders',
-  /** Downloads of its package or image. */
+  /** Downloads of the service's package or image. */
   'downloads',
-  /** Stars of its repository. */
+  /** Stars of the service's repository. */
   'stars',
 ] as const
 

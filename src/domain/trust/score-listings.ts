@@ -106,7 +106,7 @@ interface Counts {
 
 /**
  * Each payment counts by its payer's weight. At most ten payments and ten dollars count per payer; if there are
- * three payers or more, none counts for more dollars than all others together. Otherwise a rival could take most
+ * three payers or more, no payer counts with more dollars than all others together. Otherwise a rival could take most
  * of a score with one payment, as the largest buyer's share lowers it.
  *
  * @param rows the rows of one window that count

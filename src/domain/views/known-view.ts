@@ -222,7 +222,7 @@ export function toKnownDays(listing: DerivedListing, sources: Sources) {
  * Counts by others, in words: first payments of the listing itself, then payments to a payee that
  * it shares, then test purchases, then counts of other things than payments.
  *
- * @param used has the listing's pricing: payments for other things do not fit it
+ * @param used includes the listing's pricing, which payments for other things do not fit
  * @param nameOf the name of a source's id
  */
 export function toUseSentences(used: Used, nameOf: (source: string) => string) {

@@ -276,7 +276,7 @@ export interface Outcome {
   checked?: PayoutChecked
 }
 
-/** Listings on a host that somebody typed, or from which their mail comes. */
+/** Listings on a host that somebody typed, or on the host of a seller's mail address. */
 export interface Found {
   domain: string
   /** True for a host on which many publish: only the full address of a repository finds its listings. */
@@ -305,7 +305,7 @@ type Wanted = Pick<LiveListing, 'name' | 'url'> & Partial<Pick<LiveListing, 'sta
 
 interface SignedOut {
   kind: 'signed_out'
-  /** Id of the listing they want to claim, empty for none; `wanted` is that listing, if there is one. */
+  /** Id of the listing that the visitor wants to claim, empty for none; `wanted` is that listing, if there is one. */
   listing: string
   wanted?: Wanted
 }

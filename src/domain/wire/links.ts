@@ -5,7 +5,7 @@ export const listingPath = (id: string) => `/api/v1/listings/${id}`
 
 export const kitPath = (id: string) => `/api/v1/listings/${id}/kit.json`
 
-/** The address of a brand's drawing in one colour; its path has the id `m`. */
+/** The address of a brand's drawing in one colour; the shape in it has the id `m`. */
 export const markPath = (mark: string) => `/marks/${mark}.svg`
 
 export const pagePath = (id: string) => `/listing/${id}`
@@ -50,7 +50,7 @@ export function goPath(id: string, src: ClickSource): string {
   return `/go/${id}?src=${src}`
 }
 
-/** Size in pixels of a drawing for link previews, as they expect it. */
+/** The size in pixels that link previews expect of a drawing. */
 export const CARD_WIDTH = 1200
 
 export const CARD_HEIGHT = 630

@@ -6,11 +6,11 @@ interface StaticFile {
   file: string
   type: string
   size: number
-  /** Hex SHA-256 of its bytes; the source of the strong ETag. */
+  /** Hex SHA-256 of the file's bytes; the source of the strong ETag. */
   digest: string
 }
 
-/** Whether a file is a compressed copy that the build itself makes, because it is downloaded as such. */
+/** Whether a file is the build's own compressed copy of a dump, which clients download as a file of its own. */
 export function isDumpCopy(file: string): boolean {
   return file.endsWith('.ndjson.gz')
 }
@@ -73,7 +73,7 @@ export function isCopied(type: string, size: number): boolean {
   return size >= MIN_COMPRESSED_BYTES && COMPRESSIBLE.test(type)
 }
 
-/** What a page may load: it has no inline script, style or handler; Pagefind's index reader is WebAssembly. */
+/** What a page may load. A page has no inline script, style or handler; Pagefind's index reader is WebAssembly. */
 export const PAGE_CSP = [
   "default-src 'none'",
   "script-src 'self' 'wasm-unsafe-eval'",
