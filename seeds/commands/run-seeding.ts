@@ -192,7 +192,7 @@ function findSuspicion(
   return null
 }
 
-/** A row is gone if two full runs lack it that are at least this far apart (milliseconds). */
+/** A row is gone if two full runs, at least this far apart (milliseconds), lack it. */
 const MISSING_FOR = DAY_MS
 
 /** Where a row belongs, once all rows of all sources have found their listings. */

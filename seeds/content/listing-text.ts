@@ -4,7 +4,7 @@ import { present } from '../../src/domain/wire/json.ts'
 
 const SCHEMA_LINE = '# yaml-language-server: $schema=../../schema/listing.schema.json'
 
-/** A listing's file for a person to go on with: the given fields in their order, the name first. */
+/** A listing's file for a person to complete: the given fields in their order, the name first. */
 export function renderListing(facts: SourceFacts, added?: string): string {
   const fields = new Set(['name', 'kind', ...SOURCE_FIELDS] as const)
   const named = Object.fromEntries([...fields].map((field) => [field, facts[field]]))

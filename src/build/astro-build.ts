@@ -104,7 +104,7 @@ function toFile(pathname: string): string {
   return `${pathname.replace(/^\/|\/$/g, '')}/index.html`
 }
 
-/** The build sends the release's folder; a process started on its own has it in its environment already. */
+/** The build sends the release's folder; a process started on its own has the folder in its environment. */
 async function untilCompiled(): Promise<void> {
   if (process.send === undefined) return
   process.send('bundled')
@@ -114,7 +114,7 @@ async function untilCompiled(): Promise<void> {
   process.channel?.unref()
 }
 
-/** Before a process waits for the other one, it frees memory that it no longer needs. */
+/** Frees memory that this process no longer needs, before it waits for the other process. */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')

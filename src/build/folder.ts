@@ -378,7 +378,7 @@ export function removeLeftovers(outDir: string): void {
       rmSync(join(outDir, 'releases', name), { recursive: true, force: true })
 }
 
-/** The paths of every file in a folder and its subfolders, from the folder, sorted. */
+/** The paths of every file in a folder and its subfolders, relative to the folder, sorted. */
 export function listFiles(folder: string): string[] {
   return [...walk(folder)].map((path) => path.slice(folder.length + 1)).sort()
 }

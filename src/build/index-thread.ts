@@ -90,7 +90,7 @@ function beginFile(path: string) {
   }
 }
 
-/** Bodies came in the order of ids, and most rows are in it too, so the next body is usually in the piece read last. */
+/** Bodies are in the order of ids, and so are most rows, so the next body is usually in the piece read last. */
 function createBodyReader(file: number): BodyStore {
   let piece = Buffer.allocUnsafe(A_PIECE)
   let [start, end] = [0, 0]

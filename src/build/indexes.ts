@@ -38,7 +38,7 @@ export const INDEXED = 'data/indexed.ndjson'
 const INDEXES = { listing: 'search.index', operation: 'operations.index' }
 
 /**
- * Both indexes are made in a thread while other parts of a release are made. It reads the listings'
+ * Both indexes are made in a thread while other parts of a release are made. The thread reads the listings'
  * lines from the disk, so that they don't wait in memory, and writes the indexes there.
  * @param isLate whether the thread begins when all lines are written
  */

@@ -10,7 +10,7 @@ import { readKeys, type WrittenPage } from './astro-build.ts'
 import { type Folder, listFiles } from './folder.ts'
 import { PROJECT } from './inputs.ts'
 
-/** Static hosts answer `/search` with `search.html`; where functions run, they answer it. */
+/** Static hosts answer `/search` with `search.html`; where functions run, a function answers `/search`. */
 const PLACES: Readonly<Record<string, string>> = { 'search-file/index.html': 'search.html' }
 
 export type Pages = ReturnType<typeof startPages>
@@ -66,7 +66,7 @@ function startAstro(dir: string) {
     ...Object.fromEntries(passed),
     PAGES_DIR: dir,
     ASTRO_TELEMETRY_DISABLED: '1',
-    // Astro encrypts the props of server islands with this key. There are none, and no request
+    // Astro encrypts the props of server islands with this key. There are no islands, and no request
     // reaches their route; a random key would only change each build's bytes.
     ASTRO_KEY: createHash('sha256').update('no server islands').digest('base64'),
   }

@@ -141,7 +141,7 @@ function toTaskWords({ task_pages }: CompiledSite, { tables: { taskWords } }: Ca
     }))
 }
 
-/** Overrides the colours of `tokens.css`. The sign's letters are white, so it stays dark. */
+/** Overrides the colours of `tokens.css`. The sign's letters are white, so the sign stays dark. */
 function toColours({ light, dark }: { light: string; dark: string }): string {
   const deep = (colour: string, other: string) => `color-mix(in oklab, ${colour} 80%, ${other})`
   const night = `color-mix(in oklab, ${light} 75%, black)`

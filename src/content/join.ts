@@ -43,7 +43,7 @@ interface ContentParts extends Pick<WrittenFiles, 'written' | 'broken'> {
   /** Measurements of probes and other sources, by id. */
   measured: ReadonlyMap<string, Evidence>
   tombstones: ReadonlyMap<string, Tombstone>
-  /** The build's day, such as 2026-11-26: catalogue prices too old for it are dropped; without it all stay. */
+  /** The build's day, such as 2026-11-26: catalogue prices too old for it are dropped; without a day all stay. */
   asOf?: string | undefined
 }
 
@@ -166,7 +166,7 @@ export function rowsOf(files: ReadonlyMap<string, SourceFile>): NamedRow[] {
 /** Who gave each fact: people, or importers by id, the winning one first. */
 type Origins = Partial<Record<SourceField, readonly string[]>>
 
-/** Facts that add up, so that each source may contribute some of them. */
+/** Facts with several entries, of which each source may contribute some. */
 const UNITED: ReadonlySet<SourceField> = new Set(['http', 'invoke', 'discovery', 'sources'])
 
 /** @param stated facts in order of precedence */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 
 let known: Map<string, object> | undefined
 
-/** Makes this process remember what it makes for builds: for the development server, which builds at each change. */
+/** Makes this process remember what its builds make: the development server builds at each change. */
 export function rememberBuilds(): void {
   known ??= new Map()
 }

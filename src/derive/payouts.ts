@@ -25,7 +25,7 @@ function urlAt({ facts }: Pick<ListingFile, 'facts'>, baseUrl: string): string {
   return facts.url.replace(BASE_URL_PLACEHOLDER, baseUrl)
 }
 
-/** Opt-outs apply to the proved host: a listing that moved leaves them behind. */
+/** An opt-out applies to the proved host, and no longer to a listing that moved to another host. */
 export function isOptedOut(
   file: ListingFile,
   { optedOut }: Pick<LedgerFacts, 'optedOut'>,

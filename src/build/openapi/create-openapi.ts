@@ -267,7 +267,7 @@ let known: Record<string, OperationFacts> | undefined
 
 /**
  * The rows by route name, in the document's order. They are parsed on first use: a build that finds
- * its release current needs none.
+ * its release up to date needs none.
  * @throws Error that names the row and what would be right
  */
 export function readOperations(): Record<string, OperationFacts> {

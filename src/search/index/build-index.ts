@@ -36,12 +36,12 @@ const FREQUENCY_BITS = 8
 /** Words that a typo can be corrected to: shorter ones have too many neighbours, longer strings are no words. */
 const SPELLED = /^[a-z][a-z0-9]{2,23}$/
 /**
- * How many listings must write a word before it is suggested: one is enough in a small index, but
- * only noise in a large one.
+ * How many listings must write a word before it is suggested: in a small index one listing is
+ * enough; in a large index such a word is noise.
  */
 const MOST_NEEDED = 5
 const LISTINGS_A_STEP = 2000
-/** A name with an account: in `io.github.someone/repo` and `someone/repo`, that part is a person. */
+/** A name with an account: in `io.github.someone/repo` and `someone/repo`, `someone` is a person. */
 const NAMESPACED = /^([\w.-]+)\/([\w.@-]+)$/
 
 /** The content tables that the index is built with. */

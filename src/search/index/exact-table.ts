@@ -86,7 +86,7 @@ export function createExactKeys() {
 /** An address, and the names by which documents there are found. */
 interface Place extends Pick<Identified, 'url' | 'domain'> {
   hosts: readonly string[]
-  /** The name of its domain, or the account on a shared host; `plainOwner` lacks words that any name may have. */
+  /** The name of the address's domain, or the account on a shared host; `plainOwner` lacks words that any name may have. */
   owner: string | undefined
   plainOwner: string
 }

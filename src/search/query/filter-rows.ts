@@ -185,7 +185,7 @@ function toNamed(facet: SearchFacet, id: string): { id: string; name?: string } 
   return toFilterValue(filter, id) === id ? { id } : { id, name: toFilterWords(filter, id) }
 }
 
-/** The number of distinct numbers that are at most `most`: a row qualifies if its code is lower than that. */
+/** How many distinct values are at most `most`: a row qualifies if its code is lower than this number. */
 function countUpTo({ values }: CodedColumn, most: number): number {
   let count = 0
   while (count < values.length && (values[count] ?? Number.NaN) <= most) count += 1

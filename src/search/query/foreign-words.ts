@@ -50,7 +50,7 @@ const MOST_TOKENS = 5
 /** A word that this many listings have is surely used in English listings. */
 const KNOWN_ROWS = 3
 
-/** Reads a query in the language that more of its words belong to than to English, if there is one. */
+/** Reads a query in the language to which more of its words belong than to English, if any. */
 export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQuery {
   const { foreign } = index.words
   const asWritten = { words, originals: [], notes: [], language: null }
@@ -132,7 +132,7 @@ function placesFrom(texts: readonly string[]): (Place | undefined)[] {
 
 /**
  * The countries of the places that the words name, or else the country where most people speak
- * their language, as English words. A listing for a country rarely names its cities, and a question
+ * the query's language, as English words. A listing for a country rarely names its cities, and a question
  * in Hindi is more often about India.
  */
 export function countriesOf(words: readonly Word[], language: Language | null): string[] {
@@ -335,7 +335,7 @@ function addMeaning({ meanings, phrases }: Lexicon, key: string, english: string
   }
 }
 
-/** A text, and what is left of it without its last letters. */
+/** A text, and its beginnings without the last letters. */
 function startsOf(text: string, letters = ENDING_LETTERS.requested): string[] {
   const most = Math.min(letters, text.length - LEAST_STEM)
   return [text, ...Array.from({ length: most }, (_, at) => text.slice(0, -at - 1))]

@@ -30,7 +30,7 @@ interface TellingWord {
   word: Word
   /** The number of words without meaning right before this word. */
   before: number
-  /** The first listings that have the word, and the share of them with it in name, tags or categories. */
+  /** The first listings that have the word, and the share of these that have it in name, tags or categories. */
   rows: Uint32Array
   named: number
 }

@@ -56,7 +56,7 @@ const MAX_REPAIRS = 4
 const LEADING_WORDS = 3
 const NO_WORD = 'The query has no word to search for.'
 const MAX_LISTED = 6
-/** A task with this score (BM25, see `readNearTasks`) shares about three words with a query that few tasks have. */
+/** A task with this score (BM25, see `readNearTasks`) shares about three rare words with the query. */
 const SURELY_NEAR = 12
 const ABOUT_AS_NEAR = 0.8
 const MUCH_NEARER = 2
@@ -133,7 +133,7 @@ function readTasks({ words }: SearchIndex, { queryTerms, read, written, phrases 
   return { near, filters, task: chooseTask(named, near) }
 }
 
-/** A term for each task that is near: its listings are found even if they have none of the words. */
+/** A term for each near task, so that its listings are found even if they have none of the words. */
 function nearTerms(index: SearchIndex, near: readonly NearTask[]): PlanTerm[] {
   return near.slice(0, MAX_NEAR).flatMap(({ task }) => {
     const text = taskTerm(task)

@@ -82,7 +82,7 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
   return { total, rows: [...first, ...others].slice(0, most).map(toRow) }
 }
 
-/** The listings that do the task named in the query; null if it names none, and for operations. */
+/** The listings that do the task named in the query; null if the query names none, and for operations. */
 function taskBits(index: SearchIndex, { task }: Pick<QueryPlan, 'task'>): Uint32Array | null {
   return task === null || index.noun !== 'listing' ? null : bitsFor(index, `task:${task}`)
 }
