@@ -157,7 +157,7 @@ export function gatherSeeds(mapped: readonly Mapped[], same = BY_ANY_MARK): Chos
     const taken = marks.filter((mark) => owners.has(mark))
     if (taken.length > 0 && (same.isAnyEnough || taken.length === marks.length)) {
       const others = new Set(taken.map((mark) => owners.get(mark)))
-      const detail = `expected a service of its own; ${taken.join(', ')} is ${[...others].join(', ')}`
+      const detail = `expected another service; ${taken.join(', ')} belongs to ${[...others].join(', ')}`
       refused.push({ reason: 'same_endpoints', name: key, detail, rows })
       continue
     }

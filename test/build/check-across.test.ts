@@ -143,9 +143,7 @@ describe('a server whose credentials an agent would lack, or copy from somebody,
     ['one way in of two', '{ type: other }', `[{ ${image}, args: ["<KEY>"] }, { ${remote} }]`],
   ])('%s', (_, auth, invoke) => {
     expect(reportedOf(auth, invoke)).toEqual([
-      expect.stringMatching(
-        /invoke\[\d\]: warning, auth is \w+: expected what a caller must bring/,
-      ),
+      expect.stringMatching(/invoke\[\d\]: warning, auth is \w+: expected the caller's credential/),
     ])
   })
 

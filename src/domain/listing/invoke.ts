@@ -297,7 +297,7 @@ export function findInvokeGaps({ kind, auth, invoke = [] }: Reported) {
         ...examples,
         {
           path: ['invoke', bare],
-          message: `auth is ${auth?.type}: expected what a caller must bring (in env, args or headers), a name in auth, or a sentence in auth.note`,
+          message: `auth is ${auth?.type}: expected the caller's credential in env, args or headers, a name in auth, or a sentence in auth.note`,
         },
       ]
 }

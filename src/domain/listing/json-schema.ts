@@ -198,7 +198,7 @@ export function findValueFault(schema: unknown, value: unknown): string | null {
   const fault = findSchemaFault(schema)
   if (fault !== null) return fault
   if (hasPattern(schema) && hasLongText(value))
-    return `expected no text over ${MAX_TEXT_LENGTH} characters`
+    return `expected no text over ${MAX_TEXT_LENGTH} characters, as the schema has patterns`
   const size = countNodes(schema, 0) * countNodes(value, 0)
   if (size > MAX_COST || size * countReferences(schema, value) > MAX_COST)
     return 'expected a smaller example, or a schema with fewer references to follow'

@@ -280,7 +280,7 @@ function createScoreTable({ lengths, averageLength }: CollectedPostings) {
     tables() {
       if (scoreTable.length > MAX_PALETTE)
         throw new Error(
-          `The search index has ${scoreTable.length} different term scores; it can number ${MAX_PALETTE}.`,
+          `The search index has ${scoreTable.length} different term scores; it can have ${MAX_PALETTE}.`,
         )
       return {
         scoreTable: Float64Array.from(scoreTable, ({ score }) => score),
