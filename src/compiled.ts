@@ -26,11 +26,11 @@ import { ROUTES } from './domain/wire/routes.ts'
 
 /** A listing of the compiled catalogue, as pages print it. The build writes it; only this file reads it. */
 export interface CompiledListing {
-  /** Digest of all that the rest is made from, except tables, code and similar listings. */
+  /** Digest of all that the other members are made from, except tables, code and similar listings. */
   key: string
   id: string
   view: ListingView
-  /** The part of the view that lists print; it can be read without the rest. */
+  /** The part of the view that lists print; it can be read without the other members. */
   brief: ListingBrief
   home: HomeFacts
   /** The listing's kit.json, as served. */
@@ -38,14 +38,14 @@ export interface CompiledListing {
   /** The description rendered to HTML; raw HTML in it is shown as text. */
   description_html: string
   added: string
-  /** The day it was added, its operations or tools were read, or a change in them was seen, whichever is latest. */
+  /** The latest day on which the listing was added, its operations or tools were read, or a change was seen in them. */
   changed: string
-  /** Why the relay does not forward to it; null when the relay does. */
+  /** Why the relay does not forward to the listing; null when the relay does. */
   relay_reason: string | null
   /** Ids of similar listings, best first. */
   similar: string[]
   history: ListingHistory
-  /** The explanation of its score; empty without a score. */
+  /** The explanation of the listing's score; empty without a score. */
   score_parts: ScorePart[]
 }
 
@@ -53,7 +53,7 @@ export interface CompiledListing {
 export interface HomeFacts {
   /** The best-ranked count that any source has, as its rank and its value; rank 0 means no count. */
   used: [rank: number, value: number]
-  /** The day of its last good answer, to us or to another's test; null without one. */
+  /** The day of the listing's last good answer, to us or to another's test; null without one. */
   answered: string | null
   /** The latest change between two probes. */
   drift: Drift | null
@@ -67,9 +67,9 @@ export interface ListingHistory {
   days: readonly Day[]
   /** Changes between two probes, newest first. */
   drift: readonly Drift[]
-  /** The latest payments behind its score, counted or not. */
+  /** The latest payments behind the listing's score, counted or not. */
   payments: readonly LedgerPayment[]
-  /** When and where its operations, tools or skills were read; null where none were. */
+  /** When and where the listing's operations, tools or skills were read; null where none were. */
   seen: Seen | null
 }
 
@@ -117,7 +117,7 @@ export interface Compiled {
 /** Names the folder of the release that pages are made from. */
 export const RELEASE_DIR_VARIABLE = 'RELEASE_DIR'
 
-/** Data that every page may print without naming it in its key. */
+/** Data that every page may print although the page's key does not cover them. */
 export interface Shared {
   base_url: string
   /** Names, banner, and where the content can be edited. */
@@ -243,12 +243,12 @@ function createRowReader(folder: string, path: string, all: RowLengths['lengths'
   return readRow
 }
 
-/** How many listings' rests are kept in memory: all 100,000 would take gigabytes. */
+/** How many listings are kept in memory with more than their heads: all 100,000 would take gigabytes. */
 const MAX_HELD = 64
 const held = new Map<StoredListing, Rest>()
 type Rest = CompiledRest & Pick<CompiledListing, 'view'>
 
-/** A listing with only its head in memory: the rest is read when a page needs it. */
+/** A listing with only its head in memory: other members are read when a page needs them. */
 class StoredListing implements CompiledListing {
   declare readonly key: string
   declare readonly id: string

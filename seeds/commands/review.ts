@@ -241,7 +241,7 @@ async function show({ question, source }: Waiting, { contentDir }: ReviewPlace):
   for (const line of toShowLines(shown, [...lines, ...where])) console.log(line)
 }
 
-/** Accepts only what may be taken unread; all other questions keep waiting. */
+/** Accepts only questions that may be accepted unread; all others keep waiting. */
 async function acceptAll(
   { waiting }: Queue,
   { reason }: Options,

@@ -56,7 +56,7 @@ export function createOpenApi(
     tags: [...new Set(Object.values(readOperations()).map(({ tag }) => tag))].map((name) => ({
       name,
     })),
-    // Before the paths: the document compresses better in this order.
+    // Components come before the paths, because the document compresses better in this order.
     components: {
       schemas: toUsedSchemas(paths, site.switches),
       responses: toProblemResponses(paths),

@@ -23,7 +23,7 @@ const MOST_ROWS = 30
 const MOST_DETAILS = 7
 const MOST_PARAMS = 6
 const MAX_FIELDS = 8
-/** Characters of a description, and of a sample answer. */
+/** The most characters of a description, or of a sample answer. */
 const MAX_TEXT = 90
 const MAX_EXAMPLE = 240
 

@@ -174,7 +174,7 @@ const stateRow = row('State', 'not probed', ({ known: { answers } }) =>
   answers?.as_of === undefined ? null : answers.text.replace(/^it /, ''),
 )
 
-/** The answer of an API's first operation; for other kinds the names of what they do. */
+/** The answer of an API's first operation; for other kinds, the names of their tools or skills. */
 const getsRow = row('You get', 'not described', (_, { kit }) => {
   const [gets] = kit === undefined ? [] : toWhatYouGet(kit)
   return gets && (kit?.kind === 'http_api' ? gets.value : `${gets.value}: ${gets.note}`)

@@ -64,7 +64,7 @@ const BY_NAME: readonly (readonly [RegExp, ArgumentKind])[] = [
 const SETTING =
   /^(?:format|output|outputtype|units|unit|limit|count|n|num|numresults|max_.*|min_.*|per[-_]?page|page_?size|pagesize|size|rows|page|offset|model|engine|type|types|mode|sort|order|order_by|version|jsonrpc|depth|search_depth|profile|overview|interval|granularity|fields|include.*|return.*|encoding.*|stream|temperature|voice|quality|aspect_?ratio|network|chain|chains|chainid|module|action|tag|current|hourly|daily|lang|hl|gl|method|params|from_index|accept|content-type|user-agent|role|response_format|processor|datatype|formats|width|height|timeout|outputsize)$/i
 
-/** The slot of an example's parameter, if a query may fill it. @param root such as `query`, `path` or `body` */
+/** The slot of an example's parameter, if a query may fill it. @param root the place: `query`, `path` or `body` */
 export function slotOf(root: string, named: Named): ArgumentSlot | null {
   const kind = kindOf(named)
   return kind === null ? null : { at: [root, named.name], kind, required: named.required }
@@ -117,7 +117,7 @@ function textOf(schema: unknown): string | undefined {
   return typeof description === 'string' ? description : undefined
 }
 
-/** Null for values that don't depend on the query: settings, choices of a closed list, switches. */
+/** The kind of a parameter; null if no query decides its value: settings, choices of a closed list, switches. */
 function kindOf({ name, schema, example, description = '' }: Named): ArgumentKind | null {
   if (Array.isArray(memberOf(schema, 'enum')) || typeof example === 'boolean') return null
   const shown = typeof example === 'string' ? example : ''

@@ -141,7 +141,7 @@ function cleaned(given: DeriveInput) {
 
 type Surface = ReturnType<typeof toSurface>
 
-/** Newest first: notices in the listing's evidence, from the ledger, and about its suspicious texts. */
+/** Notices from the listing's evidence, from the ledger, and about suspicious texts, the newest first. */
 function toNotices(given: DeriveInput, { tools, skills }: Surface): Notice[] {
   const { facts, evidence, notices = [] } = given
   const firstSeen = (name: string) =>

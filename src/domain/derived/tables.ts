@@ -198,7 +198,7 @@ const SearchWordsSchema = v.strictObject({
   filters: v.array(FilterWordsSchema),
   /** Phrases before an unwanted seller's name: `sure` ones always exclude, `maybe` ones only before a name. */
   excluding: v.strictObject({ sure: phraseList, maybe: phraseList }),
-  /** Verbs by the effect of an operation; a `weak` verb yields to another verb after it. */
+  /** Verbs, by the effect of the operation that they ask for; a `weak` verb yields to another verb after it. */
   effects: v.strictObject({ ...v.entriesFromList(EFFECTS, wordList), weak: wordList }),
   related: RelatedSchema,
 })

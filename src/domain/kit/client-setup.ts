@@ -95,7 +95,7 @@ export const MCP_CLIENTS: Readonly<Record<string, { label: string; file: string 
   codex: { label: 'Codex', file: '~/.codex/config.toml' },
 }
 
-/** A way to install a skill into each of the common agents, by its name for the `skills` command. */
+/** The common agents, each with its name for the `skills` command, which installs a skill. */
 const SKILL_AGENTS: Readonly<Record<string, { label: string; agent: string | null }>> = {
   install: { label: 'Any agent', agent: null },
   install_claude_code: { label: 'Claude Code', agent: 'claude-code' },
@@ -112,7 +112,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 }
 
 /**
- * What people call a snippet, and the file of the client that it goes into; null for code.
+ * What people call a snippet, and the client's file that the snippet goes into; null for code.
  * @example nameSnippet('claude_code') → { label: 'Claude Code', file: '.mcp.json' }
  */
 export function nameSnippet(id: string): { label: string; file: string | null } {
@@ -282,7 +282,7 @@ function toLink(
   return { label, url: toUrl(entry[0], entry[1]), isUnfinished: /<[A-Z_]+>/.test(snippet) }
 }
 
-/** Escaped to plain ASCII before encoding: not every client decodes UTF-8. */
+/** The configuration in base64, escaped to plain ASCII first: not every client decodes UTF-8. */
 function toBase64(config: object): string {
   const toEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
   return btoa(JSON.stringify(config).replace(/[\u0080-\uffff]/g, toEscape))

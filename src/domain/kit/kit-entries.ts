@@ -278,7 +278,7 @@ export function toKitAgent({ facts, evidence }: DerivedListing): KitAgent | unde
   return { url, binding, ...present({ protocol }) }
 }
 
-/** @param protocol version that the agent's card declares; before 1.0 messages had another form */
+/** @param protocol the version that the agent's card declares; before 1.0 messages had another form */
 export function toAgentRequest(
   protocol: string,
   { message, text }: Record<'message' | 'text', string>,

@@ -232,7 +232,7 @@ function toCurl(request: ExampleRequest, rails: readonly Rail[]): string {
 
 const KEY_STAYS = 'The key stays here: it signs, and only the signature is sent.'
 
-/** Code before the call, by the way to pay. */
+/** The code that comes before the call, for each way to pay. */
 const TYPESCRIPT = {
   x402: `// npm install @x402/fetch @x402/evm viem
 import { ExactEvmScheme } from '@x402/evm'

@@ -113,7 +113,7 @@ function priceRow({ rail, chain, usd, words }: Term, { price, offers = [] }: Lis
   }
 }
 
-/** @param known CAIP-10, normalised */
+/** @param known the payees that the directory knows, as normalised CAIP-10 */
 function payeeRow({ payee, words }: Term, known: readonly string[]): TermRow {
   const chain = payee?.slice(0, payee.lastIndexOf(':') + 1)
   const own = known.filter((each) => chain !== undefined && each.startsWith(chain))
@@ -125,5 +125,5 @@ function payeeRow({ payee, words }: Term, known: readonly string[]): TermRow {
   }
 }
 
-/** In US dollars; less than the smallest unit of any coin. */
+/** A price difference up to this is rounding: it is less than the smallest unit of any coin (US dollars). */
 const ROUNDING = 1e-9

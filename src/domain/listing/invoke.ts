@@ -128,7 +128,7 @@ export function createInvokeSchema(rules: UrlRules) {
     v.strictObject({
       kind: v.literal('mcp'),
       transport: v.picklist(REMOTE_TRANSPORTS, `expected ${REMOTE_TRANSPORTS.join(' or ')}`),
-      /** Contains `{name}` for each variable. */
+      /** The address, with `{name}` for each variable. */
       url: v.string('expected a URL'),
       variables: v.optional(listOf(VariableSchema, MAX_SETTINGS)),
       headers: v.optional(listOf(HeaderSchema, MAX_SETTINGS)),
@@ -147,7 +147,7 @@ const MAX_CHOICES = 50
 const setting = {
   description: v.optional(EndpointTextSchema),
   required: v.optional(v.boolean('expected true or false'), false),
-  /** A secret is never shown filled in. */
+  /** The value of a secret is never shown. */
   secret: v.optional(v.boolean('expected true or false'), false),
   example: v.optional(EndpointTextSchema),
   /** The value that is used when the caller gives none. */

@@ -3,7 +3,7 @@ import { InstantSchema } from '../wire/shapes.ts'
 import { BUY, HTTP_METHODS, KINDS, PROBE_OUTCOMES, STATUSES } from '../wire/vocabulary.ts'
 import { PricingSchema } from './pricing.ts'
 
-/** Enough to relay a call, redirect a click and judge a claim. The build writes one per listing. */
+/** All that is needed to relay a call, redirect a click and judge a claim. The build writes one per listing. */
 export const LiveListingSchema = v.strictObject({
   id: v.string(),
   name: v.string(),

@@ -98,7 +98,7 @@ const HIDDEN = new RegExp(
 
 /**
  * Removes control, format, direction, tag and private characters from strings and keys at any
- * depth. Line breaks and tabs stay. Of two keys that become equal the first stays.
+ * depth. Line breaks and tabs stay. If two keys become equal, the first stays.
  * @example withoutHidden({ 'na\u202eme': ['a\u200bb'] }) → { name: ['ab'] }
  */
 export function withoutHidden<Value>(value: Value): Value {

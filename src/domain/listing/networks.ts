@@ -48,7 +48,7 @@ const TEST_WORDS = /\b(?:testnet|sepolia|devnet|fuji|amoy)\b/i
 const NAMES = { ...MAIN_NETWORKS, ...TEST_NETWORKS }
 
 /**
- * Ids by every text that means a network: names with spaces, hyphens or neither. Main networks come
+ * Ids by every text that means a network: names with spaces, with hyphens or in one word. Main networks come
  * first and keep their names: `solana` is not Solana's testnet.
  */
 const IDS_BY_NAME = new Map<string, string>()

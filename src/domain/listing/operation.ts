@@ -114,7 +114,7 @@ function findOwnFaults(operation: Operation): OperationFault[] {
 function findParamFaults({ url, params = [] }: Operation): OperationFault[] {
   const inUrl = placeholdersOf(url)
   const inPath = params.filter((param) => param.in === 'path').map(({ name }) => name)
-  // Header names compare without case.
+  // Header names are compared without case.
   const keys = params.map(({ in: place, name }) =>
     place === 'header' ? `header ${name.toLowerCase()}` : `${place} ${name}`,
   )

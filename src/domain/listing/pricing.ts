@@ -132,7 +132,7 @@ export function toUnitPriceText(price: { min_usd: number; max_usd: number; per: 
 }
 
 /**
- * How a listing charges its callers. Decided here for lists, pages, sentences and comparisons, and
+ * How a listing charges its callers. This is decided here for lists, pages, sentences and comparisons, and
  * for filters and orders by price. A listing that needs no account, key or payment charges nobody.
  * Software that callers run themselves is free, though the account behind it may cost something.
  */

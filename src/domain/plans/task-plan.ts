@@ -260,7 +260,7 @@ const TaskOfferSchema = v.object({
       command: v.optional(v.string()),
     }),
   ),
-  /** The request goes to this address instead, through the relay. */
+  /** The address for the same request through the relay. */
   relay_url: v.optional(v.string()),
   /** Present if a plan of the task can use this offer. */
   planned: v.optional(v.literal(true)),

@@ -19,7 +19,7 @@ import {
 } from './finding.ts'
 import { toX402Terms } from './x402.ts'
 
-/** @param requested the terms that tools answered an unpaid call with, by tool name */
+/** @param requested the terms with which tools answered an unpaid call, by tool name */
 export function toMcpFinding(
   info: McpServerInfo,
   { values, cut }: Pick<ListedTools, 'values' | 'cut'>,
@@ -136,7 +136,7 @@ export interface ListedTools {
   fault?: RpcReply | null
 }
 
-/** @param session a former revision's, or null for the current revision */
+/** @param session the session of a former revision; null for the current revision */
 export async function listTools(
   ask: AskMcp,
   { hasTools }: McpServerInfo,

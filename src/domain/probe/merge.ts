@@ -98,7 +98,7 @@ function mergeSight(
   const payouts = mergePayouts(old?.payouts ?? [], terms, at)
   const operations = mergeOperations(old, finding, at)
   const isOfCalls = from === 'x402' || from === 'mpp' || from === 'http'
-  // Operations from the seller's own document keep this source.
+  // Operations from the seller's own document keep that document as their source.
   const isTheirs = isOfCalls && (old?.from === 'openapi' || old?.from === 'catalog')
   return {
     at,

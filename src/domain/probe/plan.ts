@@ -18,7 +18,7 @@ export function planProbe(id: string, facts: ListingFacts) {
     handshake: toHandshake(facts, operations),
     // The listing's own facts, to compare probes with.
     declared: {
-      // The deciding operation first, each with its highest price in USD.
+      // Operations with their highest prices in USD, the deciding operation first.
       operations: operations.map((operation) => ({
         method: operation.method,
         url: operation.url,
@@ -145,7 +145,7 @@ function toPlanned(operation: Operation, facts: ListingFacts) {
   }
 }
 
-/** In USD; null if the listing names no price for one call, so that no price can drift. */
+/** The highest price in USD; null if the listing names no price for one call, so that no price can drift. */
 function toHighestPrice({ pricing }: ListingFacts, { price }: Operation): number | null {
   if (price !== undefined) return price.per === 'call' ? price.max_usd : null
   return pricing.model === 'per_call' ? pricing.max_usd : null

@@ -75,7 +75,7 @@ interface NumberFilter extends FilterRow {
   max: number
 }
 
-/** A filter on a day or later; listings without the day are left out. */
+/** A filter on a day: that day or later; listings without a day are left out. */
 interface DayFilter extends FilterRow {
   takes: 'since'
 }
@@ -293,7 +293,7 @@ const PAYMENT_WORDS = [
   ...['Call-Expect', 'X-PAYMENT', 'PAYMENT-SIGNATURE'],
 ]
 
-/** Names of arguments, and values of closed lists, by the part of a directory that needs them. */
+/** The part of a directory that each argument, or each value of a closed list, needs. */
 const PART_OF = new Map<string, DirectoryPart>([
   ...FILTER_ROWS.flatMap(([name, { part }]) => (part === undefined ? [] : [[name, part] as const])),
   ...PAYMENT_WORDS.map((word) => [word, 'payments'] as const),

@@ -139,7 +139,7 @@ const ALIASES: Readonly<Record<string, string>> = { query: 'q' }
 
 /**
  * Strict: unknown, repeated or misspelt parameters are errors. A `q` of blanks counts as absent.
- * @param endpoint has the accepted parameters, and the words of the messages
+ * @param endpoint the endpoint, with its accepted parameters and the words of its messages
  */
 export function parseSearchParameters(
   rawQuery: string,
@@ -216,7 +216,7 @@ function readText(text: string): Partial<SearchQuery> {
   return q === '' ? {} : { q }
 }
 
-/** @param write turns an allowed value into the text that a caller may send */
+/** @param write a function that turns an allowed value into the text that a caller may send */
 function oneOf<const T extends string>(
   text: string,
   allowed: readonly T[],

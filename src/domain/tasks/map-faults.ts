@@ -146,7 +146,7 @@ function findTextFault(name: string, path: string | undefined): MapFault[] {
     : [{ path: ['map', name], message: 'the answer is not JSON: expected @, which takes it whole' }]
 }
 
-/** The first member of a path that the schema of an answer does not know; null where the schema knows every member. */
+/** The first member of a path that is not in the schema of an answer; null if all members are in it. */
 function findMissing(schema: unknown, path: JsonPath, root: unknown): string | null {
   const [step, ...rest] = path
   if (step === undefined) return null

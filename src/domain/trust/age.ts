@@ -20,7 +20,7 @@ import { type AGE_LIMITS, isPast } from './trust.ts'
 
 const DaySchema = v.nullable(v.string())
 const DaysSchema = v.object({
-  /** The day the listing was listed. */
+  /** The day the listing was added. */
   listing: DaySchema,
   /** The day a catalogue's row about the listing was read. */
   seed: DaySchema,

@@ -266,7 +266,7 @@ export const tempoCharge: EvmRule = {
   read({ logs, call, coin }) {
     return logs.flatMap((log) => {
       const payer = toAddress(log.topics[1])
-      // A paying contract, or somebody's allowance, is not the wallet that signed.
+      // If a contract paid, or a wallet by an allowance, the payer is not the wallet that signed.
       if (readRealmOf(log, coin) === null || call?.from !== payer) return []
       return [{ scheme: 'tempo_charge', log, payer, consent: log }]
     })

@@ -455,7 +455,7 @@ export function toListingBrief(listing: DerivedListing, sources: Sources) {
   }
 }
 
-/** The text of a listing's embeddable badge; `tone` is a colour by meaning. */
+/** The text of a listing's embeddable badge; `tone` names a colour by its meaning. */
 export interface BadgeView {
   label: string
   message: string

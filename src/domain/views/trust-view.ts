@@ -325,7 +325,7 @@ const RULE_REASONS = [
   'A payee belongs to a known seller if people found it on that seller’s own site. A buyer that nobody vouches for is counted separately, and never called wash.',
 ]
 
-/** Enough to compute every score from the published files. */
+/** The steps by which anybody can compute every score from the published files. */
 const RECOMPUTE = [
   'Take the rows with verdict `counted` whose `at` is `as_of` or earlier, but later than 30 days (of 86,400 seconds) before `as_of`. All amounts below are whole numbers (of any size) in millionths, and “divided” always rounds down.',
   'The seller of a row is the `owner` of the payee `<network>:<payee>`; compare addresses on `eip155` chains in lower case. A known seller is one named in `seeds`.',

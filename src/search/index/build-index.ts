@@ -250,7 +250,7 @@ function createScoreTable({ lengths, averageLength }: CollectedPostings) {
   const scoreTable: { score: number; fields: number }[] = []
   /** Known scores, by the fields that hold the term, and then by score. */
   const known = Array.from({ length: 1 << SEARCH_FIELDS.length }, () => new Map<number, number>())
-  /** The codes in the current row by the frequencies of its terms, most of which repeat. */
+  /** The codes found so far in the current row, by the frequency of a term: most frequencies repeat. */
   const ofRow = { row: -1, codes: new Map<number, number>() }
   const scoreOf = (packed: number, row: number): number => {
     let sum = 0

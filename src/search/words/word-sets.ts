@@ -51,7 +51,7 @@ export function createWordSets(words: SearchWords) {
       sure: new Set(words.excluding.sure),
       pattern: excludingPattern(words.excluding),
     },
-    /** The effect of a call that this word of a query names. */
+    /** The effect of a call, if this word of a query names one. */
     effectOf: (word: string): Effect | null => {
       effects ??= new Map(
         EFFECTS.flatMap((effect) => words.effects[effect].map((verb) => [verb, effect] as const)),
