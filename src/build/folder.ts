@@ -233,7 +233,7 @@ function readChecksums(
 }
 const LOADED = /^server\/|^data\/(?:.*\.ndjson|rows\.json)$/
 
-/** The file itself, or those files of a folder that its release made. */
+/** The file itself, or the files of a folder that the release made. */
 function listReusable(before: string, path: string, memory: Memory | null): string[] {
   const place = join(before, path)
   if (statSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) return [path]
@@ -338,7 +338,7 @@ function* walk(folder: string): Generator<string> {
   }
 }
 
-/** Switches by one rename, then removes releases that are no longer kept. */
+/** Switches to a release by one rename, then removes releases that are no longer kept. */
 export function switchTo(outDir: string, name: string): void {
   const link = join(outDir, '.current')
   rmSync(link, { force: true })

@@ -11,7 +11,7 @@ import type { Folder } from './folder.ts'
 
 /**
  * Average listings per index. The id decides a listing's index, so that a changed listing changes
- * only one. A browser queries every index, so there are as few as this allows.
+ * only one. A browser queries every index, so there are as few indexes as this allows.
  */
 const PAGES_PER_INDEX = 2000
 
@@ -117,7 +117,7 @@ export function toSearchPage({ view, description_html }: Shown): SearchPage {
   )
   const tags = view.tags.map((tag) => `<b>${toXmlText(tag)}</b> `)
   const price = toCostText(view)
-  // In dollars; listings without a price come last.
+  // The price in dollars; listings without a price come last.
   const usd = listedPriceOf(view) ?? 1e6
   return {
     url: `${view.page}/`,

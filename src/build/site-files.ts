@@ -91,7 +91,7 @@ export function writeSite(folder: Folder, catalogue: Catalogue, made: OfListings
   return site
 }
 
-/** Made while the listings were written. */
+/** What was made while the listings were written. */
 interface OfListings {
   dump: DumpFacts
   offers: OfferOfTask[]

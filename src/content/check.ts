@@ -317,7 +317,7 @@ function createWarner() {
   }
 }
 
-/** Warns of a payout that listings of different owners publish: it counts only after one proves it. */
+/** Warns of a payout that listings of different owners publish: such a payout counts only after one of them proves it. */
 function checkPayouts(listings: readonly PartialListing[], shared: SharedHosts): Fault[] {
   const toWarning = createWarner()
   const published = listings.flatMap((listing) =>

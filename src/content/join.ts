@@ -138,7 +138,7 @@ function withoutOldPrices(
   return split.map(({ named }) => named)
 }
 
-/** Keeps required facts that only the last source had: its withdrawal must not stop the build. */
+/** Keeps required facts that only the last source had: when that source withdraws, the build must not stop. */
 function joinLasting(file: WrittenFile, live: readonly NamedRow[], rows: readonly NamedRow[]) {
   const joined = joinListing(file, live)
   return joined.listing === null && live.length === 0 ? joinListing(file, rows) : joined

@@ -8,7 +8,7 @@ export function rememberBuilds(): void {
 }
 
 /**
- * What an earlier build of this process made under the same name, if from the same inputs. A
+ * What an earlier build of this process made under the same name, if the inputs were the same. A
  * process that builds once remembers nothing.
  * @param from all inputs but code and settings: a digest of them, or one object with all of them
  */

@@ -305,7 +305,7 @@ function readPaidWallets(payments: LedgerFacts['payments']): Map<string, Set<str
 }
 
 /**
- * The notice of a listing with a payout that does not count there. Dated by its latest fact,
+ * The notice of a listing with a payout that does not count there. It is dated by its latest fact,
  * because a build has no time of its own.
  */
 function toPayoutNotices(

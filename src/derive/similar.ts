@@ -32,7 +32,7 @@ export function createSimilarFinder(
     const keys = (listing: DerivedListing) => [...new Set(keysOf(listing))]
     return { weight, keys, groups: groupBy(organic, keys) }
   })
-  // Kept as positions, with one array of scores for all calls: with 15,000 listings, a map for each
+  // Listings are positions here, with one array of scores for all calls: with 15,000 listings, a map for each
   // call and a sort of all related listings took a third of the build's own time.
   const scores = new Float64Array(organic.length)
   const best = createBest(organic)

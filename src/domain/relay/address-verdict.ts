@@ -9,7 +9,7 @@ import {
 
 /**
  * Whether the service may open a connection to an address, by the IANA special-purpose registries
- * (RFC 6890 and its updates) and the addresses that clouds answer on from inside.
+ * (RFC 6890 and its updates) and the addresses at which clouds answer from inside.
  *
  * Known limit: a network's own NAT64 prefix (RFC 6052) looks like any other unicast block; only the
  * well-known and the local-use prefix are recognised.

@@ -86,7 +86,7 @@ interface Matched {
   isNamed: boolean
 }
 
-/** Whether a call belongs to a payment, the surest sign first. */
+/** Signs that a call belongs to a payment, the surest first. */
 const SIGNS: readonly ((call: JudgedCall, payment: LedgerPayment) => boolean)[] = [
   ({ isNamed, transaction }, payment) => isNamed && transaction === payment.transaction,
   // The payer had signed the nonce, and nobody could have copied it from the chain.
@@ -273,7 +273,7 @@ function toMark(payee: string, payer: string): string {
   return `${normalizePayout(payee)} ${normalizeWallet(payer)}`
 }
 
-/** @param paying an authorisation or a permit of x402, or the address itself as MPP has it */
+/** @param paying an authorisation or a permit of x402, or the address itself, as MPP states it */
 function readPayer(paying: unknown): string | null {
   const payer = typeof paying === 'string' ? paying : memberOf(paying, 'from')
   return typeof payer === 'string' && /^\w{20,100}$/.test(payer) ? payer : null

@@ -12,7 +12,7 @@ import {
 /** x402 over MCP (transports-v2/mcp): members of `_meta` for payments and receipts. */
 export const PAYMENT_META = 'x402/payment'
 
-/** The most of an unpacked 402 that is read for a caller: no terms are longer than this. */
+/** The most bytes of an unpacked 402 that are read for a caller: no terms are longer. */
 export const MAX_TERMS_BYTES = 256 * 1024
 
 const PaymentSchema = v.looseObject({ x402Version: v.picklist([1, 2]) })

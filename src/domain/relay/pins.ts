@@ -308,7 +308,7 @@ function readSignedPayment(payment: unknown): readonly Offered[] {
   return [...chosen, ...signed].map((each) => readOffer(each))
 }
 
-/** The payee that the payer signed, all that a paid call needs. CAIP-10; null if it cannot be read. */
+/** The payee that the payer signed, by which a paid call is found again. CAIP-10; null if it cannot be read. */
 export function readSignedPayee(payment: unknown): string | null {
   if (!isJsonObject(payment)) return null
   if (payment.challenge !== undefined && v.is(CredentialSchema, payment))

@@ -70,7 +70,7 @@ export function valuesOf(raw: RawHeaders, name: string): string[] {
   return values
 }
 
-/** @param keep called with the name in lower case. */
+/** @param keep whether a header stays, by its name in lower case and its value */
 function filterHeaders(raw: RawHeaders, keep: (name: string, value: string) => boolean): string[] {
   const kept: string[] = []
   for (let index = 0; index + 1 < raw.length; index += 2) {
@@ -97,7 +97,7 @@ export function namesIn(text: string): string[] {
   return text.trim().split(/\s+/)
 }
 
-/** The HTTP Field Name Registry, and names that browsers act on. Others are a seller's own. */
+/** Headers of the HTTP Field Name Registry, and headers that browsers act on. All others are a seller's own. */
 
 /** Fields about the answer itself. */
 const DESCRIBES_ANSWER: ReadonlySet<string> = new Set(

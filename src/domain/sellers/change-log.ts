@@ -67,7 +67,7 @@ export const LogHeadSchema = v.strictObject({
   before: v.nullable(v.strictObject({ release: v.string(), seq: count })),
   /** Hashes of the release's listings. */
   hashes: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}\.\d+\.hashes$/)),
-  /** Oldest first; the earliest are dropped when the log grows too long. */
+  /** The parts of the log, oldest first; the earliest are dropped when the log grows too long. */
   parts: v.array(LogPartSchema),
 })
 export type LogHead = v.InferOutput<typeof LogHeadSchema>
@@ -82,7 +82,7 @@ export const ContentHashSchema = v.strictObject({
 })
 export type ContentHash = v.InferOutput<typeof ContentHashSchema>
 
-/** Compares content only; sorted by id. @param gone why listings were removed, by id */
+/** The differences in content, sorted by id. @param gone why listings were removed, by id */
 export function findDifferences(
   before: ReadonlyMap<string, ContentHash>,
   after: ReadonlyMap<string, ContentHash>,

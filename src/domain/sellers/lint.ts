@@ -63,7 +63,7 @@ export const LintReportSchema = v.object({
   took_for: v.nullable(v.picklist(PROBE_PROTOCOLS)),
   saw: v.string(),
   asked: v.array(RequestedStepSchema),
-  /** The ways to pay that 402s offered; absent without any. */
+  /** The ways to pay that 402s offered; absent if there were none. */
   terms: v.optional(v.array(OfferedTermSchema)),
   right: v.array(v.string()),
   problems: v.array(v.object({ what: v.string(), change: v.string() })),
@@ -74,7 +74,7 @@ export const LintReportSchema = v.object({
 export type LintReport = v.InferOutput<typeof LintReportSchema>
 export type LintProblem = LintReport['problems'][number]
 
-/** Lines name the operation if there are several. @param own errors of the listing itself */
+/** The report for a seller; its lines name the operation if there are several. @param own errors of the listing itself */
 export function toLintReport(
   target: string,
   finding: Finding,

@@ -77,7 +77,7 @@ export const ReportTakenSchema = v.variant('status', [
   v.object({ status: v.literal('listed'), listing_id: v.string(), page: v.string() }),
 ])
 
-/** The path of the form with known fields filled in. @param about as in the request's body; empty if unknown */
+/** The path of the form with known fields filled in. @param about what the report is about; empty if unknown */
 export function reportPath(kind: ReportKind, about = ''): string {
   return `/report?${new URLSearchParams({ kind, ...(about !== '' && { about }) })}`
 }

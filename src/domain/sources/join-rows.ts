@@ -77,7 +77,7 @@ function joinOperations(written: WrittenFacts, united: SourceFacts) {
   return findOperationFaults(joined).length === 0 ? joined : { pricing, http }
 }
 
-/** Fits sources' operations to people's price: all lose their offers, and those outside it lose their own price too. */
+/** Fits sources' operations to a stated price: all lose their offers, and operations outside it lose their price too. */
 function pricedBy(operations: readonly Operation[], pricing: Pricing): Operation[] {
   const isCovered = ({ price }: Operation) =>
     pricing.model === 'per_call' &&

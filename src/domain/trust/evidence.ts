@@ -272,7 +272,7 @@ export const WashFlagSchema = v.strictObject({
 /** A note about something to watch; it changes no score. */
 export const WatchSchema = v.strictObject({ id: token, note: shortText })
 
-/** The days of the pages' 30-day bars, which a reader may add up. */
+/** The most days kept: a page's bars show the last 30, which a reader may add up. */
 const MAX_DAYS = 90
 
 const DaySchema = v.strictObject({

@@ -116,7 +116,7 @@ export function windowEnd(now: number): number {
   return Math.ceil((now + 1) / DAY_MS) * DAY_MS - 1
 }
 
-/** 1 up to a week, then falling in a line to the floor at the window's end. */
+/** 1 up to a week, then falling linearly to the floor at the window's end. */
 function recencyOf(days: number): number {
   const { freshDays, floor } = TRUST.recency
   const past = Math.min(Math.max(days - freshDays, 0), TRUST.windowDays - freshDays)

@@ -126,7 +126,7 @@ export function toTransportHeaders(baseUrl: string): Readonly<Record<string, str
 
 const API_CATALOG = '</.well-known/api-catalog>; rel="api-catalog"'
 
-/** Links at the front page to where a machine goes next (RFC 9727 §3, RFC 8631). */
+/** Links of the front page that show machines where to go next (RFC 9727 §3, RFC 8631). */
 const HOME_LINK = [
   API_CATALOG,
   '</openapi.json>; rel="service-desc"; type="application/json"',

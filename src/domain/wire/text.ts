@@ -25,7 +25,7 @@ export function cutText(text: string, maxLength: number): string {
   return kept.replace(/[\s.,;:!?–—-]+$/, '') + ELLIPSIS
 }
 
-/** Null if a percent sign encodes nothing. */
+/** The text without percent-encoding; null if a percent sign encodes nothing. */
 export function decodePercents(text: string): string | null {
   try {
     return decodeURIComponent(text)

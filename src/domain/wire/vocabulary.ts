@@ -122,7 +122,7 @@ export const PROBE_OUTCOMES = [
   'unknown',
 ] as const
 
-/** Whether a service answered; an answer that requires credentials is one too. */
+/** Whether a service answered; a demand for credentials is an answer too. */
 export function isUp({ outcome }: { outcome?: string | undefined }): boolean {
   return outcome === 'spoke' || outcome === 'gated'
 }

@@ -116,7 +116,7 @@ function buildOrders(rows: readonly Ordered[], organicRows: number) {
   }
 }
 
-/** Rows are already in the order of ids, so of equal rows the lower number goes first. */
+/** Rows are already in the order of ids, so if two rows are equal, the lower number goes first. */
 function compareRows(rows: readonly Ordered[], a: number, b: number): number {
   const [left, right] = [rows[a], rows[b]]
   return left === undefined || right === undefined ? a - b : compareBrowsing(left, right)

@@ -125,7 +125,7 @@ function keyFor(kind: ExactKind, text: string): string {
   return `${kind} ${PLAIN[kind](text)}`.toWellFormed()
 }
 
-/** For each kind of key, how all its variants get one spelling. */
+/** For each kind of key, the function that gives all variants one spelling. */
 const PLAIN: Record<ExactKind, (text: string) => string> = {
   id: (text) => text,
   host: (text) => text.toLowerCase().replace(/^www\./, ''),
@@ -138,7 +138,7 @@ function glue(text: string): string {
   return foldText(text).replace(NOT_IN_WORDS, '')
 }
 
-/** Leaves out the word for a kind; a name of nothing but such words keeps them. */
+/** Leaves out the word for a kind; a name that consists only of such words keeps them. */
 function glueWithoutKind(text: string): string {
   return glue(text.replaceAll('_', ' ').replace(KIND_WORDS, ' ')) || glue(text)
 }

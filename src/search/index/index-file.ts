@@ -198,7 +198,7 @@ export type IndexNoun = 'listing' | 'operation'
 
 /**
  * The content of the file; immutable. Rows are numbered in the order of ties (trust, buyers, id),
- * so of two equal scores the lower row number wins. First-party rows come last; all counts and
+ * so the lower row number wins if two scores are equal. First-party rows come last; all counts and
  * averages (rows, document frequencies, lengths, spellings) leave them out.
  */
 export interface IndexData extends Columns {

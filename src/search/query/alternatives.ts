@@ -90,7 +90,7 @@ const IS_LIKENESS = /^(?:task|category):/
 
 /**
  * How similar a row's tasks and categories are to those of the given rows, from 0 to 1: the cosine
- * of both, in which rarer values weigh more.
+ * of the two sets, in which rarer values weigh more.
  */
 function likenessTo(index: SearchIndex, rows: readonly number[]): (row: number) => number {
   const values = index.filterValues

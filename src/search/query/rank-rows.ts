@@ -255,7 +255,7 @@ function weightIn({ organicRows }: SearchIndex, { weight, rows }: PlanTerm): num
 /** A query that is a pasted address. */
 const ADDRESS = /^(?:https?:\/\/)?([^/?#\s]+)\/?$/i
 
-/** Rows that come before all others, whatever their score: the query is their id, their host or a name of theirs. */
+/** Rows that come before all others, whatever their score: the query is their id, their host or one of their names. */
 interface ExactRows {
   kind: ExactKind
   rows: readonly number[]

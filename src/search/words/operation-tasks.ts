@@ -94,7 +94,7 @@ function scoreOf({ parts, within, without }: Phrase, { named, stated, around }: 
   return parts.length > 1 && hasAll(stated, parts) ? score : 0
 }
 
-/** Whether a text has all words, in any order; if `to`, which shows a direction, is among them, in the phrase's order. */
+/** Whether a text has all words, in any order; with `to`, which shows a direction, in the phrase's order. */
 function hasAll(text: string, parts: Phrase['parts']): boolean {
   if (!parts.some(([word]) => word === DIRECTION))
     return parts.every((words) => hasOne(text, words))

@@ -207,7 +207,7 @@ const ENDINGS: readonly (readonly [ending: string, kept: string, rest: number])[
   ['er', '', 4],
 ]
 
-/** Most words end in a letter that ends no ending, and so need no comparison. */
+/** Most words end in a letter with which no ending ends, and so need no comparison. */
 const ENDINGS_BY_LETTER = Map.groupBy(ENDINGS, ([ending]) => ending.at(-1))
 
 function stripEnding(word: string): string {

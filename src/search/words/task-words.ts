@@ -43,7 +43,7 @@ const SKIPPED = new Set(
 )
 /** How many other words may be between two words of a phrase: `take a full page screenshot`. */
 const MAX_BETWEEN = 3
-/** How much each other word lowers the score, in words. */
+/** How much each word in between lowers the score, in words. */
 const OTHER_WORD = 0.1
 
 /**

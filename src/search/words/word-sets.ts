@@ -189,7 +189,7 @@ export function findPhrases(
     style === 'dotted' ? parts.join('.') : whole,
   )
   if (!texts.some((text) => starts.has(text))) return found
-  // A space before each word, because the pattern starts with a space and so is quick to find.
+  // Each word gets a space before it: the pattern starts with a space, and so is found quickly.
   const text = ['', ...texts].join(' ')
   for (const { index, groups = {} } of text.matchAll(pattern)) {
     const { written = '' } = groups
