@@ -83,7 +83,7 @@ export interface Reported extends Partial<Omit<Seed, 'facts' | 'id'>> {
   /** The service's own descriptions, best first. */
   stated: readonly Foreign[]
   tags?: readonly unknown[]
-  /** Text for guessing its categories, in addition to its name, its description and its tags. */
+  /** Text for guessing the service's categories, in addition to its name, description and tags. */
   words?: readonly Foreign[]
   /** The facts, or the reason why nothing can be listed. */
   facts: (Pick<ListingFacts, 'kind' | 'sources'> & SeedFacts) | Fault
@@ -237,7 +237,7 @@ export interface ChosenSeeds {
   held: Seed[]
 }
 
-/** A source's row, where each operation gets the task that its words name, if any. */
+/** A source's row in which each operation has the task that its words name, if any. */
 export function withTasks(seed: Seed, findTask: ReturnType<typeof createTaskFinder>): Seed {
   const { facts, id } = seed
   if (facts.http === undefined) return seed
@@ -318,7 +318,7 @@ export interface HostRules {
 }
 
 /**
- * Stricter than the content's own rule, since nobody reviews a seeded row: templates in paths, tunnels
+ * A stricter rule than the content's own, since nobody reviews a seeded row: templates in paths, tunnels
  * and placeholder hosts are refused too.
  * @returns null for an address that a stranger can call unchanged.
  */

@@ -64,7 +64,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Markdown or HTML that somebody else wrote, as one line of plain text: tags and their scripts go,
+ * Markdown or HTML that somebody else wrote, as one line of plain text: tags and their scripts are removed,
  * links keep their words, entities become characters, control, invisible and broken characters go.
  * @example toPlainText('<sup>1</sup> **Fast** [search](https://x.example)') → '1 Fast search'
  */
@@ -130,7 +130,7 @@ function dropUnreadable(text: string): string {
 
 /**
  * Wording that has no place in a description but is typical of an attack on the agent reading it.
- * Kept narrow: "several system prompts" is an honest description, "ignore previous instructions" is
+ * The list is kept narrow: "several system prompts" is an honest description, "ignore previous instructions" is
  * not.
  *
  * Known limit: a list of phrases in English stops the copied attack, not the careful one. Clients

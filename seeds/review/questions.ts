@@ -53,7 +53,7 @@ export interface Decision {
 
 /**
  * A place where questions wait: files of the content, or rows of the ledger. A new kind of question
- * is one of these and a line in `seeds/commands/review.ts`.
+ * needs such a source and a line in `seeds/commands/review.ts`.
  */
 export interface ReviewSource {
   /** The name for `--from`, such as `texts` or `reports`. */

@@ -67,7 +67,7 @@ interface VersusCell {
 
 interface CellSubject {
   view: ListingView
-  /** Its calls, where they were read. */
+  /** The listing's calls, where they were read. */
   kit?: Parameters<typeof toWhatYouGet>[0] | undefined
   /** Written by the author of the comparison. */
   focus?: 'dedicated' | 'broad' | undefined
@@ -91,7 +91,7 @@ const missing = (text: string): VersusCell => ({ text, isMissing: true })
 type Stated = VersusCell | string | number | null | undefined
 const toCell = (text: Exclude<Stated, VersusCell>, lacking: string) =>
   text === null || text === undefined || text === '' ? missing(lacking) : stated(String(text))
-/** @param read finds a listing's value; null, undefined and '' mean that it has none */
+/** @param read a function that finds a listing's value; null, undefined and '' mean that it has none */
 const row =
   (
     label: string,

@@ -69,7 +69,7 @@ function toNumbers(trust: Exclude<Trust, { evidence: 'no_payment_data' }>) {
   const of = (all: string | undefined) => (all === undefined ? '' : ` of ${all}`)
   return [
     [
-      // No seller vouches for any of them.
+      // No seller vouches for any of these buyers.
       trust.unknown_buyers_30d === undefined ? 'Counted buyers' : 'Verified buyers',
       `${trust.verified_buyers_30d}${of(raw && toCountText(raw.payers, 'payer'))}`,
     ],

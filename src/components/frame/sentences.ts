@@ -1,4 +1,4 @@
-/** An address; punctuation that ends the sentence or bracket after it does not belong to it. */
+/** An address, without the punctuation after it that ends a sentence or a bracket. */
 const ADDRESS = /(https?:\/\/[^\s"'<>]*[^\s"'<>.,;:!?)])/
 
 /** Pieces of a sentence: plain text, or text that leads to an address. */

@@ -98,7 +98,7 @@ function toChoices(
   return rows.map(([label, { listing }, value]) => ({ label, listing, value }))
 }
 
-/** The offer with the highest number; of equal offers the cheapest. Null where none has a number. */
+/** The offer with the highest number, the cheapest if several have it. Null where none has a number. */
 function findBest(
   offers: readonly TaskOffer[],
   numberOf: (offer: TaskOffer) => number,

@@ -8,7 +8,7 @@ import type { SourcesView } from '../../domain/views/reference-views.ts'
 
 const MAX_SIMILAR = 6
 
-/** 'a, b and c'. Shared, because making one takes longer than rendering a section. */
+/** Writes 'a, b and c'. Shared, because making a formatter takes longer than rendering a section. */
 const AND_LIST = new Intl.ListFormat('en-GB')
 
 /** Everything that a listing's page prints: nothing else can change it. */
@@ -71,7 +71,7 @@ export function toSourceLines(
   })
 }
 
-/** Page names of facts whose wire names differ. */
+/** Names on pages for facts whose names in JSON are different. */
 const FACT_WORDS: Readonly<Record<string, string>> = {
   url: 'address',
   summary: 'description',
@@ -147,7 +147,7 @@ const CONNECT_NOTES = {
   kit: 'Run it where your agent works: it puts the folder where that agent looks for skills.',
 }
 
-/** Notes beside the code of a call. @param reason why the relay cannot call it */
+/** Notes beside the code of a call. @param reason why the relay cannot call the listing */
 export function toCallNote(
   { buy, kind, pricing }: Pick<ListingView, 'buy' | 'kind' | 'pricing'>,
   reason: string | null,

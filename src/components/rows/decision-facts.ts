@@ -70,7 +70,7 @@ function toPrice(view: ListingView): DecisionFact[] {
     return [factOf(label, max_usd === 0 ? 'Free' : toUsd(min_usd), note, 'money')]
   }
   const charge = chargeOf(view)
-  // A guide is only read, so it needs no cell that it is free.
+  // A guide is only read, so it needs no cell that says it is free.
   if (charge === 'unknown' || charge === 'per_call' || (kind === 'kit' && cost === 'unknown'))
     return []
   const [value, note] = COST_TEXTS[charge]

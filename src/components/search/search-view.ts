@@ -28,7 +28,7 @@ type Names = ReadonlyMap<string, string>
 
 /**
  * Everything the search page shows of an answer.
- * @param without parts that the directory lacks; `counts` where nobody counted payments
+ * @param without the parts that the directory lacks, and `counts` if nobody counted payments
  */
 export function toSearchView(
   form: SearchForm,

@@ -316,7 +316,7 @@ function toProblemText(type: string, text: string): string {
 
 /**
  * A copy of a part of `try-form.astro`. Foreign words become text in it, whatever they contain.
- * @param texts by the names of the part; an optional piece without a text is removed
+ * @param texts the texts, by their names in the part; an optional piece without a text is removed
  */
 function fillPart(part: string, texts: Readonly<Record<string, string>>): HTMLElement {
   const template = document.querySelector<HTMLTemplateElement>(`template[data-part="${part}"]`)
@@ -385,7 +385,7 @@ interface TryRequest {
 
 /**
  * The request of the filled form. An empty input is not sent.
- * @param values text by the key of its field
+ * @param values the text of each field, by the field's key
  * @returns the request, or a sentence about the first input that does not match its type
  */
 function toTryRequest(
