@@ -54,7 +54,7 @@ describe('what sellers did, at the next build', () => {
     const listing = build(weather, claims).catalogue.byId.get(ID)
     expect(listing && toKnown(listing, new Map()).owner).toEqual({
       known: true,
-      text: 'its owner proved api.weather.example on 3 October 2026',
+      text: 'its owner proved control of api.weather.example on 3 October 2026',
       as_of: '2026-10-03',
       source: 'service_verified',
     })

@@ -61,7 +61,7 @@ function toOwner({ facts, status, provedAt }: DerivedListing, sources: Sources):
   if (facts.first_party) return { known: true, text: 'it is ours', ...listed }
   if (status === 'claimed') {
     const as_of = provedAt && new Date(provedAt).toISOString().slice(0, 10)
-    const text = `its owner proved ${host}`
+    const text = `its owner proved control of ${host}`
     const proof = as_of ? { text: `${text} on ${toDay(as_of)}`, as_of } : { text }
     return { known: true, ...proof, source: OWN_EVIDENCE }
   }

@@ -250,7 +250,7 @@ function toFormula(): Record<string, string> {
     recency: `1 up to ${recency.freshDays} days since the last settlement, then linear to ${recency.floor} at ${TRUST.windowDays} days`,
     shrink: `B / (B + ${TRUST.shrinkBuyers})`,
     shared_payout: 'N and V are divided by the number of listings that share the payout address',
-    symbols: `B is the number of buyers, N of settlements, V the volume in US dollars, c the largest buyer’s share of V, at least 1/B; all in the window. One buyer adds at most ${TRUST.perPayer.settlements} settlements and ${toUsd(TRUST.perPayer.volumeUsd)}; if there are three buyers or more, one buyer adds no more dollars than all others together`,
+    symbols: `B is the number of buyers, N the number of settlements, V the volume in US dollars, c the largest buyer’s share of V, at least 1/B; all in the window. One buyer adds at most ${TRUST.perPayer.settlements} settlements and ${toUsd(TRUST.perPayer.volumeUsd)}; if there are three buyers or more, one buyer adds no more dollars than all others together`,
   }
 }
 

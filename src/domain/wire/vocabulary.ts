@@ -203,7 +203,7 @@ export const RETENTION = {
   probe_days: 120,
   /** Days that receipts of paid calls are kept, and the files with each day's receipts. */
   receipt_days: 400,
-  /** Days that a decided report is kept and an accepted dispute shown; then, days that an undecided report is kept. */
+  /** Days that a decided report is kept and an accepted dispute shown, and days that an undecided report is kept. */
   report_days: 90,
   waiting_report_days: 365,
   /** Days that transfers around a seller's payments are kept: longer than any rule looks back. */

@@ -179,7 +179,7 @@ export function findExcluded(index: SearchIndex, words: readonly Word[]): Wanted
   }
   const others = words.filter((word) => !markers.has(word))
   const wanted = others.filter((word) => !named.has(word))
-  // A query for nothing but an alternative is answered by listings that mention the name.
+  // If a query only wants an alternative to a name, listings that mention the name answer it.
   const says = wanted.some(({ whole }) => !stop.has(whole) && !index.words.generic.has(whole))
   return { words: says ? wanted : others, excluded }
 }
