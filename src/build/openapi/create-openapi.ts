@@ -245,7 +245,7 @@ const OperationSchema = v.pipe(
     /** Type of the response body where it is not JSON. */
     media: v.optional(v.string()),
     body: v.optional(v.strictObject({ schema: name, example: v.record(v.string(), v.unknown()) })),
-    /** Takes a session's cookie. */
+    /** Whether the operation takes a session's cookie. */
     for_sellers: v.optional(v.boolean(), false),
     writes: v.optional(v.boolean(), false),
     problems: v.optional(v.array(v.picklist(PROBLEM_CODES)), []),

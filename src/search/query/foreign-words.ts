@@ -32,7 +32,7 @@ interface Token {
 interface Stretch {
   tokens: readonly Token[]
   meaning: Meaning | null
-  /** Whether it names a place of several words: `Buenos Aires` has nothing to do with air. */
+  /** Whether the stretch names a place of several words: `Buenos Aires` has nothing to do with air. */
   isPlace?: boolean
 }
 

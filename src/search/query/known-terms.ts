@@ -40,7 +40,7 @@ const { requested: REQUESTED } = TERM_WEIGHTS
 
 /** What a word that no listing has may be taken for. */
 interface Guess {
-  /** Whether it is the query's last word, which may be the start of a longer one. */
+  /** Whether the word is the query's last, and so may be the start of a longer one. */
   isLast: boolean
   maySlip: boolean
 }
