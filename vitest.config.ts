@@ -4,7 +4,7 @@ import { SlowFirst } from './test/support/slow-first.ts'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/{payments,bench/lighthouse}/node_modules/**', 'test/**/*.long.test.ts'],
+    exclude: ['test/bench/lighthouse/node_modules/**', 'test/**/*.long.test.ts'],
     globalSetup: ['test/support/outbound.ts', 'test/support/build-fixture.ts'],
     setupFiles: 'test/support/same-draws.ts',
     // A release's page code is Node's to import, as in production.

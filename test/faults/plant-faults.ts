@@ -111,8 +111,7 @@ function copyTree(): string {
       mkdirSync(dirname(join(copy, path)), { recursive: true })
       cpSync(join(ROOT, path), join(copy, path))
     }
-  for (const folder of ['node_modules', 'test/payments/node_modules'])
-    if (existsSync(join(ROOT, folder))) symlinkSync(join(ROOT, folder), join(copy, folder))
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
   return copy
 }
 

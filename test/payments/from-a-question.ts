@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import * as lab from './chain.ts'
 import type { World } from './world.ts'
 
 /** What an agent may read on the way from a sentence to an answer that is paid for. */
@@ -7,8 +8,7 @@ const QUESTION = 'weather in Oslo'
 
 interface Shop {
   world: World
-  lab: typeof import('./chain.ts')
-  chain: import('./chain.ts').Chain
+  chain: lab.Chain
 }
 
 /** An agent with a wallet and a sentence, which knows nothing but the directory's address. */
@@ -16,7 +16,7 @@ export function testFromAQuestion(shop: () => Shop): void {
   async function openWallet() {
     const { x402Client } = await import('@x402/core/client')
     const { ExactEvmScheme } = await import('@x402/evm')
-    const { lab, chain } = shop()
+    const { chain } = shop()
     const account = lab.accountOf(1)
     const wallet = new x402Client().register('eip155:*', new ExactEvmScheme(account))
     const before = await chain.balanceOf(account.address)

@@ -7,12 +7,9 @@ import { readQuotes, receiptOf } from '../../packages/client/src/payment.ts'
 import { aListing, type RelayWorld, startRelay } from '../call/relay-world.ts'
 import { clientHere } from '../support/client-here.ts'
 import { withEnv } from '../support/own-env.ts'
-import { preparePaymentPackages } from './prepare.ts'
+import { hasChain } from './chain.ts'
+import { startTempo, TEMPO } from './tempo.ts'
 import { writeWallet } from './wallet-module.ts'
-
-/** `waypost call` with a wallet of mppx buys from a seller of mppx, over a chain in Tempo's mode. */
-const missing = preparePaymentPackages()
-if (missing !== null) console.warn(`test/payments: skipped, because ${missing}`)
 
 const run = promisify(execFile)
 const CLI = fileURLToPath(new URL('../../packages/client/cli/waypost-cli.ts', import.meta.url))
@@ -21,17 +18,16 @@ const WORDS = 'test test test test test test test test test test test junk'
 /** Each buys once: the node takes a second such transaction of one wallet for the first. */
 const [COMMAND, DIRECT] = ['5', '6']
 
-describe.skipIf(missing !== null)('a seller of Tempo', () => {
+/** `waypost call` with a wallet of mppx buys from a seller of mppx, over a chain in Tempo's mode. */
+describe.skipIf(!hasChain)('a seller of Tempo', () => {
   let wallet: string
   const closing: (() => unknown)[] = []
-  let lab: typeof import('./tempo.ts')
-  let tempo: Awaited<ReturnType<typeof import('./tempo.ts')['startTempo']>>
+  let tempo: Awaited<ReturnType<typeof startTempo>>
   let seller: { url: string; sold: () => number; close: () => unknown }
   let relay: RelayWorld
 
   beforeAll(async () => {
-    lab = await import('./tempo.ts')
-    tempo = await lab.startTempo(PAYOUT)
+    tempo = await startTempo(PAYOUT)
     closing.push(tempo.stop)
     seller = await tempo.startSeller({ amount: '0.01', realm: '127.0.0.1' })
     closing.push(seller.close)
@@ -91,7 +87,7 @@ export default Mppx.create({ methods: [tempo.charge({ account, getClient })], po
     const requested = await fetch(seller.url)
     const rules = { wallet: loaded.default, allowTestCoins: true }
     const [quote] = readQuotes(requested, null, rules)
-    expect(quote).toMatchObject({ rail: 'mpp', usd: 0.01, payee: `${lab.TEMPO}:${PAYOUT}` })
+    expect(quote).toMatchObject({ rail: 'mpp', usd: 0.01, payee: `${TEMPO}:${PAYOUT}` })
     const payment = await quote?.sign()
     const answer = await fetch(seller.url, {
       headers: { [payment?.name ?? '']: payment?.value ?? '' },

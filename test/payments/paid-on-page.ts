@@ -1,13 +1,11 @@
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openPage, PHONE } from '../browser/browser.ts'
+import * as lab from './chain.ts'
 import type { World } from './world.ts'
-
-type Lab = typeof import('./chain.ts')
 
 interface Shop {
   world: World
-  lab: Lab
-  chain: import('./chain.ts').Chain
+  chain: lab.Chain
 }
 
 /** The account that the injected wallet signs with. */
@@ -15,13 +13,11 @@ const BUYER = 2
 
 /** Pays on a listing's own page, in a real browser, with a wallet that the test puts into it. */
 export function testPaidOnPage(shop: () => Shop): void {
-  beforeAll(async () => {})
-
   test.each([
     ['v2', 0.001],
     ['v1', 0.002],
   ] as const)('a person pays the %s seller on its page, below the ceiling', async (slug, usd) => {
-    const { world, chain, lab } = shop()
+    const { world, chain } = shop()
     const account = lab.accountOf(BUYER)
     await chain.mint(account.address, 10_000n)
     const before = await chain.balanceOf(account.address)
@@ -52,7 +48,7 @@ export function testPaidOnPage(shop: () => Shop): void {
   })
 
   test('who refuses to sign pays nothing, and reads why', async () => {
-    const { world, chain, lab } = shop()
+    const { world, chain } = shop()
     const account = lab.accountOf(BUYER)
     const before = await chain.balanceOf(account.address)
     const { page, close } = await openPage(world.url)

@@ -6,16 +6,9 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Handshake } from '../../src/domain/probe/plan.ts'
 import { IS_LONG, longTest } from '../support/long.ts'
+import * as lab from './chain.ts'
 import { testPaidOnPage } from './paid-on-page.ts'
-import { preparePaymentPackages } from './prepare.ts'
 import type { World } from './world.ts'
-
-/**
- * Real clients pay real sellers through the relay; the official facilitator code settles on a chain
- * of its own. Nothing in it that pays, sells or settles was written here.
- */
-const missing = preparePaymentPackages()
-if (missing !== null) console.warn(`test/payments: skipped, because ${missing}`)
 
 const PAYOUTS = {
   v2: '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc',
@@ -34,16 +27,18 @@ const atLocalhost = <Listing extends { url: string }>(listing: Listing): Listing
 /** Whoever is at 127.0.0.1 is nobody's front here. */
 const KNOWN = '- { domain: 127.0.0.1, name: Known, why: Everybody knows it. }\n'
 
-describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_000 }, () => {
+/**
+ * Real clients pay real sellers through the relay; the official facilitator code settles on a chain
+ * of its own. Nothing in it that pays, sells or settles was written here.
+ */
+describe.skipIf(!lab.hasChain)('payments through the relay', { timeout: 120_000 }, () => {
   let world: World
-  let chain: import('./chain.ts').Chain
-  let lab: typeof import('./chain.ts')
+  let chain: lab.Chain
   let oldTransaction = ''
   let running: Record<keyof typeof PAYOUTS, import('./sellers.ts').Running>
   const closing: (() => Promise<void>)[] = []
 
   beforeAll(async () => {
-    lab = await import('./chain.ts')
     const sellers = await import('./sellers.ts')
     const { startWorld } = await import('./world.ts')
     chain = await lab.startChain()
@@ -416,7 +411,7 @@ describe.skipIf(missing !== null)('payments through the relay', { timeout: 120_0
   })
 
   // On the fixture's page a wallet pays in every run (`test/browser/try-offers.test.ts`).
-  if (IS_LONG) testPaidOnPage(() => ({ world, lab, chain }))
+  if (IS_LONG) testPaidOnPage(() => ({ world, chain }))
 
   test('no signature, nonce or key of a payer is in the log', () => {
     const log = world.log.join('')

@@ -49,5 +49,5 @@ export async function proveByWallet(
   const challenge = await openChallenge(db, row, { baseUrl, payout }, Date.now())
   const signature = await account.signMessage({ message: challenge })
   if (recoverSigner(challenge, signature) !== address) throw new Error('signed by another wallet')
-  await recordPayoutProof(db, row, { payout, challenge }, Date.now())
+  await recordPayoutProof(db, row, { payout, challenge, contractSignature: null }, Date.now())
 }

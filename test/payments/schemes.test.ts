@@ -1,13 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { markOfRealm } from '../../src/domain/trust/evm-payments.ts'
-import { preparePaymentPackages } from './prepare.ts'
-
-/**
- * Every scheme that counts, paid with the official packages on a chain of our own, and its forgeries:
- * the meter over a real node. The contracts at the real addresses were written for this.
- */
-const missing = preparePaymentPackages()
-if (missing !== null) console.warn(`test/payments: skipped, because ${missing}`)
+import * as lab from './chain.ts'
 
 const SHOP = '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc'
 const PERMIT2 = '0x000000000022D473030F116dDEE9F6B43aC78BA3'
@@ -19,14 +12,16 @@ const OWN_PROXY = `0x${'0a'.repeat(20)}` as const
 const OWN_COIN = `0x${'0b'.repeat(20)}` as const
 const BUNDLE = `0x${'0c'.repeat(20)}` as const
 
-describe.skipIf(missing !== null)('paid on an EVM chain', { timeout: 60_000 }, () => {
-  let lab: typeof import('./chain.ts')
-  let chain: import('./chain.ts').Chain
+/**
+ * Every scheme that counts, paid with the official packages on a chain of our own, and its forgeries:
+ * the meter over a real node. The contracts at the real addresses were written for this.
+ */
+describe.skipIf(!lab.hasChain)('paid on an EVM chain', { timeout: 60_000 }, () => {
+  let chain: lab.Chain
   let world: Awaited<ReturnType<typeof import('./scheme-world.ts').openSchemeWorld>>
   let permit2: Awaited<ReturnType<typeof import('./permit2.ts').openPermit2>>
 
   beforeAll(async () => {
-    lab = await import('./chain.ts')
     chain = await lab.startChain()
     await chain.put('permit2.sol', {
       TestPermit2: PERMIT2,
@@ -62,7 +57,7 @@ describe.skipIf(missing !== null)('paid on an EVM chain', { timeout: 60_000 }, (
   })
 })
 
-describe.skipIf(missing !== null)('charged on Tempo', { timeout: 60_000 }, () => {
+describe.skipIf(!lab.hasChain)('charged on Tempo', { timeout: 60_000 }, () => {
   let tempo: Awaited<ReturnType<typeof import('./tempo.ts').startTempo>>
   let world: Awaited<ReturnType<typeof import('./scheme-world.ts').openSchemeWorld>>
   let buyer: (index: number) => string

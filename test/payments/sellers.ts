@@ -13,7 +13,10 @@ import { paymentMiddleware as paymentMiddlewareV1 } from 'x402-express'
 import { closeServer } from '../support/listen.ts'
 import { type Chain, NETWORK, USDC } from './chain.ts'
 
-/** Sellers as their packages' documentation builds them, and the official facilitator code. */
+/**
+ * Sellers as their packages' documentation builds them, and the official facilitator code. Two packages
+ * for browsers' wallets, which version 1 names and no seller loads, are another small one (`overrides`).
+ */
 export interface Running {
   url: string
   close(): Promise<void>

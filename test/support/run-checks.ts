@@ -2,17 +2,16 @@ import { spawn } from 'node:child_process'
 import { FIXTURE_ENV } from './fixture-env.ts'
 
 /**
- * `npm test`: the release that all tests share is built, and what may have to be fetched is fetched,
+ * `npm test`: the release that all tests share is built, and a browser fetched where there is none,
  * beside it. Then come the tests, which wait a third of their time. What is asked of the code itself runs
  * beside all that, one check after the other. All are run, so that one run tells everything that is wrong.
  */
-const FETCHED = ['browser', 'payments']
 const FIXTURES = 'the build of the fixtures'
 const CHECKS = ['types', 'lint', 'check', 'dead']
 
 const failed: string[] = []
 
-const fetched = inTurn(FETCHED)
+const fetched = inTurn(['browser'])
 const checked = inTurn(CHECKS)
 const built = runCommand(FIXTURES, process.execPath, ['functions/commands/build.ts'])
 await Promise.all([fetched, built])
