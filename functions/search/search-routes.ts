@@ -12,7 +12,7 @@ import {
 import { type NotListedReason, toAddressNote } from '../../src/domain/sellers/not-listed.ts'
 import { present } from '../../src/domain/wire/json.ts'
 import { DAY_MS } from '../../src/domain/wire/shapes.ts'
-import { type ClickSource, WARNINGS } from '../../src/domain/wire/vocabulary.ts'
+import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import { valueAt } from '../../src/search/index/columns.ts'
 import { findExact } from '../../src/search/index/exact-table.ts'
 import { findId, readBody, readId, type SearchIndex } from '../../src/search/index/index-file.ts'
@@ -132,7 +132,7 @@ const decoder = new TextDecoder()
 interface Shown {
   operations: SearchIndex
   sharedHosts: SharedHosts
-  listingOf(id: string): Pick<LiveListing, 'mark' | 'disputed' | 'payout_contested'> | undefined
+  listingOf(id: string): Pick<LiveListing, 'mark'> | undefined
 }
 
 /** Members that each row has on the search page only. */
@@ -148,13 +148,11 @@ export function pageMembers(
       ? new Map<string, MatchingOperation>()
       : matchingOperations(operations, query.q, new Set(bodies.map(({ id }) => String(id))))
   return bodies.map(({ id, url }, at) => {
-    const { mark, disputed, payout_contested } = listingOf(String(id)) ?? {}
-    const isHeld = { disputed, payout_contested }
-    const warning = WARNINGS.find((warned) => isHeld[warned] !== undefined)
+    const { mark } = listingOf(String(id)) ?? {}
     const domain = domainOf(String(url), sharedHosts) ?? undefined
     const day = query.sort === 'newest' ? valueAt(index.added, rows[at]?.row ?? 0) : Number.NaN
     const added = Number.isNaN(day) ? undefined : new Date(day * DAY_MS).toISOString().slice(0, 10)
-    return present({ mark, warning, domain, added, operation: matching.get(String(id)) })
+    return present({ mark, domain, added, operation: matching.get(String(id)) })
   })
 }
 

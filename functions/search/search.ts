@@ -4,7 +4,7 @@ import {
   type SearchQuery,
 } from '../../src/domain/search/search-parameters.ts'
 import type { CompactRow, PageResponse } from '../../src/domain/search/search-response.ts'
-import { AUTH_TYPES, type ClickSource, RAILS } from '../../src/domain/wire/vocabulary.ts'
+import { AUTH_TYPES, type ClickSource, RAILS, WARNINGS } from '../../src/domain/wire/vocabulary.ts'
 import { NO_TRUST, trustOf, valueAt } from '../../src/search/index/columns.ts'
 import { idOf, readBody, type SearchIndex } from '../../src/search/index/index-file.ts'
 import { SUMMARY_END } from '../../src/search/index/search-document.ts'
@@ -272,6 +272,7 @@ function factsOf(index: SearchIndex, row: number): string {
   const auth: AuthType = AUTH_TYPES.find((type) => holds(`auth:${type}`)) ?? 'unknown'
   const trust = trustOf(index.trustMarks[row] ?? NO_TRUST)
   const paid = index.paidTexts[index.paidCodes[row] ?? 0] ?? ''
+  const warning = WARNINGS.find((each) => holds(`warning:${each}`))
   const members = JSON.stringify({
     price: Number.isNaN(low) ? null : { min_usd: low, max_usd: high },
     rails: RAILS.filter((rail) => holds(`rail:${rail}`)),
@@ -280,6 +281,7 @@ function factsOf(index: SearchIndex, row: number): string {
     ...(trust !== NO_TRUST && { vouched: holds('vouched') }),
     call: holds('call'),
     ...(paid !== '' && { paid }),
+    ...(warning !== undefined && { warning }),
   })
   return `,${members.slice(1, -1)}`
 }

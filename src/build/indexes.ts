@@ -22,7 +22,7 @@ import { tasksOf } from '../domain/plans/task-plan.ts'
 import { ownDomainOf } from '../domain/sellers/claim-rules.ts'
 import { mostReported } from '../domain/trust/evidence.ts'
 import type { TrustVerdict } from '../domain/trust/trust.ts'
-import { toKnownDays, toPaidWords } from '../domain/views/known-view.ts'
+import { toKnownDays, toPaidWords, toWarning } from '../domain/views/known-view.ts'
 import { sourceIdsOf, toPreparedSummary } from '../domain/views/listing-view.ts'
 import { largestOf } from '../domain/wire/json.ts'
 import { DISCOVERY_FILES, hasRemoteEndpoint, runsOf } from '../domain/wire/vocabulary.ts'
@@ -177,6 +177,7 @@ export function toSearchDocument(
     ...toPaidFacts(listing, sources),
     trustScore: trustScoreOf(trust),
     vouched: isVouched(trust),
+    warning: toWarning(listing),
     verifiedBuyers: verifiedBuyersOf(trust),
     liveTested: listing.isLiveTested,
     remote: hasRemoteEndpoint(facts),

@@ -97,7 +97,9 @@ describe('lists of listings', () => {
 
   const toAdded = (listing: ReturnType<typeof toListing>) => {
     const history = { probes: [], days: [], drift: [], payments: [], seen: null }
-    return { brief: toListingBrief(listing, SOURCES), home: toHomeFacts(toView(listing), history) }
+    const { added } = listing.facts
+    const home = toHomeFacts(toView(listing), history)
+    return { brief: toListingBrief(listing, SOURCES), home, added }
   }
 
   test('of the home page keep our own kits apart', () => {

@@ -1,9 +1,14 @@
 import { chooseOperation } from '../../domain/kit/kit-entries.ts'
 import type { KitView } from '../../domain/kit/kit-view.ts'
-import { encodeBody, isJsonPayload, toOutputFields } from '../../domain/listing/operation.ts'
+import {
+  encodeBody,
+  isJsonPayload,
+  toOutputFields,
+  toOutputNames,
+} from '../../domain/listing/operation.ts'
 import { toUnitPriceText } from '../../domain/listing/pricing.ts'
 import { isJsonObject } from '../../domain/wire/json.ts'
-import { cutText } from '../../domain/wire/text.ts'
+import { cutText, joinNames } from '../../domain/wire/text.ts'
 import type { Effect } from '../../domain/wire/vocabulary.ts'
 import { type CallTag, toSeenTag } from '../evidence/evidence-words.ts'
 import type { DecisionFact } from '../rows/decision-facts.ts'
@@ -25,7 +30,7 @@ const MOST_PARAMS = 6
 const MAX_FIELDS = 8
 /** The most characters of a description, or of a sample answer. */
 const MAX_TEXT = 90
-const MAX_EXAMPLE = 240
+const MAX_EXAMPLE = 480
 
 type Kit = Pick<KitView, 'kind' | 'url' | 'auth' | 'operations' | 'tools' | 'skills'>
 
@@ -34,12 +39,35 @@ export function toCallRows(kit: Kit): CallRows | null {
   if (kit.tools.length > 0) return firstOf('Tools', kit.tools.map(toToolRow))
   if (kit.skills.length > 0) return firstOf('Skills', kit.skills.map(toSkillRow))
   if (kit.kind !== 'http_api' || kit.operations.length === 0) return null
-  const first = chooseOperation(kit.operations)
-  const all = kit.operations.toSorted((a, b) => Number(b === first) - Number(a === first))
   return firstOf(
     'Operations',
-    all.map((one) => toOperationRow(one, kit)),
+    inOrder(kit.operations).map((one) => toOperationRow(one, kit)),
   )
+}
+
+/** The operation that the page's code calls comes first. */
+function inOrder(operations: Kit['operations']): Kit['operations'] {
+  const first = chooseOperation(operations)
+  return operations.toSorted((a, b) => Number(b === first) - Number(a === first))
+}
+
+/**
+ * The address of a call in its listing's page, which opens its row; of the list, where the page does not
+ * show it.
+ * @param operation an operation as a task's offer names it: `GET https://…`, or a tool's name
+ */
+export function toCallAddress(page: string, kit: Kit, operation: string): string {
+  const names = [
+    ...kit.tools.map(({ name }) => name),
+    ...inOrder(kit.operations).map(({ method, url }) => `${method} ${url}`),
+  ]
+  const place = names.indexOf(operation)
+  return `${page}#${place < 0 || place >= MOST_ROWS ? 'calls' : toCallId(place)}`
+}
+
+/** @param place counted from zero */
+export function toCallId(place: number): string {
+  return `call-${place + 1}`
 }
 
 function firstOf(title: 'Operations' | 'Tools' | 'Skills', all: readonly CallRow[]) {
@@ -159,16 +187,37 @@ function toReturns(operation: Kit['operations'][number]) {
     example:
       response.example === undefined
         ? null
-        : cutText(
-            isJsonPayload(response)
-              ? JSON.stringify(response.example, null, 2)
-              : encodeBody(response.content_type, response.example),
-            MAX_EXAMPLE,
-          ),
+        : isJsonPayload(response)
+          ? toSample(response.example)
+          : cutText(encodeBody(response.content_type, response.example), MAX_EXAMPLE),
     /** The document that describes the answer. */
     ref: response.ref ?? null,
   }
 }
+
+/** An example as JSON that still parses: long lists, texts and objects are shortened until it is short. */
+function toSample(example: unknown): string {
+  const samples = [8, 5, 3, 2].map((members) => JSON.stringify(shorten(example, members), null, 2))
+  return (
+    samples.find(({ length }) => length <= MAX_EXAMPLE) ??
+    cutText(samples.at(-1) ?? '', MAX_EXAMPLE)
+  )
+}
+
+/** A value with the first item of each list and so many members of each object, those that hold more first. */
+function shorten(value: unknown, members: number, depth = 0): unknown {
+  if (typeof value === 'string') return cutText(value, MAX_TEXT / 2)
+  if (Array.isArray(value))
+    return value.slice(0, 1).map((item) => shorten(item, members, depth + 1))
+  if (!isJsonObject(value)) return value
+  const all = Object.entries(value)
+  const holds = (each: unknown) => Number(typeof each === 'object' && each !== null)
+  const kept = all.length > members ? all.toSorted(([, a], [, b]) => holds(b) - holds(a)) : all
+  const inside = kept.slice(0, depth < MAX_DEPTH ? members : 0)
+  return Object.fromEntries(inside.map(([name, each]) => [name, shorten(each, members, depth + 1)]))
+}
+
+const MAX_DEPTH = 4
 
 /** The path of an address on the listing's own host; of another host, the address without its scheme. */
 function toShortUrl(text: string, listing: string): string {
@@ -228,7 +277,8 @@ export function toWhatYouGet(kit: Kit): DecisionFact[] {
   const prices = new Set(kit.operations.map(({ price }) => price && toUnitPriceText(price)))
   const cost = first.price && prices.size > 1 ? ` at ${toUnitPriceText(first.price)}` : ''
   const note = `from ${first.method} ${cutText(path, MAX_NAME)}${cost}${others}`
-  return [{ ...CELL, ...(answered === '' && { label: 'It does' }), value, note }]
+  const href = `#${toCallId(0)}`
+  return [{ ...CELL, href, ...(answered === '' && { label: 'It does' }), value, note }]
 }
 
 const CELL = { label: 'You get', tone: 'plain', href: '#calls' } as const
@@ -242,13 +292,10 @@ function toCounted(noun: 'tool' | 'skill', all: readonly { name: string }[]): De
 function toAnswerWords(operation: Kit['operations'][number]): string {
   const { result } = operation
   if (result !== undefined) return toNames(Object.entries(result).map(toMemberWords))
-  const fields = toOutputFields(operation).map(({ name, type }) => {
-    const [, inner] = /^\[?\{([^{}]+)\}\]?$/.exec(type) ?? []
-    return inner === undefined ? name : `${name}: ${toNames(inner.split(', '))}`
-  })
+  const fields = toOutputNames(operation)
   if (fields.length === 0) return ''
   const isList = fields.every((name) => name.startsWith('[].'))
-  const names = toNames(fields.map((name) => name.replace(/^\[\]\./, ''))).replace(/…, …$/, '…')
+  const names = toNames(fields.map((name) => name.replace(/^\[\]\./, '')))
   return isList ? `a list of ${names}` : names
 }
 
@@ -262,6 +309,6 @@ function toMemberWords([name, path]: [string, string]): string {
 /** As many names as fit on a line, at least one. */
 function toNames(names: readonly string[]): string {
   const few = names.slice(0, MAX_NAMES).map((name) => cutText(name, MAX_NAME))
-  const shown = few.filter((_, at) => few.slice(0, at + 1).join(', ').length <= MAX_NAME)
-  return shown.join(', ') + (names.length > shown.length ? ', …' : '')
+  const text = joinNames(few, MAX_NAME)
+  return names.length > few.length && !text.endsWith('…') ? `${text}, …` : text
 }

@@ -106,6 +106,9 @@ const row =
     return [{ label, cells: subjects.map(toStated) }]
   }
 
+/** Whether a probe saw a higher price than the listing says: no such price is the lowest. */
+const isOutdated = ({ notices }: ListingView) => notices.some(({ id }) => id === 'price_changed')
+
 const priceRow = row('One call from', UNPUBLISHED, (view) => {
   const { pricing } = view
   if (pricing.model !== 'per_call') {
@@ -115,6 +118,7 @@ const priceRow = row('One call from', UNPUBLISHED, (view) => {
   const { min_usd, max_usd } = pricing
   if (max_usd === 0) return { text: 'free', isMissing: false, usd: 0 }
   const to = min_usd === max_usd ? '' : ` to ${toUsd(max_usd)}`
+  if (isOutdated(view)) return stated(`${toUsd(min_usd)}${to}, as listed`)
   return { text: `${toUsd(min_usd)}${to}`, isMissing: false, usd: min_usd }
 })
 
@@ -139,6 +143,7 @@ function toTaskCell(view: ListingView, id: string): VersusCell {
     .sort((a, b) => Number(b.per === 'call') - Number(a.per === 'call') || a.min_usd - b.min_usd)
   const [first] = prices
   if (first === undefined) return missing(UNPUBLISHED)
+  if (isOutdated(view)) return stated(`${toUnitPriceText(first)}, as listed`)
   if (first.per !== 'call') return stated(toUnitPriceText(first))
   const { min_usd: usd } = first
   return { ...stated(usd === 0 ? 'free' : toUsd(usd)), usd }
@@ -218,6 +223,9 @@ const VERSUS_GROUPS: readonly { title: string; rows: readonly ToRows[] }[] = [
       trustRow,
       row('Buyers, 30 days', 'no data', (view) => measured(view)?.verified_buyers_30d),
       row('Settlements, 30 days', 'no data', (view) => measured(view)?.settlements_30d),
+      row('Paid, as others count', 'not counted', (view) =>
+        measured(view) === null && view.known.paid?.known ? view.known.paid.text : null,
+      ),
       row('Uptime, 30 days', 'no data', (view) => signal(view, 'uptime_30d', '%')),
       row('95 % answered within', 'no data', (view) => signal(view, 'p95_ms', 'ms')),
       row('Owner', 'unclaimed', ({ status }) => (status === 'claimed' ? status : null)),

@@ -7,7 +7,7 @@ import type { Warning } from '../../domain/wire/vocabulary.ts'
 import { shortenPayees } from '../evidence/evidence-words.ts'
 import { compareListings } from '../rows/listing-row.ts'
 
-type Listed = Pick<CompiledListing, 'brief' | 'home'>
+type Listed = Pick<CompiledListing, 'brief' | 'home' | 'added'>
 
 /** The lists of the home page. They have outside listings only; our own kits have a separate row. */
 export function toHomeLists(listings: readonly Listed[], length: number) {
@@ -34,6 +34,10 @@ export function toHomeLists(listings: readonly Listed[], length: number) {
       .slice(0, length)
       .map(({ brief: { name, page, summary }, at }) => ({ name, page, at, text: summary })),
     changed: toChanged(outside).slice(0, length),
+    added: outside
+      .toSorted((a, b) => compareText(b.added, a.added) || compareListings(a.brief, b.brief))
+      .slice(0, length)
+      .map(({ brief: { name, page, summary }, added: at }) => ({ name, page, at, text: summary })),
     firstParty: listings.flatMap(({ brief }) => (brief.first_party ? brief : [])),
   }
 }

@@ -66,7 +66,8 @@ function toPrice(view: ListingView): DecisionFact[] {
     const [label, unit] =
       min_usd === max_usd ? ['Price', 'a call'] : ['Price from', `to ${toUsd(max_usd)} a call`]
     const isOld = view.notices.some(({ id }) => id === 'price_changed')
-    const note = isOld ? `${unit}, as listed` : unit
+    const now = view.drift?.find(({ what, is }) => what === 'price' && is !== undefined)?.is
+    const note = isOld ? `${unit}, as listed${now === undefined ? '' : `; now ${now}`}` : unit
     return [factOf(label, max_usd === 0 ? 'Free' : toUsd(min_usd), note, 'money')]
   }
   const charge = chargeOf(view)

@@ -35,6 +35,7 @@ function toSeen(
 ): string[] {
   const [reportedPay, reportedAnswer] = [listed?.brief.paid, listed?.home.answered ?? undefined]
   if (answered === undefined && paid === undefined) {
+    if (listed?.brief.warning === 'no_answer') return []
     if (reportedPay !== undefined) return [`paid ${reportedPay}`]
     return reportedAnswer === undefined ? [] : [`answered ${reportedAnswer}`]
   }

@@ -8,14 +8,23 @@ import {
   type ShownTool,
   type Skill,
 } from '../listing/listing-facts.ts'
-import { isJsonPayload, toOutputFields, toShellWords } from '../listing/operation.ts'
+import { isJsonPayload, toOutputFields, toOutputNames, toShellWords } from '../listing/operation.ts'
 import { lowestPriceOf, networksOf, type Pricing, railsOf } from '../listing/pricing.ts'
 import { callsOf, toDigest, toFactsOfCall } from '../relay/pins.ts'
+import { toWarning } from '../views/known-view.ts'
 import { isJsonObject, present } from '../wire/json.ts'
 import { callPath, pagePath } from '../wire/links.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/shapes.ts'
-import { cutLine, cutText } from '../wire/text.ts'
-import { AUTH_TYPES, EFFECTS, HTTP_METHODS, KINDS, RAILS, type Rail } from '../wire/vocabulary.ts'
+import { cutLine, cutText, joinNames } from '../wire/text.ts'
+import {
+  AUTH_TYPES,
+  EFFECTS,
+  HTTP_METHODS,
+  KINDS,
+  RAILS,
+  type Rail,
+  WARNINGS,
+} from '../wire/vocabulary.ts'
 import { findWay } from './client-setup.ts'
 import {
   chooseOperation,
@@ -37,7 +46,7 @@ export const MAX_OFFERS = 2
 const MAX_INPUTS = 6
 const MAX_OUTPUTS = 6
 const MAX_OUTPUT_TYPE = 40
-const MAX_OUTPUT_NAMES = 20
+const MAX_OUTPUT_NAMES = 40
 const MAX_EXAMPLE = 300
 const MAX_MESSAGE = 120
 
@@ -49,6 +58,7 @@ export const FoundOperationSchema = v.object({
     kind: v.picklist(KINDS),
     trust: v.nullable(v.number()),
     auth: v.picklist(AUTH_TYPES),
+    warning: v.optional(v.picklist(WARNINGS)),
     page: v.string(),
   }),
   operation: v.object({
@@ -111,7 +121,7 @@ export function toFoundHttp(operation: KitOperation): FoundOperation['operation'
       ...{ effect, price, offers: offers && toOffers(offers, price) },
     }),
     ...toInput(required.map(({ name, schema }) => [name, typeOf(schema)])),
-    ...toOutputNames(operation),
+    ...toShortOutput(operation),
     ...(isShort(sent) && Object.keys(sent).length > 0 && { example: sent }),
     ...(relay_url !== undefined && { relay_url }),
     ...(keys.length > 0 && { bring: keys }),
@@ -245,10 +255,10 @@ export function toOutput(operation: Answering): Pick<Found, 'output'> {
 }
 
 /** Like `toOutput`, with names only: the rows of an answer have no room for types. */
-function toOutputNames(operation: Answering): Pick<Found, 'output'> {
+function toShortOutput(operation: Answering): Pick<Found, 'output'> {
   const { output } = toOutput(operation)
   if (output === undefined || typeof output === 'string') return present({ output })
-  return { output: cutText(Object.keys(output).join(', '), MAX_OUTPUT_NAMES) }
+  return { output: joinNames(toOutputNames(operation), MAX_OUTPUT_NAMES) }
 }
 
 type Answering = Pick<KitOperation, 'response' | 'result'>
@@ -270,7 +280,7 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string) {
   const { id, facts, surface, trust, buy } = listing
   const shown = {
     ...{ id, name: facts.name, kind: facts.kind, trust: trustScoreOf(trust) },
-    ...{ auth: facts.auth.type, page: pagePath(id) },
+    ...{ auth: facts.auth.type, ...present({ warning: toWarning(listing) }), page: pagePath(id) },
   }
   const relayUrl = buy.buy === 'relay_x402' ? `${baseUrl}${callPath(id)}` : null
   const agent = toKitAgent(listing)

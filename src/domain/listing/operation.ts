@@ -1,5 +1,5 @@
 import { isJsonObject, largestOf, smallestOf } from '../wire/json.ts'
-import { toOperationKey } from '../wire/text.ts'
+import { joinNames, toOperationKey } from '../wire/text.ts'
 import { type HttpMethod, RAILS, type Rail } from '../wire/vocabulary.ts'
 import type { Auth } from './invoke.ts'
 import { exampleOf, findValueFault, resolveReference, toPlaceholder } from './json-schema.ts'
@@ -347,7 +347,9 @@ interface Sent {
 }
 
 /** How many names of a nested object are shown. */
-const MAX_INNER = 6
+const MAX_INNER = 8
+/** How long the names inside a field may be, when they follow its own. */
+const MAX_INNER_NAMES = 40
 const MAX_DEPTH = 4
 
 interface OutputField {
@@ -380,6 +382,17 @@ export function toOutputFields({ response, result = {} }: Answering): OutputFiel
   return fields.sort((a, b) => placeOf(a) - placeOf(b))
 }
 
+/**
+ * Names of the outer fields, each with the first names inside it.
+ * @example toOutputNames({ …, example: { results: [{ url: '…', score: 1 }] } }) → ['results: url, score']
+ */
+export function toOutputNames(operation: Answering): string[] {
+  return toOutputFields(operation).map(({ name, type }) => {
+    const [, inner] = /^\[?\{([^{}]+)\}\]?$/.exec(type) ?? []
+    return inner === undefined ? name : `${name}: ${joinNames(inner.split(', '), MAX_INNER_NAMES)}`
+  })
+}
+
 /** Fields that describe the answer itself, and nothing that a buyer wants. */
 const ABOUT_THE_ANSWER =
   /^(?:_?(?:meta|metadata|links)|meta data|pagination|paging|success|ok|status(?:_?code)?|code|message|request_?id)$/i
@@ -406,7 +419,11 @@ function fieldsOf(schema: unknown, root: unknown): OutputField[] {
 function typeOf(schema: unknown, root: unknown): string {
   const { type, properties, items } = toWhole(schema, root)
   if (items !== undefined) return `[${typeOf(items, root)}]`
-  const names = Object.keys(properties ?? {})
+  // Lists come first: most calls are paid for what a list has.
+  const isList = ([, field]: [string, unknown]) => toWhole(field, root).items !== undefined
+  const names = Object.entries(properties ?? {})
+    .toSorted((a, b) => Number(isList(b)) - Number(isList(a)))
+    .map(([name]) => name)
   if (names.length === 0) return type
   return `{${names.slice(0, MAX_INNER).join(', ')}${names.length > MAX_INNER ? ', …' : ''}}`
 }

@@ -6,6 +6,7 @@ import { findValueFault } from '../listing/json-schema.ts'
 import { OfferSchema } from '../listing/listing-facts.ts'
 import { isJsonPayload } from '../listing/operation.ts'
 import { isAbove, isFree, toCostText, toUnitPriceText, toUsd } from '../listing/pricing.ts'
+import { toChangedPrice } from '../probe/merge.ts'
 import { type Delivered, isKnownToDeliver } from '../relay/delivered.ts'
 import { fitCalls, sizeOf } from '../search/fitted-lists.ts'
 import { hostOf, ownerAt, type SharedHosts } from '../sellers/claim-rules.ts'
@@ -16,6 +17,7 @@ import { callPath, markPath, pagePath, taskPath } from '../wire/links.ts'
 import { SELLER_TEXTS, SellerTextsSchema } from '../wire/shapes.ts'
 import {
   AUTH_TYPES,
+  isTelling,
   isUp,
   KINDS,
   PRICE_UNITS,
@@ -243,7 +245,7 @@ const TaskOfferSchema = v.object({
   per: v.optional(v.picklist(PRICE_UNITS)),
   /** Outer fields of the answer, or its media type. */
   returns: v.optional(v.string()),
-  /** When the service itself, and not a proxy, last answered us, and how fast. */
+  /** When the service itself, and not a proxy, answered our last probe, and how fast. */
   answered: v.optional(v.object({ at: v.string(), ms: v.optional(v.number()) })),
   /** The last payment that counts, and the number of such payments in the 30 days before `as_of`. */
   paid: v.optional(v.object({ at: v.string(), settlements_30d: v.number(), as_of: v.string() })),
@@ -338,11 +340,11 @@ function toTaskOffer(
 type Found = OperationEntry['found']
 
 /**
- * The price of one unit, as a number and in words: the listed price, or the price in the
- * operation's last 402 if that is higher.
+ * The price of one unit, as a number and in words: the listed price, or the price that a probe saw
+ * last if that is higher.
  */
 function toOfferPrice(
-  { facts, surface }: DerivedListing,
+  { facts, surface, evidence }: DerivedListing,
   { found, minUsd }: OperationEntry,
 ): Pick<TaskOffer, 'usd' | 'price'> {
   const { method, url, price } = found.operation
@@ -351,7 +353,8 @@ function toOfferPrice(
     return { usd, price: toCostText(facts) }
   const listed = toUnitPriceText({ min_usd: usd, max_usd: usd, per: price?.per ?? 'call' })
   const own = surface.operations.find((each) => each.method === method && each.url === url)
-  const last = own?.seen?.min_usd
+  const last =
+    own?.seen?.min_usd ?? toChangedPrice(evidence.drift ?? [], { method, url: url ?? '' })
   return last !== undefined && isAbove({ usd: last, price })
     ? { usd: last, price: `${toUsd(last)}, listed at ${listed}` }
     : { usd, price: listed }
@@ -380,7 +383,8 @@ function toRequest(
 }
 
 function toLastSeen({ probes, trust }: DerivedListing): Pick<TaskOffer, 'answered' | 'paid'> {
-  const last = probes.filter(isUp).toSorted((a, b) => (a.at < b.at ? 1 : -1))[0]
+  const newest = probes.filter(isTelling).toSorted((a, b) => (a.at < b.at ? 1 : -1))[0]
+  const last = newest !== undefined && isUp(newest) ? newest : undefined
   const measured = trust.evidence === 'no_payment_data' ? undefined : trust.measured
   const { last_settlement_at: at, settlements_30d, as_of } = measured ?? {}
   const isPaid = trust.evidence === 'verified_non_wash_payments' && at && settlements_30d && as_of

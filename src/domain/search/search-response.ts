@@ -3,7 +3,7 @@ import { AlsoSearchSchema } from '../derived/tables.ts'
 import { type FoundOperation, FoundOperationSchema } from '../kit/found-operations.ts'
 import { ListingSummarySchema } from '../views/listing-view.ts'
 import { SellerTextsSchema } from '../wire/shapes.ts'
-import { AUTH_TYPES, KINDS, RAILS, type Warning } from '../wire/vocabulary.ts'
+import { AUTH_TYPES, KINDS, RAILS, WARNINGS } from '../wire/vocabulary.ts'
 import { SEARCH_FACETS } from './search-filters.ts'
 import type { ParameterProblem } from './search-parameters.ts'
 import { SearchQuerySchema } from './search-parameters.ts'
@@ -109,6 +109,8 @@ export const CompactRowSchema = v.object({
   call: v.boolean(),
   /** Who was seen to pay, with the number of days first; absent if nothing is known. */
   paid: v.optional(v.pipe(v.string(), v.maxLength(60))),
+  /** What to know before calling it, for instance that it did not answer our last probe. */
+  warning: v.optional(v.picklist(WARNINGS)),
   explain: v.optional(ExplanationSchema),
 })
 
@@ -149,14 +151,13 @@ export type CompactResponse = v.InferOutput<typeof CompactResponseSchema>
 /** The compact answer as the search page gets it: with our own kits, and more members in each row. */
 export interface PageResponse extends Omit<CompactResponse, 'results'> {
   /**
-   * Each row has its brand's mark, a warning, its registrable domain, and the operation that
+   * Each row has its brand's mark, its registrable domain, and the operation that
    * matches best, with its price. In the order `newest`, each row also has the day it was listed.
    */
   results: (CompactRow & {
     mark?: string
     domain?: string
     added?: string
-    warning?: Warning
     operation?: { name: string; price?: NonNullable<FoundOperation['operation']['price']> }
   })[]
   /** Absent if none of our kits matches. */

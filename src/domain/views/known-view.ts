@@ -4,7 +4,7 @@ import type { SourceRow, Switches } from '../derived/tables.ts'
 import { type Pricing, toCountText, toSumText, toUsd } from '../listing/pricing.ts'
 import { toShownHost } from '../listing/target-url.ts'
 import { dayOfUse, OWN_EVIDENCE, type Probe, type ReportedUse } from '../trust/evidence.ts'
-import { isTelling, isUp, runsLocallyOnly } from '../wire/vocabulary.ts'
+import { isTelling, isUp, runsLocallyOnly, WARNINGS, type Warning } from '../wire/vocabulary.ts'
 
 /** The answer to one question about a listing, or the statement that it is not known; never an empty line. */
 const KnownFactSchema = v.object({
@@ -97,6 +97,8 @@ function toAnswers(listing: DerivedListing, sources: Sources): KnownFact {
   }
   const read = evidence.interface
   const unprobed = listing.probes.length > 0 ? 'no result of a probe' : 'not probed'
+  const tried = run && `its package gave no result in our sandbox on ${toDay(run.at)}`
+  if (tried) return { known: false, text: tried, as_of: run.at.slice(0, 10) }
   const missing = runsLocallyOnly(facts) ? 'we have not run it' : unprobed
   if (read === undefined || read.from === 'catalog') return { known: false, text: `${missing} yet` }
   const text = `${missing} yet, but its own description was read on ${toDay(read.at)}`
@@ -449,4 +451,12 @@ function toSpan(from: string, to: string, length: keyof typeof MONTHS = 'long'):
 export function newestOutcome(probes: readonly Probe[]): Probe['outcome'] | undefined {
   const telling = probes.filter(isTelling)
   return telling.sort((a, b) => Date.parse(b.at) - Date.parse(a.at))[0]?.outcome
+}
+
+/** The first of the listing's warnings, if it has any. */
+export function toWarning({ notices, probes }: DerivedListing): Warning | undefined {
+  const outcome = newestOutcome(probes)
+  const ids = new Set<string>(notices.map(({ id }) => id))
+  if (outcome !== undefined && !isUp({ outcome })) ids.add('no_answer')
+  return WARNINGS.find((warning) => ids.has(warning))
 }

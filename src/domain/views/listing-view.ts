@@ -43,9 +43,8 @@ import {
   PROBE_OUTCOMES,
   REMOTE_TRANSPORTS,
   STATUSES,
-  WARNINGS,
 } from '../wire/vocabulary.ts'
-import { KnownSchema, type Sources, toKnown, toPaidWords } from './known-view.ts'
+import { KnownSchema, type Sources, toKnown, toPaidWords, toWarning } from './known-view.ts'
 import { TrustSchema, TrustSummarySchema, toTrustSummary, toTrustView } from './trust-view.ts'
 
 const words = v.optional(v.array(v.string()))
@@ -437,9 +436,9 @@ export type ListingBrief = Omit<ReturnType<typeof toListingBrief>, 'mark'> &
   Pick<ListingView, 'mark'>
 
 export function toListingBrief(listing: DerivedListing, sources: Sources) {
-  const { id, facts, trust, mark, badges, notices } = listing
+  const { id, facts, trust, mark, badges } = listing
   const paid = toPaidWords(listing, sources)
-  const warning = WARNINGS.find((warned) => notices.some((notice) => notice.id === warned))
+  const warning = toWarning(listing)
   const { name, summary, kind, categories, tags, pricing, first_party } = facts
   return {
     ...{ id, name, summary, kind, categories, tags, pricing, first_party, badges },

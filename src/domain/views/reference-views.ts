@@ -452,6 +452,7 @@ export const FIXED_PAGES = [
   '/',
   '/badges',
   '/business-model',
+  '/changes',
   '/compare',
   '/docs',
   ...DOCS_GROUPS.map(({ slug }) => docsPath(slug)),

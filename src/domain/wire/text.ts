@@ -25,6 +25,18 @@ export function cutText(text: string, maxLength: number): string {
   return kept.replace(/[\s.,;:!?–—-]+$/, '') + ELLIPSIS
 }
 
+/**
+ * @returns as many names as fit into so many characters, at least one and no part of one, with an
+ * ellipsis for the others
+ */
+export function joinNames(names: readonly string[], maxLength: number): string {
+  const shown = names.filter(
+    (_, at) => at === 0 || names.slice(0, at + 1).join(', ').length <= maxLength,
+  )
+  const text = shown.join(', ')
+  return names.length > shown.length && !text.endsWith(ELLIPSIS) ? `${text}, ${ELLIPSIS}` : text
+}
+
 /** The text without percent-encoding; null if a percent sign encodes nothing. */
 export function decodePercents(text: string): string | null {
   try {

@@ -84,9 +84,20 @@ export const NOTICE_ADVICE: Record<keyof typeof NOTICE_TITLES, string> = {
   payout_contested: 'Prove the address under Payouts: then payments to it count as yours.',
   disputed: 'Fix what the dispute describes, then tell us what changed: a person will look again.',
 }
-/** Notices shown wherever a listing is recommended; if several apply, the first is shown. */
-export const WARNINGS = ['disputed', 'payout_contested'] as const
+/** What is shown wherever a listing is recommended; if several apply, the first is shown. */
+export const WARNINGS = [
+  'disputed',
+  'payout_contested',
+  'withdrawn_at_source',
+  'no_answer',
+  'price_changed',
+  'deprecated',
+] as const
 export type Warning = (typeof WARNINGS)[number]
+export const WARNING_TITLES: Record<Warning, string> = {
+  ...NOTICE_TITLES,
+  no_answer: 'No answer to the last probe',
+}
 
 /** Discovery files: first those that the specification's `has` parameter names, in its order, then our own. */
 export const DISCOVERY_NAMES = {

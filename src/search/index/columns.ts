@@ -6,6 +6,7 @@ import {
   rankMultiplier,
 } from '../../domain/search/search-rank.ts'
 import { largestOf } from '../../domain/wire/json.ts'
+import { WARNINGS } from '../../domain/wire/vocabulary.ts'
 import type { ReadDocument } from './search-document.ts'
 
 type Facts = ReadDocument['facts']
@@ -214,6 +215,7 @@ export function filterValues(known: FilterVocabulary): string[] {
       return values.map((value) => `${name}:${value}`)
     }),
     ...PRICE_BUCKETS.map((bucket) => `price:${bucket}`),
+    ...WARNINGS.map((warning) => `warning:${warning}`),
     'call',
     'vouched',
   ]
@@ -226,6 +228,7 @@ export function valuesOf(document: Facts): string[] {
       'of' in filter ? filter.of(document).map((value) => `${name}:${value}`) : [],
     ),
     `price:${priceBucket(document.minUsd)}`,
+    ...(document.warning === undefined ? [] : [`warning:${document.warning}`]),
     ...(document.call ? ['call'] : []),
     ...(document.vouched === true ? ['vouched'] : []),
   ]

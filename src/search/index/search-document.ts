@@ -6,6 +6,7 @@ import type {
   Kind,
   Rail,
   Runs,
+  Warning,
 } from '../../domain/wire/vocabulary.ts'
 
 /**
@@ -62,6 +63,8 @@ export interface SearchDocument {
   trustScore: number | null
   /** Whether the score rests on buyers whom an independent seller vouches for. */
   vouched?: boolean | undefined
+  /** What must be shown beside the listing. */
+  warning?: Warning | undefined
   /** Independent paying buyers in 30 days; 0 if none is known. */
   verifiedBuyers: number
   liveTested: boolean

@@ -146,8 +146,17 @@ export function countriesOf(words: readonly Word[], language: Language | null): 
 function readPart(token: Token | undefined, lexicon: Lexicon): Meaning | null {
   const { text = '', word } = token ?? {}
   if (UNSPACED.has(lexicon.language)) return readPieces(text, lexicon)
+  if (word?.style === 'hyphen') return readHyphenated(word, lexicon)
   const form = word?.style === 'plain' ? readForm(text, lexicon) : null
   return form === null && lexicon.language === 'de' ? readCompound(text, lexicon) : form
+}
+
+/** The meaning of a word with a hyphen, some part of which is known whole: `wetter-api`. */
+function readHyphenated({ parts }: Word, { meanings }: Lexicon): Meaning | null {
+  const known = parts.map((part) => meanings.get(part))
+  if (!known.some(isComplete)) return null
+  const english = parts.map((part, at) => (isComplete(known[at]) ? known[at].english : part))
+  return { english: english.join(' '), isForm: true }
 }
 
 /** The number of letters read in a script without spaces. */
