@@ -295,7 +295,7 @@ function toAnswerWords(operation: Kit['operations'][number]): string {
   const fields = toOutputNames(operation)
   if (fields.length === 0) return ''
   const isList = fields.every((name) => name.startsWith('[].'))
-  const names = toNames(fields.map((name) => name.replace(/^\[\]\./, '')))
+  const names = toNames(fields.map((name) => name.replace(/^\[\]\./, ''))).replace(/…, …$/, '…')
   return isList ? `a list of ${names}` : names
 }
 
@@ -310,5 +310,5 @@ function toMemberWords([name, path]: [string, string]): string {
 function toNames(names: readonly string[]): string {
   const few = names.slice(0, MAX_NAMES).map((name) => cutText(name, MAX_NAME))
   const text = joinNames(few, MAX_NAME)
-  return names.length > few.length && !text.endsWith('…') ? `${text}, …` : text
+  return names.length > few.length && !text.endsWith(', …') ? `${text}, …` : text
 }

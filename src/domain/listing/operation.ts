@@ -419,11 +419,11 @@ function fieldsOf(schema: unknown, root: unknown): OutputField[] {
 function typeOf(schema: unknown, root: unknown): string {
   const { type, properties, items } = toWhole(schema, root)
   if (items !== undefined) return `[${typeOf(items, root)}]`
-  // Lists come first: most calls are paid for what a list has.
+  const fields = Object.entries(properties ?? {})
+  // Of many fields, lists come first: most calls are paid for what a list has.
   const isList = ([, field]: [string, unknown]) => toWhole(field, root).items !== undefined
-  const names = Object.entries(properties ?? {})
-    .toSorted((a, b) => Number(isList(b)) - Number(isList(a)))
-    .map(([name]) => name)
+  if (fields.length > MAX_INNER) fields.sort((a, b) => Number(isList(b)) - Number(isList(a)))
+  const names = fields.map(([name]) => name)
   if (names.length === 0) return type
   return `{${names.slice(0, MAX_INNER).join(', ')}${names.length > MAX_INNER ? ', …' : ''}}`
 }

@@ -33,8 +33,7 @@ export function joinNames(names: readonly string[], maxLength: number): string {
   const shown = names.filter(
     (_, at) => at === 0 || names.slice(0, at + 1).join(', ').length <= maxLength,
   )
-  const text = shown.join(', ')
-  return names.length > shown.length && !text.endsWith(ELLIPSIS) ? `${text}, ${ELLIPSIS}` : text
+  return shown.join(', ') + (names.length > shown.length ? `, ${ELLIPSIS}` : '')
 }
 
 /** The text without percent-encoding; null if a percent sign encodes nothing. */

@@ -63,7 +63,9 @@ export function unitsOf(index: SearchIndex, word: Word, guess: Guess): QueryTerm
 /** If listings write the parts as one word, that word is searched too. */
 function hyphenTerms(index: SearchIndex, word: Word, guess: Guess): QueryTerm[] {
   const whole = lookUpWord(index, word.whole)
-  const parts = word.parts.filter((part) => !index.words.stop.has(part))
+  // The `e` of `e-mail` says nothing beside the word itself.
+  const isTelling = (part: string) => part.length > 1 || whole.rows === 0
+  const parts = word.parts.filter((part) => !index.words.stop.has(part) && isTelling(part))
   const queryTerms = parts.flatMap((part) => plainTerms(index, part, { ...guess, isLast: false }))
   return whole.rows > 0
     ? [{ requested: word.whole, terms: weigh(REQUESTED, [whole]) }, ...queryTerms]

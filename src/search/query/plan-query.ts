@@ -124,7 +124,10 @@ function readTasks({ words }: SearchIndex, { queryTerms, read, written, phrases 
   })
   const near = words.tasksNear(mended)
   const naming = read.language === null ? mended : written
-  const named = words.taskOf(naming)
+  // Phrases of tasks are in many languages; a question's own word (`document`) may name less than its translation.
+  const ways = [words.taskOf(naming), ...(read.language === null ? [] : [words.taskOf(mended)])]
+  const nearnessOf = (id: string | null) => near.find(({ task }) => task === id)?.score ?? 0
+  const named = ways.reduce((a, b) => (a === null || nearnessOf(b) > nearnessOf(a) ? b : a))
   // Words that name the task are no filter: `is this domain name still free`.
   const filters = phrases.filter(({ written: phrase }) => {
     const others = naming.filter(({ whole }) => whole !== phrase)
