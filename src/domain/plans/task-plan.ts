@@ -6,7 +6,7 @@ import { findValueFault } from '../listing/json-schema.ts'
 import { OfferSchema } from '../listing/listing-facts.ts'
 import { isJsonPayload } from '../listing/operation.ts'
 import { isAbove, isFree, toCostText, toUnitPriceText, toUsd } from '../listing/pricing.ts'
-import { toChangedPrice } from '../probe/merge.ts'
+import { toOperationName } from '../probe/finding.ts'
 import { type Delivered, isKnownToDeliver } from '../relay/delivered.ts'
 import { fitCalls, sizeOf } from '../search/fitted-lists.ts'
 import { hostOf, ownerAt, type SharedHosts } from '../sellers/claim-rules.ts'
@@ -353,8 +353,11 @@ function toOfferPrice(
     return { usd, price: toCostText(facts) }
   const listed = toUnitPriceText({ min_usd: usd, max_usd: usd, per: price?.per ?? 'call' })
   const own = surface.operations.find((each) => each.method === method && each.url === url)
+  const name = method && toOperationName({ method, url: url ?? '' })
+  // The newest change of its price comes first; it is written in US dollars: `$0.02`.
+  const { is } = evidence.drift?.find((row) => row.what === 'price' && row.name === name) ?? {}
   const last =
-    own?.seen?.min_usd ?? toChangedPrice(evidence.drift ?? [], { method, url: url ?? '' })
+    own?.seen?.min_usd ?? (is === undefined ? undefined : Number(is.replace(/[$,]/g, '')))
   return last !== undefined && isAbove({ usd: last, price })
     ? { usd: last, price: `${toUsd(last)}, listed at ${listed}` }
     : { usd, price: listed }

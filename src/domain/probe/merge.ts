@@ -376,20 +376,6 @@ export function toDriftNotices(
   ]
 }
 
-/**
- * The price of an operation after its newest change, in US dollars.
- * @param rows newest first
- */
-export function toChangedPrice(
-  rows: readonly Drift[],
-  { method, url }: { method?: string | undefined; url: string },
-): number | undefined {
-  if (method === undefined) return undefined
-  const name = toOperationName({ method, url })
-  const { is } = rows.find((row) => row.what === 'price' && row.name === name) ?? {}
-  return is === undefined ? undefined : toNumber(is)
-}
-
 /** The newest row of each name; for tools, all rows of the newest look. @param rows newest first */
 function newestOf(rows: readonly Drift[], what: What): Drift[] {
   const own = rows.filter((row) => row.what === what)
