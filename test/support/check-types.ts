@@ -29,7 +29,18 @@ const compiler = fileURLToPath(
 )
 const { status, stdout, stderr } = spawnSync(
   process.execPath,
-  [compiler, '--noEmit', '--singleThreaded', '--pretty', 'false', '-p', CONFIG],
+  [
+    compiler,
+    '--noEmit',
+    '--incremental',
+    '--tsBuildInfoFile',
+    '.cache/types.tsbuildinfo',
+    '--singleThreaded',
+    '--pretty',
+    'false',
+    '-p',
+    CONFIG,
+  ],
   { encoding: 'utf8' },
 )
 // What a fault says further is indented.
