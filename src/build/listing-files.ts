@@ -11,7 +11,6 @@ import {
   type ListingHistory,
   RESTS,
 } from '../compiled.ts'
-import { renderBadgeSvg } from '../components/badges/badge-svg.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import { renderDescription } from '../derive/description.ts'
 import { createSimilarFinder } from '../derive/similar.ts'
@@ -29,6 +28,7 @@ import type { ContentHash } from '../domain/sellers/change-log.ts'
 import { toTask } from '../domain/tasks/task.ts'
 import { mostReported } from '../domain/trust/evidence.ts'
 import type { LedgerPayment } from '../domain/trust/ledger-facts.ts'
+import { renderBadgeSvg } from '../domain/views/badge-svg.ts'
 import { newestOutcome, toKnownSentence } from '../domain/views/known-view.ts'
 import {
   type ListingView,

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import type { CompiledListing } from '../compiled.ts'
-import { toXmlText } from '../components/frame/html.ts'
 import { toFacetWords } from '../components/search/index-facets.ts'
 import type { Catalogue } from '../derive/catalogue.ts'
 import type { DerivedListing } from '../domain/derived/derived-listing.ts'
 import { listedPriceOf, railsOf, toCostText } from '../domain/listing/pricing.ts'
 import type { ListingView } from '../domain/views/listing-view.ts'
+import { toXmlText } from '../domain/wire/escape.ts'
 import { FACET_STEPS, runsOf } from '../domain/wire/vocabulary.ts'
 import type { Folder } from './folder.ts'
 

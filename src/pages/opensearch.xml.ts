@@ -1,5 +1,5 @@
 import { readCompiled } from '../compiled.ts'
-import { toXmlText } from '../components/frame/html.ts'
+import { toXmlText } from '../domain/wire/escape.ts'
 
 /** Lets a browser search this directory from its address bar (OpenSearch 1.1). */
 export function GET(): Response {

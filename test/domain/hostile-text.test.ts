@@ -4,9 +4,7 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { toArdEntry } from '../../functions/protocols/ard.ts'
 import { toListingMarkdown } from '../../functions/protocols/protocols.ts'
-import { renderBadgeSvg } from '../../src/components/badges/badge-svg.ts'
 import { toCallRows } from '../../src/components/calls/call-rows.ts'
-import { toScriptJson } from '../../src/components/frame/html.ts'
 import { renderDescription } from '../../src/derive/description.ts'
 import { toCompareRow } from '../../src/domain/compare/compare-view.ts'
 import { toKitView } from '../../src/domain/kit/kit-view.ts'
@@ -15,11 +13,13 @@ import { toKitCard, toListingCard, toServerCard } from '../../src/domain/protoco
 import { toLlmsFullText } from '../../src/domain/protocols/catalogues.ts'
 import { toRegistryRows, toResourceRows } from '../../src/domain/protocols/registry-entry.ts'
 import { EvidenceSchema } from '../../src/domain/trust/evidence.ts'
+import { renderBadgeSvg } from '../../src/domain/views/badge-svg.ts'
 import {
   toBadgeView,
   toListingView,
   toPreparedSummary,
 } from '../../src/domain/views/listing-view.ts'
+import { toScriptJson } from '../../src/domain/wire/escape.ts'
 import { SITE_TEXTS } from '../domain/site-samples.ts'
 import { drawsOf } from '../support/long.ts'
 import { BASE_URL, SOURCES, toListing, VIEW_CONTEXT } from './listing-samples.ts'

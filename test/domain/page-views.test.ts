@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { toHomeFacts } from '../../src/build/listing-files.ts'
 import { toIndexFacets } from '../../src/build/page-search.ts'
 import { toSignalWords, toTrustWords } from '../../src/components/evidence/evidence-words.ts'
-import { toScriptJson } from '../../src/components/frame/html.ts'
 import { toHomeLists } from '../../src/components/home/home-lists.ts'
 import { toListingStructuredData } from '../../src/components/listing/listing-page.ts'
 import { compareListings, toListingRow, toPlace } from '../../src/components/rows/listing-row.ts'
@@ -11,6 +10,7 @@ import { compareRows, toCompareRow } from '../../src/domain/compare/compare-view
 import { judgeTrust, scoreTrust } from '../../src/domain/trust/trust.ts'
 import { toListingBrief, toListingView } from '../../src/domain/views/listing-view.ts'
 import { toTrustExamples, toTrustView } from '../../src/domain/views/trust-view.ts'
+import { toScriptJson } from '../../src/domain/wire/escape.ts'
 import { present } from '../../src/domain/wire/json.ts'
 import {
   BASE_URL,

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { initWasm, Resvg } from '@resvg/resvg-wasm'
 import { create } from 'fontkitten'
-import { toXmlText } from '../../components/frame/html.ts'
 import { KIND_ORDER, KIND_TEXTS } from '../../components/rows/kind-texts.ts'
 import { toMonogram } from '../../components/rows/tile.ts'
 import {
@@ -11,6 +10,7 @@ import {
   type Switches,
   toMissingParts,
 } from '../../domain/derived/tables.ts'
+import { toXmlText } from '../../domain/wire/escape.ts'
 import { CARD_HEIGHT, CARD_WIDTH, categoryCardPath, kindCardPath } from '../../domain/wire/links.ts'
 import type { Kind } from '../../domain/wire/vocabulary.ts'
 

@@ -5,6 +5,7 @@ import {
   isJsonPayload,
   toOutputFields,
   toOutputNames,
+  toSample,
 } from '../../domain/listing/operation.ts'
 import { toUnitPriceText } from '../../domain/listing/pricing.ts'
 import { isJsonObject } from '../../domain/wire/json.ts'
@@ -188,36 +189,12 @@ function toReturns(operation: Kit['operations'][number]) {
       response.example === undefined
         ? null
         : isJsonPayload(response)
-          ? toSample(response.example)
+          ? toSample(response.example, MAX_EXAMPLE)
           : cutText(encodeBody(response.content_type, response.example), MAX_EXAMPLE),
     /** The document that describes the answer. */
     ref: response.ref ?? null,
   }
 }
-
-/** An example as JSON that still parses: long lists, texts and objects are shortened until it is short. */
-function toSample(example: unknown): string {
-  const samples = [8, 5, 3, 2].map((members) => JSON.stringify(shorten(example, members), null, 2))
-  return (
-    samples.find(({ length }) => length <= MAX_EXAMPLE) ??
-    cutText(samples.at(-1) ?? '', MAX_EXAMPLE)
-  )
-}
-
-/** A value with the first item of each list and so many members of each object, those that hold more first. */
-function shorten(value: unknown, members: number, depth = 0): unknown {
-  if (typeof value === 'string') return cutText(value, MAX_TEXT / 2)
-  if (Array.isArray(value))
-    return value.slice(0, 1).map((item) => shorten(item, members, depth + 1))
-  if (!isJsonObject(value)) return value
-  const all = Object.entries(value)
-  const holds = (each: unknown) => Number(typeof each === 'object' && each !== null)
-  const kept = all.length > members ? all.toSorted(([, a], [, b]) => holds(b) - holds(a)) : all
-  const inside = kept.slice(0, depth < MAX_DEPTH ? members : 0)
-  return Object.fromEntries(inside.map(([name, each]) => [name, shorten(each, members, depth + 1)]))
-}
-
-const MAX_DEPTH = 4
 
 /** The path of an address on the listing's own host; of another host, the address without its scheme. */
 function toShortUrl(text: string, listing: string): string {

@@ -1,7 +1,7 @@
 import type { Compiled } from '../../compiled.ts'
+import { toXmlText } from '../../domain/wire/escape.ts'
 import { compareText } from '../../domain/wire/json.ts'
 import { KIND_LABELS } from '../../domain/wire/vocabulary.ts'
-import { toXmlText } from '../frame/html.ts'
 
 const FEED_LENGTH = 50
 

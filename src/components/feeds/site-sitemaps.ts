@@ -1,9 +1,9 @@
 import type { Compiled } from '../../compiled.ts'
 import { isSwitchedOff } from '../../domain/derived/tables.ts'
 import { FIXED_PAGES } from '../../domain/views/reference-views.ts'
+import { toXmlText } from '../../domain/wire/escape.ts'
 import { categoryPath, comparePath, kindPath, pagePath } from '../../domain/wire/links.ts'
 import { PROBLEM_CODES } from '../../domain/wire/problems.ts'
-import { toXmlText } from '../frame/html.ts'
 import { KIND_ORDER } from '../rows/kind-texts.ts'
 
 /** URLs in one sitemap; the protocol allows 50,000. */

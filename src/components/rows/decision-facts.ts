@@ -59,16 +59,25 @@ const COST_TEXTS = {
   paid: ['Paid', 'price not known'],
 } as const
 
+/** The price after its newest change, if the listing still says less. */
+function toRaisedPrice({ notices, drift = [] }: ListingView): number | null {
+  if (!notices.some(({ id }) => id === 'price_changed')) return null
+  const { is = '' } = drift.find(({ what }) => what === 'price') ?? {}
+  return Number(is.replace(/[$,]/g, '')) || null
+}
+
 function toPrice(view: ListingView): DecisionFact[] {
   const { pricing, kind, cost } = view
   if (pricing.model === 'per_call') {
     const { min_usd, max_usd } = pricing
+    const now = toRaisedPrice(view)
+    const most = now ?? max_usd
+    // The price of a single operation is what the last probe saw.
+    const least = now !== null && view.operations.length === 1 ? now : min_usd
     const [label, unit] =
-      min_usd === max_usd ? ['Price', 'a call'] : ['Price from', `to ${toUsd(max_usd)} a call`]
-    const isOld = view.notices.some(({ id }) => id === 'price_changed')
-    const now = view.drift?.find(({ what, is }) => what === 'price' && is !== undefined)?.is
-    const note = isOld ? `${unit}, as listed${now === undefined ? '' : `; now ${now}`}` : unit
-    return [factOf(label, max_usd === 0 ? 'Free' : toUsd(min_usd), note, 'money')]
+      least === most ? ['Price', 'a call'] : ['Price from', `to ${toUsd(most)} a call`]
+    const note = now === null ? unit : `${unit}; listed at ${toUsd(max_usd)} at most`
+    return [factOf(label, most === 0 ? 'Free' : toUsd(least), note, 'money')]
   }
   const charge = chargeOf(view)
   // A guide is only read, so it needs no cell that says it is free.

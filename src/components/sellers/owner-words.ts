@@ -3,9 +3,9 @@ import { toNetworkName } from '../../domain/listing/networks.ts'
 import { toCountText, toUsd } from '../../domain/listing/pricing.ts'
 import type { ListingView, TiersView } from '../../domain/views/listing-view.ts'
 import type { ClaimView, KnownPayout, ListingNumbers } from '../../domain/views/seller-views.ts'
+import { escapeHtml } from '../../domain/wire/escape.ts'
 import type { ClaimMethod } from '../../domain/wire/vocabulary.ts'
 import { toDates } from '../evidence/evidence-words.ts'
-import { escapeHtml } from '../frame/html.ts'
 import { OUTCOME_WORDS } from '../rows/decision-facts.ts'
 
 /** The proofs of a claim, for sellers. */

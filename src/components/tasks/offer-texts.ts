@@ -21,7 +21,11 @@ export function toOfferFacts(
 ): string[] {
   const { auth, returns, is_local } = offer
   return [
-    needsNoAccount({ type: auth }) ? 'no account' : ACCESS_TEXTS[auth][0],
+    needsNoAccount({ type: auth })
+      ? 'no account'
+      : auth === 'unknown'
+        ? 'access not declared'
+        : ACCESS_TEXTS[auth][0],
     ...(is_local ? ['runs on your machine'] : []),
     ...toSeen(offer, listed),
     ...(returns === undefined ? [] : [`returns ${returns}`]),

@@ -39,8 +39,8 @@ export async function openTry(button: HTMLElement): Promise<void> {
   const ceiling = operation?.price?.max_usd === 0 ? null : (operation?.price?.max_usd ?? 0.05)
   const form =
     operation === undefined || relay === undefined
-      ? fillForm([], null, 'price')
-      : fillForm(toTryFields(operation), ceiling, ceiling === null ? 'call' : 'pay')
+      ? fillForm(operation, [], null, 'price')
+      : fillForm(operation, toTryFields(operation), ceiling, ceiling === null ? 'call' : 'pay')
   if (room === null) button.replaceWith(form)
   else room.replaceChildren(form)
   form.addEventListener('submit', (event) => {
@@ -221,11 +221,13 @@ const NOTES = {
 
 /** The form of one operation. @param ceiling the most US dollars that a payment may cost */
 function fillForm(
+  operation: Operation | undefined,
   fields: readonly TryField[],
   ceiling: number | null,
   use: keyof typeof NOTES,
 ): HTMLFormElement {
   const form = fillPart('form', {
+    call: operation === undefined ? '' : `${operation.method} ${operation.url}`,
     ceiling: String(ceiling ?? ''),
     button: use === 'call' ? 'Call it' : 'Ask the price',
     note: NOTES[use],

@@ -1,5 +1,5 @@
 import { isJsonObject, largestOf, smallestOf } from '../wire/json.ts'
-import { joinNames, toOperationKey } from '../wire/text.ts'
+import { cutText, joinNames, toOperationKey } from '../wire/text.ts'
 import { type HttpMethod, RAILS, type Rail } from '../wire/vocabulary.ts'
 import type { Auth } from './invoke.ts'
 import { exampleOf, findValueFault, resolveReference, toPlaceholder } from './json-schema.ts'
@@ -392,6 +392,29 @@ export function toOutputNames(operation: Answering): string[] {
     return inner === undefined ? name : `${name}: ${joinNames(inner.split(', '), MAX_INNER_NAMES)}`
   })
 }
+
+/** An example as JSON that still parses: lists, texts and objects are shortened until it fits, if it can. */
+export function toSample(example: unknown, maxLength: number): string {
+  const samples = [8, 5, 3, 2].map((members) => JSON.stringify(shorten(example, members), null, 2))
+  return (
+    samples.find(({ length }) => length <= maxLength) ?? cutText(samples.at(-1) ?? '', maxLength)
+  )
+}
+
+/** A value with the first item of each list and so many members of each object, those that hold more first. */
+function shorten(value: unknown, members: number, depth = 0): unknown {
+  if (typeof value === 'string') return cutText(value, MAX_SAMPLE_TEXT)
+  if (Array.isArray(value))
+    return value.slice(0, 1).map((item) => shorten(item, members, depth + 1))
+  if (!isJsonObject(value)) return value
+  const all = Object.entries(value)
+  const holds = (each: unknown) => Number(typeof each === 'object' && each !== null)
+  const kept = all.length > members ? all.toSorted(([, a], [, b]) => holds(b) - holds(a)) : all
+  const inside = kept.slice(0, depth < MAX_DEPTH ? members : 0)
+  return Object.fromEntries(inside.map(([name, each]) => [name, shorten(each, members, depth + 1)]))
+}
+
+const MAX_SAMPLE_TEXT = 45
 
 /** Fields that describe the answer itself, and nothing that a buyer wants. */
 const ABOUT_THE_ANSWER =

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { renderBadgeSvg } from '../../src/components/badges/badge-svg.ts'
 import type { Measured } from '../../src/domain/trust/evidence.ts'
+import { renderBadgeSvg } from '../../src/domain/views/badge-svg.ts'
 import { toBadgeEndpoint, toBadgeView, toListingView } from '../../src/domain/views/listing-view.ts'
 import {
   LIVE_PROBES,

@@ -1,6 +1,6 @@
-import { BADGE_COLORS, type BadgeView } from '../../domain/views/listing-view.ts'
-import { cutText } from '../../domain/wire/text.ts'
-import { toXmlText } from '../frame/html.ts'
+import { toXmlText } from '../wire/escape.ts'
+import { cutText } from '../wire/text.ts'
+import { BADGE_COLORS, type BadgeView } from './listing-view.ts'
 
 const HEIGHT = 20
 const PADDING = 6
