@@ -64,7 +64,7 @@ export async function openEvmChain(
         throw new RpcError(`eth_getBlockByNumber: requested ${number}, got ${found.number}`)
       return found === null ? null : { number, hash: found.hash, at: found.timestamp * 1000 }
     },
-    /** Logs of one event of the token, in chain order. */
+    /** Logs of one event of the token, in the node’s order. */
     async logs(topics: Topics, from: number, to: number) {
       const blocks = { fromBlock: toQuantity(from), toBlock: toQuantity(to) }
       const filter = { address: token, topics, ...blocks }
@@ -159,9 +159,7 @@ function checkLogs(
       throw new RpcError('eth_getLogs: the node gave two logs at the same position')
     seen.set(place, log)
   }
-  return [...seen.values()].sort(
-    (one, other) => one.blockNumber - other.blockNumber || one.logIndex - other.logIndex,
-  )
+  return [...seen.values()]
 }
 
 function isSame(one: TimedLog, other: TimedLog): boolean {

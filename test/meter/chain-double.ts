@@ -43,6 +43,8 @@ export interface Faults {
   head?: number
   /** Writes the block's time beside each log, as some nodes do. */
   blockTimestamp?: boolean
+  /** Lists the newest log first. */
+  isBackwards?: boolean
   /** Looks at each call before it is answered; what it returns is answered instead, what it throws is thrown. */
   instead?: (method: string, params: unknown[], count: number) => unknown
 }
@@ -189,7 +191,7 @@ const FilterSchema = v.object({
 
 function findLogs(
   chain: Chain,
-  { maxBlocks = 10_000, maxLogs = 10_000, maxTopics = 10_000, blockTimestamp = false }: Faults,
+  { maxBlocks = 10_000, maxLogs = 10_000, maxTopics = 10_000, ...faults }: Faults,
   filter: v.InferOutput<typeof FilterSchema>,
   head: number,
 ): unknown {
@@ -207,9 +209,11 @@ function findLogs(
         topics.every((one, n) => one === null || one.has((log.topics as string[])[n] ?? '')),
       )
       .map((log) =>
-        blockTimestamp ? { ...log, blockTimestamp: hexQuantity(Math.floor(at / 1000)) } : log,
+        faults.blockTimestamp
+          ? { ...log, blockTimestamp: hexQuantity(Math.floor(at / 1000)) }
+          : log,
       ),
   )
   if (found.length > maxLogs) throw refuse()
-  return found
+  return faults.isBackwards ? found.toReversed() : found
 }

@@ -43,6 +43,7 @@ describe('a node that limits', () => {
     ['the topics of a list', { maxTopics: 60 }],
     ['all of them', { maxBlocks: 7, maxLogs: 4, maxTopics: 120 }],
     ['nothing, and writes times beside logs', { blockTimestamp: true }],
+    ['nothing, and starts with the last log', { isBackwards: true }],
   ])('%s is read whole all the same', async (_, faults) => {
     const payouts = [SHOP, ...Array.from({ length: 250 }, (_, n) => wallet(50_000 + n))]
     const { meter } = await open(faults, payouts)

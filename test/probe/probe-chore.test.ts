@@ -11,7 +11,7 @@ import type { Store } from '../../functions/store/store.ts'
 import { toCompiled } from '../../src/build/listing-files.ts'
 import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'
-import { planProbe } from '../../src/domain/probe/plan.ts'
+import { type ProbePlan, planProbe } from '../../src/domain/probe/plan.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
 import { type ContentFolder, createContentFolder, listingText } from '../support/content-folder.ts'
 import { startSite } from '../support/site.ts'
@@ -29,6 +29,7 @@ describeStores('a server that probes', ({ newStore }) => {
   let tools: McpSite
   let folder: ContentFolder
   let requested = 0
+  const added: ProbePlan[] = []
   beforeAll(async () => {
     store = await newStore()
     seller = await startSite((_req, res) => {
@@ -65,8 +66,10 @@ describeStores('a server that probes', ({ newStore }) => {
         clock: { now: () => now },
         log: silentLog,
         ledger: { store },
-        plans: async () =>
-          content().listings.flatMap(({ id, facts }) => planProbe(id, facts) ?? []),
+        plans: async () => [
+          ...content().listings.flatMap(({ id, facts }) => planProbe(id, facts) ?? []),
+          ...added,
+        ],
       },
       signal,
     )
@@ -126,8 +129,12 @@ describeStores('a server that probes', ({ newStore }) => {
     const before = requested
     await chore(START + 2 * DAY + 3 * 3_600_000)
     expect(requested).toBe(before)
+    // A new listing of a host that was asked today does not wait.
+    added.push(planPaid('x402.later', `${seller.url}/later`))
+    await chore(START + 2 * DAY + 4 * 3_600_000)
+    expect(requested).toBe(before + 1)
     await chore(START + 9 * DAY, AbortSignal.abort())
-    expect(requested).toBe(before)
+    expect(requested).toBe(before + 1)
   })
 })
 

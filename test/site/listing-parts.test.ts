@@ -4,7 +4,7 @@ import {
   toProbeCounts,
   toSettlementBars,
 } from '../../src/components/evidence/evidence-words.ts'
-import { toTaskChoices } from '../../src/components/home/home-lists.ts'
+import { toTaskChoices, toTaskLinks } from '../../src/components/home/home-lists.ts'
 import { toStatusText } from '../../src/components/listing/listing-page.ts'
 import { toStripFacts } from '../../src/components/rows/decision-facts.ts'
 import { toMonogram } from '../../src/components/rows/tile.ts'
@@ -170,6 +170,12 @@ describe('tasks of the home page', () => {
   test('carry the warning of a listing that they recommend', () => {
     expect(choicesOf(sells('contested', 0.01), sells('b', 0.02))).toEqual([
       'Cheapest: contested, $0.01payout_contested',
+    ])
+  })
+
+  test('that nobody does are not linked', () => {
+    expect(toTaskLinks([...toPages(), ...toPages(sells('a', null))])).toMatchObject([
+      { sellers: 1 },
     ])
   })
 
