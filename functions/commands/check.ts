@@ -34,7 +34,7 @@ export async function check(args: readonly string[]): Promise<boolean> {
     `${listings} listings, ${evidence} evidence files and ${pages} comparison pages read in ${seconds} s: ${errors} errors, ${faults.length - errors} warnings`,
   )
   if (read.waiting.length > 0)
-    console.log(`${read.waiting.length} rows of sources wait for a person: npm run review`)
+    console.log(`${read.waiting.length} source rows are waiting for review: npm run review`)
   return errors === 0
 }
 
@@ -51,7 +51,7 @@ async function findOptedOutMoves(config: Config): Promise<Fault[]> {
     .map((id) =>
       faultOf(
         `tombstones/${id.replace('.', '/')}.json`,
-        `moved_to: the owner of ${id} asked not to be listed, so ${id} cannot move: remove ${moves.get(id)} too`,
+        `moved_to: the owner of ${id} asked not to be listed, so ${id} cannot move to ${moves.get(id)}: remove that listing, too`,
       ),
     )
 }

@@ -72,7 +72,7 @@ async function tryLock(outDir: string): Promise<FileLock | null> {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new ConfigError(
-      `OUT_DIR ${outDir} cannot be used (${reason}). It must be a folder this user can write to, on a disk with room.`,
+      `OUT_DIR ${outDir} cannot be used (${reason}). It must be a folder that this user can write to, on a disk with free space.`,
     )
   }
 }

@@ -106,14 +106,14 @@ async function readIndex(env: IndexSource, file: IndexFile): Promise<Uint8Array>
   if (given !== undefined) return asBytes(typeof given === 'function' ? await given() : given)
   if (ASSETS !== undefined) {
     const answer = await ASSETS.fetch(`https://assets.invalid/${file}`)
-    if (!answer.ok) throw new Error(`ASSETS answers ${answer.status} for ${file}`)
+    if (!answer.ok) throw new Error(`ASSETS answered ${answer.status} for ${file}`)
     return asBytes(await answer.arrayBuffer())
   }
   const stored = await BUCKET?.get(file)
   if (stored) return asBytes(await stored.arrayBuffer())
   throw new Error(
     BUCKET === undefined
-      ? `expected ${GIVEN[file]}, ASSETS or BUCKET in the environment of the function`
+      ? `expected ${GIVEN[file]}, ASSETS or BUCKET in the function’s environment`
       : `BUCKET has no ${file}`,
   )
 }

@@ -139,7 +139,7 @@ function readChangesQuery(query: string): ChangesQuery | { problems: InputError[
     problems.push(
       toQueryError(
         'since',
-        'expected the `next` of an earlier answer, or a time such as 2026-11-20T00:00:00Z',
+        'expected the `next` value of an earlier answer, or a time such as 2026-11-20T00:00:00Z',
       ),
     )
   return problems.length > 0 || limit === null || since === undefined

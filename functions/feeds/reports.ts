@@ -44,8 +44,8 @@ export function createReportsFeature(parts: Parts) {
 const REPORT_ID = /^[a-z][0-9a-f]{18}$/
 
 const FULL = {
-  subject: 'Many reports about this already wait for a person.',
-  queue: 'Many reports already wait for a person. Try again in a few days.',
+  subject: 'Too many reports about this are already waiting for review.',
+  queue: 'Too many reports are already waiting for review. Try again in a few days.',
 } as const
 
 /** `POST /api/v1/reports`: 202 if the report waits, 200 if there is nothing to decide. */
@@ -98,7 +98,7 @@ async function showReport({ ledger }: Parts, id: string): Promise<ReportAnswer> 
   const row = REPORT_ID.test(id) ? await findReport(ledger.store, id) : undefined
   if (row !== undefined) return { kind: 'report', report: toReportView(row) }
   return refuse('not-found', {
-    detail: 'No report has this id. A decided report is deleted after a while.',
+    detail: 'No report has this id. A report is deleted some time after it was decided.',
   })
 }
 

@@ -30,11 +30,7 @@ export function parseFields<Schema extends ObjectSchema>(
   const namesOf = (fault: FieldFault) => (named.get(fault) ?? []).map(({ name }) => name)
   const detail = [
     say(namesOf('missing'), 'The body lacks', 'The body lacks'),
-    say(
-      namesOf('unknown'),
-      'The body has a field that is not known:',
-      'The body has fields that are not known:',
-    ),
+    say(namesOf('unknown'), 'The body has an unknown field:', 'The body has unknown fields:'),
     say(
       namesOf('wrong'),
       'The body has a value that is not allowed:',
@@ -106,7 +102,7 @@ export async function readJsonBody(request: Request): Promise<Record<string, unk
       detail: 'The body must be one JSON object in UTF-8, such as {"a":"b"}.',
     })
   if (findDuplicateKey(text) !== null)
-    refuse('invalid-body', { detail: 'The body names the same field twice.' })
+    refuse('invalid-body', { detail: 'The body has the same field twice.' })
   return value
 }
 

@@ -124,7 +124,7 @@ const rpcUrls = jsonOf(
     v.pipe(v.string(), v.regex(/^[a-z0-9]+:[A-Za-z0-9]+$/)),
     urlWith(['http:', 'https:'], ''),
   ),
-  'from CAIP-2 id to URL, such as {"eip155:8453":"https://rpc.example"}',
+  'that maps each CAIP-2 id to a URL, such as {"eip155:8453":"https://rpc.example"}',
 )
 
 const rateLimit = v.pipe(
@@ -138,7 +138,7 @@ const rateLimit = v.pipe(
 
 const rateLimits = jsonOf(
   v.record(v.picklist(LIMIT_NAMES), rateLimit),
-  `such as {"call":"60/60","search":"off"} with names among ${LIMIT_NAMES.join(', ')}`,
+  `such as {"call":"60/60","search":"off"}, with names from ${LIMIT_NAMES.join(', ')}`,
 )
 
 const onOff = flag(['on', 'off'], 'off')
@@ -167,7 +167,7 @@ const VariablesSchema = v.object({
   ),
   DNS_SERVERS: commaList(
     isServerAddress,
-    'expected a comma list of ip or ip:port, such as 1.1.1.1:53,[2606:4700:4700::1111]:53',
+    'expected a comma-separated list of ip or ip:port, such as 1.1.1.1:53,[2606:4700:4700::1111]:53',
   ),
   RPC_URLS: rpcUrls,
   OIDC_ISSUER: v.optional(
@@ -187,7 +187,7 @@ const VariablesSchema = v.object({
   UNSAFE_ALLOW_PRIVATE_TARGETS: flag(['true', 'false', '1', '0'], 'false'),
   PRIVATE_HOSTS: commaList(
     isPrivatePattern,
-    'expected a comma list of hosts and ranges, such as *.corp.example,wiki.corp.example,10.0.0.0/8',
+    'expected a comma-separated list of hosts and ranges, such as *.corp.example,wiki.corp.example,10.0.0.0/8',
   ),
   READ_ACCESS: v.optional(v.picklist(['open', 'token'], 'expected open or token'), 'open'),
   RATE_LIMITS: rateLimits,
@@ -201,7 +201,7 @@ const ConfigSchema = v.pipe(
   v.forward(
     v.check(
       ({ MEASURE, RPC_URLS }) => !MEASURE || Object.keys(RPC_URLS).length > 0,
-      'expected RPC_URLS as well, with the node of at least one chain',
+      'expected RPC_URLS to be set as well, with a node for at least one chain',
     ),
     ['MEASURE'],
   ),

@@ -152,7 +152,7 @@ function readQuery(parts: readonly Part[]): SearchQueryText | string {
   for (const part of data) {
     const parsed = v.safeParse(DataSchema, part)
     if (!parsed.success)
-      return 'A data part holds search parameters: text, numbers and booleans by name.'
+      return 'A data part contains search parameters by name: text, numbers and booleans.'
     Object.assign(filters, parsed.output)
   }
   if (text === '' && data.length === 0) return EXPECTED_PARTS

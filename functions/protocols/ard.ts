@@ -54,7 +54,10 @@ export function createArdEndpoints(parts: ArdParts) {
     ard_search: createSearchEndpoint(parts, createSearch(parts, directory)),
     ard_explore: async ({ req }: H3Event) =>
       req.method === 'POST'
-        ? refuse(501, 'This registry has no explore; POST /ard/search with a filter instead.')
+        ? refuse(
+            501,
+            'This registry has no explore endpoint; POST /ard/search with a filter instead.',
+          )
         : refuse(405, ASK_BY_POST, ALLOWED),
     ard_agent: createAgentEndpoint(parts, directory),
   }
@@ -93,7 +96,7 @@ function createSearch(parts: ArdParts, directory: Directory) {
 }
 
 const UNBOUND =
-  'expected a term of ARD, or kind, category, rail or tag, or a prefix bound in the query’s @context'
+  'expected an ARD term, or `kind`, `category`, `rail` or `tag`, or a term whose prefix the query’s @context binds'
 
 /** Every key of the filter, read in the query's context. */
 function readConstraints({ '@context': context, filter }: ArdQuery, baseUrl: string) {

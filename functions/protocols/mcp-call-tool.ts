@@ -159,7 +159,7 @@ function findHeaderExcess(headers: Readonly<Record<string, string>>): string | n
   const size = sizes.reduce((sum, each) => sum + each, 0)
   return size <= RELAY_LIMITS.headerBytes
     ? null
-    : `The header fields of a call, its payment among them, have at most ${RELAY_LIMITS.headerBytes} bytes; these have ${size}. Nothing was sent.`
+    : `The header fields of a call, payment included, may have at most ${RELAY_LIMITS.headerBytes} bytes; these have ${size}. Nothing was sent.`
 }
 
 const ProblemSchema = v.object({

@@ -293,7 +293,7 @@ function toTaskMarkdown(task: TaskPage, baseUrl: string): string {
   const rest = task.offers.length - shown.length
   return toDocument([
     `# ${toInertMarkdown(task.name)}`,
-    `> Free ones first, then by the price of one call.`,
+    `> Free services first, then by the price of one call.`,
     FOREIGN,
     shown.map((offer) => toOfferLine(offer, baseUrl)).join('\n'),
     ...(rest > 0 ? [`${rest} more: <${baseUrl}/api/v1/tasks/${task.id}>`] : []),

@@ -180,7 +180,9 @@ function costOf({ shape, size }: Arrived): number {
 function findShapeFault({ depth, values }: JsonShape): Fault | null {
   if (depth > MOST_NESTED)
     return toFault(`A message may have at most ${MOST_NESTED} levels of nesting.`)
-  return values > MOST_VALUES ? toFault(`A message may hold at most ${MOST_VALUES} values.`) : null
+  return values > MOST_VALUES
+    ? toFault(`A message may contain at most ${MOST_VALUES} values.`)
+    : null
 }
 
 function parse({ pieces, shape }: Arrived): { value: unknown } | Fault {
@@ -222,7 +224,7 @@ const LATE = toFault(`The message did not arrive within ${READ_MS / 1000} s.`, 4
 const BROKEN = toFault('The connection broke before the message ended.')
 
 function toTooLarge(max: number): Fault {
-  return toFault(`A message may hold at most ${max} bytes.`, 413)
+  return toFault(`A message may have at most ${max} bytes.`, 413)
 }
 
 function toLimited(taken: Record<string, string>): Fault {
@@ -377,6 +379,7 @@ export function readPageToken(token: string | undefined, question: string, fault
 /** @example readPathPart('com.example%2Fweather') → 'com.example/weather' */
 export function readPathPart(encoded: string): string {
   const decoded = decodePercents(encoded)
-  if (decoded === null) throw new QueryFault('The path has a percent sign that encodes nothing.')
+  if (decoded === null)
+    throw new QueryFault('The path has a percent sign that starts no valid escape, such as %20.')
   return decoded
 }

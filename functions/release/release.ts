@@ -339,7 +339,7 @@ export async function createReleaseHolder({
   const load = (name: string) => loadRelease(name, { outDir, baseUrl, report })
   const first = readTarget()
   if (first === null)
-    throw new OperatorError(`OUT_DIR ${outDir} holds no release: build one with "npm run build"`)
+    throw new OperatorError(`OUT_DIR ${outDir} contains no release: build one with "npm run build"`)
   let target = first
   let loaded = await load(target)
   let publishedAt = readTime(target)

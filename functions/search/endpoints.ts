@@ -106,7 +106,7 @@ export function createComparePage({ release }: Pick<Parts, 'release'>) {
     if (more > 0) leftOut.push(`${more} more ids are unknown.`)
     const beyond = known.slice(MOST_COMPARED, MOST_COMPARED + MOST_NAMED).join(', ')
     if (beyond !== '')
-      leftOut.push(`A comparison holds at most ${MOST_COMPARED}; left out: ${beyond}.`)
+      leftOut.push(`A comparison takes at most ${MOST_COMPARED} listings; left out: ${beyond}.`)
     const shown = known.slice(0, MOST_COMPARED)
     const subjects = await Promise.all(
       shown.map(async (id) => ({

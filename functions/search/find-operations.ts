@@ -110,7 +110,7 @@ function effectNotes(index: SearchIndex, query: SearchQuery): string[] {
   if (count === 0) return []
   const left = count === 1 ? '1 more match' : `${count} more matches`
   return [
-    `effect=${query.effect} leaves out ${left}, because nothing says what their calls change.`,
+    `effect=${query.effect} leaves out ${left}, because it is not known what their calls change.`,
   ]
 }
 

@@ -210,7 +210,7 @@ export function createOwnerRoute<Schema extends ObjectSchema & OfListing, Answer
       (await findOwned(parts, sellerId, body.listing_id)) ??
       refuse('listing-not-found', {
         detail:
-          'You own no listing with this id. Claim it first; a verified claim of its host is needed.',
+          'You own no listing with this id. Claim it first: you need a verified claim on its host.',
       })
     return answer(body, claim)
   })

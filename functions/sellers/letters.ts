@@ -63,7 +63,7 @@ Open this link and press the button there:
 ${link}
 
 The link works once and for ${RETENTION.login_token_minutes} minutes. A newer link replaces it.
-If this was not you, ignore this mail. Nobody can sign in without the link.`,
+If this was not you, ignore this email. Nobody can sign in without the link.`,
   }
 }
 
@@ -72,7 +72,7 @@ function writeNews({ listing_id, news }: v.InferOutput<typeof NewsSchema>): Lett
   return {
     subject:
       news.length === 1 ? `${listing_id}: ${first}` : `${listing_id}: ${news.length} changes`,
-    body: `this is new about your listing ${listing_id}:\n\n${news.map((line) => `  ${line}`).join('\n')}\n\nYou can turn off such mails on your dashboard.`,
+    body: `this is new about your listing ${listing_id}:\n\n${news.map((line) => `  ${line}`).join('\n')}\n\nYou can turn off these emails on your dashboard.`,
   }
 }
 

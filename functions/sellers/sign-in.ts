@@ -117,7 +117,7 @@ function createLogin(parts: Parts) {
     await countAgainst(parts, 'login_address', asker)
     if (await mails.isFull())
       refuse('mail-unavailable', {
-        detail: 'Too many mails are waiting to be sent. Try again in a few minutes.',
+        detail: 'Too many emails are waiting to be sent. Try again in a few minutes.',
         headers: { 'Retry-After': '300' },
       })
     await refuseCrowded(parts, mailbox, asker)
@@ -143,7 +143,7 @@ async function refuseCrowded(parts: Parts, mailbox: string, asker: string): Prom
 }
 
 const BAD_ADDRESS = {
-  detail: 'The body field email is not one plain address.',
+  detail: 'The body field `email` is not a single plain address.',
   errors: [
     {
       in: 'body',

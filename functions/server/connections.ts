@@ -231,6 +231,6 @@ export function assertParserStops(stop: (socket: Socket) => void = stopParsing):
   socket.emit('data', Buffer.from('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(3)))
   if (requests === 1) return
   throw new OperatorError(
-    `Node ${process.version} does not stop parsing a connection on demand: it parsed ${requests} of three requests sent at once instead of 1. A client that sends thousands at once could then block all others. Run the Node that npm ci installs.`,
+    `Node ${process.version} does not stop parsing a connection on demand: it parsed ${requests} of three requests sent at once instead of one. A client that sends thousands at once could then block all others. Run the Node that npm ci installs.`,
   )
 }

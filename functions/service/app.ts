@@ -167,7 +167,7 @@ function createMetricsAnswer(metrics: Metrics | null, token: string | undefined)
 }
 
 function refuse(): Response {
-  return new Response('Send the token of METRICS_TOKEN as "Authorization: Bearer <token>".\n', {
+  return new Response('Send the value of METRICS_TOKEN as "Authorization: Bearer <token>".\n', {
     status: 401,
     headers: {
       ...UNCACHED,
@@ -255,8 +255,8 @@ function findFault(ping: Store['ping']): Promise<string | null> {
 /** The driver's message may name hosts and folders: it goes only to the log. */
 function toAdvice(fault: string): string {
   return /disk is full|No space left/i.test(fault)
-    ? 'The disk of the store is full: free some space.'
-    : 'The store takes no writes; the log says why.'
+    ? 'The store’s disk is full: free some space.'
+    : 'The store accepts no writes; the reason is in the log.'
 }
 
 /** The handler of an address, and facts needed before it is called. */

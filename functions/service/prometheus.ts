@@ -82,18 +82,18 @@ function addGauges(registry: Registry, { store, clock, clicks, publishedAt }: Me
   }
   add(
     'waypost_clicks',
-    'Clicks of this process: written to the store, lost, waiting for it.',
+    'Clicks in this process: written to the store, lost, or waiting to be written.',
     async () => ({ ...clicks() }),
     'state',
   )
   add(
     'waypost_mail_queue_jobs',
-    'Mails waiting to be sent. Absent while the store does not answer.',
+    'Emails waiting to be sent. Absent while the store does not answer.',
     async () => ({ jobs: await countMails(store, clock.now()) }),
   )
   add(
     'waypost_meter_lag_seconds',
-    'Time since the newest block that the meter read of each chain. Absent while the store does not answer.',
+    'Age of the newest block that the meter has read on each chain. Absent while the store does not answer.',
     () => readLags(store, clock.now()),
     'network',
   )

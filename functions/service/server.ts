@@ -515,7 +515,7 @@ function refuse(
     'WWW-Authenticate': isBrowser ? basic : `Bearer ${realm}, ${basic}`,
   }
   const detail =
-    'This directory is closed: send a token of its operator as "Authorization: Bearer <token>".'
+    'This directory is closed: send a token from its operator as "Authorization: Bearer <token>".'
   if (isRefusedByPage(req, path) && !isProtocol) {
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
     if (release().files.serve(req, res, ACCESS_PAGE, 401)) return

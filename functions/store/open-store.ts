@@ -55,7 +55,7 @@ function toForeign(error: unknown): OperatorError | null {
   if (name === undefined) return null
   return new OperatorError(
     name < BASELINE
-      ? `This ledger is of an earlier version of Waypost (${name}) and cannot be carried over: start that version, or move the ledger away and begin a new one.`
+      ? `This ledger is from an earlier version of Waypost (${name}) and cannot be migrated: start that version, or move the ledger away so that a new one is made.`
       : `A later version of Waypost migrated this ledger (${name}): start that version, or restore a backup made by this version.`,
   )
 }

@@ -420,6 +420,8 @@ const MOST_USD = 1e12
 function toUsd(amount: bigint, { decimals }: UsdAsset): number {
   const usd = Number(amount) / 10 ** decimals
   if (!(usd <= MOST_USD))
-    throw new RpcError('eth_getLogs: the node gave a payment larger than the supply')
+    throw new RpcError(
+      'eth_getLogs: the node returned a payment larger than the supply of its coin',
+    )
   return usd
 }

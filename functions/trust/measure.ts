@@ -152,7 +152,7 @@ async function measureChain(
     requests: rpc.requests,
     stopped,
   })
-  if (asset === null) return report(NOTHING, 'no coin of this chain counts as US dollars')
+  if (asset === null) return report(NOTHING, 'no coin on this chain is counted as US dollars')
   const hold = async (trx?: Transaction<Tables>) => {
     if (!(await holdMeter(trx))) throw new MeterStopped('another process took over')
   }

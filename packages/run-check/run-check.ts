@@ -18,7 +18,7 @@ import { findSandbox } from './sandbox.ts'
 
 const HELP = `Usage: run-check <listing file|package> [--json]
 
-Runs the package of an MCP server in a sandbox without a network and says what it saw.
+Runs the package of an MCP server in a sandbox without a network and reports what it saw.
   listing file  content/listings/<prefix>/<slug>.md: the first package of npm, else PyPI, that
                 speaks over stdio; the result goes to content/evidence/<prefix>/<slug>.json
   package       @scope/name, npm:name@1.4.2 or pypi:name@1.4.2: the result is only printed

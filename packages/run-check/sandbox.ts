@@ -58,7 +58,7 @@ export async function findSandbox(
 ): Promise<{ sandbox: Sandbox; fault: null } | { sandbox: null; fault: string }> {
   const toFault = (missing: string) => ({
     sandbox: null,
-    fault: `A package runs in a sandbox of bubblewrap. ${missing}`,
+    fault: `Packages run in a bubblewrap sandbox. ${missing}`,
   })
   const sandbox = findOnPath('bwrap', path)
   if (sandbox === null) return toFault('bwrap is not on PATH: install bubblewrap.')

@@ -36,14 +36,14 @@ import { seed } from './seed.ts'
 
 const HELP = `Usage: npm run refresh -- [importer[=FILE|URL]…] [--summary FILE]
 
-Brings the content up to date: reads every source (or only the importers named, each from where is
-said), asks the listings that nobody asked for a day, reads what was paid on the chains in RPC_URLS,
-checks the content, and says in words what changed by it.
-  --summary FILE  writes these words to FILE too, as Markdown
+Brings the content up to date: reads every source (or only the named importers, each from the FILE
+or URL given), probes the listings that were not probed for a day, reads the payments on the chains
+in RPC_URLS, checks the content, and prints a summary of what changed.
+  --summary FILE  also writes the summary to FILE, as Markdown
 
-One step after another, so that no host is asked for two reasons at once. What fails is named, and
-the rest is done. A run that was killed is taken up by the next: it reads the sources again, asks
-only the listings that were not asked yet, and its summary covers both.
+Steps run one after another, so that no host gets requests from two steps at once. If a step fails,
+it is named and the others still run. If a run was killed, the next run reads the sources again,
+probes only the listings that were not probed yet, and its summary covers both runs.
 Exit: 0 done, 1 something failed, 2 the command was wrong.`
 
 const MOST_LINES = 200
@@ -201,7 +201,7 @@ function toSummary({ after, differences: all, faults, isMeasured }: Outcome): st
       changed.map((one) => `${one.id}: ${toWords(one)}`),
     )
   }
-  const amount = all.length === 0 ? 'nothing changed' : `${all.length} differ from before`
+  const amount = all.length === 0 ? 'nothing changed' : `${all.length} changed`
   const unread = isMeasured ? '' : ' No chain was read: RPC_URLS is empty.'
   return [
     '# What the refresh changed',

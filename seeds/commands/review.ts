@@ -28,16 +28,17 @@ import { SOURCE_IDS } from '../sources/sources.ts'
 const ACTIONS = ['list', 'show', 'accept', 'refuse'] as const
 const HELP = `Usage: npm run review [-- <command>] [options]
 
-What waits for a person: rows of importers, what probes propose, and what people report. Nothing of
-it is live.
+Decides the questions that wait for a person: rows of importers, facts that probes propose, and
+reports. Nothing in them is live.
 
-  list              what waits, oldest first; so does no command at all
-  show ID           one of them, with the file that would go into the content. It is written as a
-                    draft, review/<ID>.<listing>.md in the content folder: edit it there, and rename
-                    it to make it another listing. The address of a reported service is asked for it
+  list              the waiting questions, oldest first; also the default
+  show ID           one question, with the file that would go into the content. The file is written
+                    as a draft, review/<ID>.<listing>.md in the content folder: edit it there, and
+                    rename it to give the listing another id. For a reported service, the draft is
+                    made from what its address answers
   accept ID         carry it out: the draft goes into the content, checked as npm run check does
-  accept --all      a whole list at once: --from and an importer; what gives orders to an agent
-                    stays out of it
+  accept --all      all rows of the importer that --from names, except those whose text gives
+                    orders to an agent
   refuse ID         refuse it, with --reason
 
 Options
@@ -47,8 +48,8 @@ Options
   --json            the list as one JSON object
   --help            this text
 
-ID may be the beginning of one, if it is the only such.
-Exit codes: 0 done; 1 it could not be done, and waits on; 2 the command was wrong.
+ID may be the first characters of an id, if no other id starts with them.
+Exit codes: 0 done; 1 it could not be done and still waits; 2 the command was wrong.
 `
 
 const OPTIONS = {
@@ -251,7 +252,9 @@ async function acceptAll(
   const accepted = await settle(plain, { decision: 'accepted', reason }, place)
   console.log(`${accepted} of ${waiting.length} accepted`)
   if (plain.length < waiting.length)
-    console.log(`${waiting.length - plain.length} left to be read first: npm run review -- show ID`)
+    console.log(
+      `${waiting.length - plain.length} left for you to read first: npm run review -- show ID`,
+    )
 }
 
 async function settle(
@@ -290,7 +293,7 @@ export function toShowLines(question: Question, more: readonly string[]): string
   const { id, at, why, from, listing, note, file } = question
   const text = file === undefined ? [] : file.text.split(/\r?\n/).map((line) => `  ${line}`)
   return [
-    `${id}: ${why}, asked by ${from} on ${at.slice(0, 10)}`,
+    `${id}: ${why}, from ${from} on ${at.slice(0, 10)}`,
     `listing: ${listing}`,
     `note:    ${note}`,
     ...more,

@@ -188,7 +188,7 @@ function findSuspicion(
   if (taken === 0 && read > 0 && refused.some(({ reason }) => !HONEST.includes(reason)))
     return `all ${read} rows were refused`
   if (taken < takenBefore * LEAST_SHARE)
-    return `this run took ${taken} listings, but the last whole run took ${takenBefore}`
+    return `this run took ${taken} listings, but the last full run took ${takenBefore}`
   return null
 }
 

@@ -84,21 +84,21 @@ ${SOURCES.map(({ id, title }) => `  ${id.padEnd(17)} ${title}`).join('\n')}
 
 Options
   --from FILE|URL   a saved file (ndjson, JSON, a page of the source's API) or the address of
-                    the source's first page; the live source when left out
+                    the source's first page; the live source if left out
   --limit N         read at most N rows
-  --since DATE      only rows that changed since, where the source can tell
+  --since DATE      only rows changed since DATE, if the source can tell
   --content DIR     content folder to write to (CONTENT_DIR, or content)
-  --listed          only rows of listings that are there: none is added
-  --dry-run         say what would be done, write nothing
-  --force           write also what looks suspicious: every row refused, or fewer than half of
-                    the listings that the last whole run took
-  --json            one JSON object a source instead of the summary
-  --report FILE     write every refusal to FILE, one JSON object a line
+  --listed          only rows of existing listings: no listing is added
+  --dry-run         print what would be done, write nothing
+  --force           write even if the run looks suspicious: every row was refused, or it took
+                    fewer than half of the listings that the last full run took
+  --json            one JSON object for each source, instead of the summary
+  --report FILE     write every refusal to FILE, one JSON object per line
   --help            this text
 
 Exit codes: 0 done; 1 the source or the disk failed; 2 the command was wrong; 3 the run looked
-suspicious. Only 0 writes anything. What people edited is kept, what they deleted stays deleted,
-and a second run changes nothing: see seeds/README.md.
+suspicious. Only exit code 0 means that files were written. What people edited is kept, what they
+deleted stays deleted, and a second run changes nothing: see seeds/README.md.
 `
 
 const OPTIONS = {
@@ -185,9 +185,7 @@ function formatSeedReport(result: SeedingResult, options: { dryRun: boolean }): 
     ...some(listings.waiting, 'rows wait for a person'),
     ...some(dropped.length, 'parts of listings left out; their other parts are carried over'),
     ...formatByReason(dropped),
-    ...(suspicion === null
-      ? []
-      : [`Nothing was written: ${suspicion}. --force writes it nevertheless.`]),
+    ...(suspicion === null ? [] : [`Nothing was written: ${suspicion}. --force writes it anyway.`]),
     ...(options.dryRun ? ['Dry run: nothing was written.'] : []),
     '',
   ].join('\n')

@@ -157,7 +157,7 @@ export function gatherSeeds(mapped: readonly Mapped[], same = BY_ANY_MARK): Chos
     const taken = marks.filter((mark) => owners.has(mark))
     if (taken.length > 0 && (same.isAnyEnough || taken.length === marks.length)) {
       const others = new Set(taken.map((mark) => owners.get(mark)))
-      const detail = `expected another service; ${taken.join(', ')} belongs to ${[...others].join(', ')}`
+      const detail = `expected a service that is not listed yet; ${taken.join(', ')} belongs to ${[...others].join(', ')}`
       refused.push({ reason: 'same_endpoints', name: key, detail, rows })
       continue
     }
@@ -258,7 +258,7 @@ export const REFUSAL_REASONS = {
   unreadable_row: 'not a JSON object',
   row_too_large: 'longer than a row may be',
   invalid_row: 'not of the published shape',
-  duplicate_name: 'another row of the same name is newer, or came first',
+  duplicate_name: 'another row with the same name is newer, or came first',
   not_latest: 'not the latest version',
   deleted: 'deleted at the source',
   inactive: 'not offered any more, according to its source',
@@ -355,7 +355,7 @@ export function findOperationAddressFault(text: string, rules: HostRules) {
 }
 
 export function leftOut(name: string, left: number): Refusal[] {
-  const detail = `${left} operations more than a listing may have`
+  const detail = `${left} operations beyond the limit of a listing`
   return left === 0 ? [] : [{ reason: 'row_too_large', name, detail }]
 }
 

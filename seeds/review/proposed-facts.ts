@@ -62,7 +62,7 @@ export const PROPOSED_PAYOUTS: ProposedFact = {
           ? `${others} may be paid there too: only the address's owner can prove who owns it`
           : isOne
             ? `only ${by.join()} named it: a second source must name it too`
-            : page && `payments would count: if ${page} names it, add it to the file by hand`
+            : page && `payments to it would count: if ${page} names it, add it to the file by hand`
         const advice =
           'accept it only if a page of the seller names it too, and write that page as payout_source: without payout_source, payments do not count'
         const note = `${by.join(' and ')} named ${first.payee}; ${lacks ?? advice}`
@@ -118,7 +118,7 @@ export const SUSPICIOUS_TEXTS: ProposedFact = {
       const { at = '', tools = [], skills = [] } = evidence.get(file.id)?.interface ?? {}
       const found = findSuspiciousTexts([...tools, ...skills])
       const values = found.map(({ name, rule }) => `${name} (${rule})`)
-      const note = `read what these tell an agent, and decide whether the listing may stay as it is: ${values.join(', ')}`
+      const note = `read the instructions that these give to an agent, and decide whether the listing may stay as it is: ${values.join(', ')}`
       return values.length === 0 ? [] : [{ file, at, values, note }]
     }),
   add: (text) => text,

@@ -120,7 +120,7 @@ function toLines(row: ReportTable): string[] {
     ...(row.receipt === null ? [] : [`receipt: ${receiptPath(row.receipt)}`]),
     ...(row.kind === 'wrong' ? [`its file: ${contentFileOf(row.listing_id ?? '')}`] : []),
     ...links.map((link) => `link: ${link}`),
-    ...(row.email === null ? [] : [`ask back at: ${row.email}`]),
+    ...(row.email === null ? [] : [`reply to: ${row.email}`]),
   ]
 }
 

@@ -106,8 +106,8 @@ function toNew(id: string, rows: readonly NamedRow[], { written }: Listed): Requ
   }
   const note =
     row.held === undefined
-      ? `${live.map((each) => `${each.importer} ${each.key}`).join(', ')}: a listing needs a name, a sentence and a category of our own.`
-      : `Its text holds words that give orders to an agent: ${JSON.stringify(row.held)}.`
+      ? `${live.map((each) => `${each.importer} ${each.key}`).join(', ')}: the listing needs a name, a summary and a category that we write.`
+      : `Its text contains words that give orders to an agent: ${JSON.stringify(row.held)}.`
   const body = row.skill === undefined ? '' : `\n${describeSkill(row.skill)}\n`
   const question = {
     id: questionId([importer, key, row.held ?? '']),
@@ -128,7 +128,7 @@ function toLeft(id: string, rows: readonly NamedRow[], { written }: Listed): Req
   if (notice === null || facts?.url === undefined || facts.kind === undefined) return []
   const [first] = rows
   const from = first?.importer ?? ''
-  const note = `${notice.note} People wrote facts in ${listingFileOf(id)}, so it stays until they decide.`
+  const note = `${notice.note} People wrote facts in ${listingFileOf(id)}, so the listing stays until somebody decides.`
   const requested = questionId([from, first?.key, 'withdrawn'])
   const question = {
     id: requested,

@@ -29,7 +29,10 @@ const payees = v.optional(
 )
 const hosts = v.pipe(
   number,
-  v.check((n) => n === undefined || (Number.isInteger(n) && n > 0), 'expected a number of hosts'),
+  v.check(
+    (n) => n === undefined || (Number.isInteger(n) && n > 0),
+    'expected a whole number of hosts, at least 1',
+  ),
 )
 
 /** A line of a table of counts; `seeds/README.md` describes the columns. */

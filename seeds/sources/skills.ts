@@ -174,8 +174,7 @@ interface ReadSkill {
 }
 
 function readSkill(text: string): ReadSkill | Fault {
-  if (HIDDEN.test(text))
-    return faultOf('misleading_text', 'SKILL.md: expected text that can be seen')
+  if (HIDDEN.test(text)) return faultOf('misleading_text', 'SKILL.md: expected visible text')
   const [head, yaml] = FRONT_MATTER.exec(text) ?? []
   if (head === undefined || yaml === undefined) {
     const [, name, description] = TITLED.exec(text) ?? []

@@ -115,12 +115,12 @@ ${FUNCTIONS}
 type ToHeaders = (values: Record<string, string>) => string
 
 const MAPS = `
-# Asked for as Markdown, a page is a function's to answer.
+# A page requested as Markdown is answered by a function.
 map $http_accept $directory_page { default index.html; ~markdown none; }
-# Files as they are, functions with a query.
+# Requests without a query get the file, those with a query go to the functions.
 map $args $directory_whole { "" index; default none; }
-# Addresses that no file answers though one lies there: escapes, a slash at the end, what a folder
-# holds, and the compressed copies.
+# Addresses that must not be answered with the file at that path: addresses with escapes or a slash
+# at the end, index files, and the compressed copies.
 map $request_uri $directory_odd {
   default 0;
   "~^/api/v1/call/" 0;
@@ -208,7 +208,7 @@ const PROXY = [
 /** The relay streams both ways, so nginx must not buffer, and must allow time for a payment to settle. */
 const FUNCTIONS = `  # Live answers.
   location = /api/v1/search { ${PROXY} }
-  # What pays or writes is sent once: by default nginx asks a second server when the first one fails.
+  # A request that pays or writes is sent once: by default nginx tries a second server if one fails.
   location ^~ /go/ { ${PROXY} ${ONCE} }
   location ^~ /gone/ { ${PROXY} }
   location ^~ /api/v1/sellers/ { ${PROXY} ${ONCE} }

@@ -277,7 +277,7 @@ export function findDuplicates(listings: readonly PartialListing[]): Fault[] {
     const other = first.get(mark ?? '')
     for (const each of marks) if (!first.has(each)) first.set(each, listing)
     if (mark === undefined || other === undefined) return []
-    const message = `the same ${mark} as ${other.id}: expected one listing for one service`
+    const message = `the same ${mark} as ${other.id}: expected one listing per service`
     return [toWarning(listing, [FIELDS[mark.split(' ')[0] ?? ''] ?? 'url'], message)]
   })
 }
@@ -379,20 +379,22 @@ function findFault(tombstone: Tombstone, { moves, byId, shared }: Known): string
   const { id, reason, moved_to, listing, said_at: stated_at } = tombstone
   if (moved_to === undefined)
     return reason === 'moved'
-      ? 'moved_to: expected the current id, because the reason is moved'
+      ? 'moved_to: expected the current id, because reason is `moved`'
       : null
-  if (reason !== 'moved') return `reason: expected moved with moved_to, got ${reason}`
-  if (listing === undefined) return 'listing: expected the former file, which has the former host'
+  if (reason !== 'moved')
+    return `reason: expected \`moved\`, because moved_to is given, got ${reason}`
+  if (listing === undefined)
+    return 'listing: expected the listing’s former file, with its former host'
   const end = followMoves(moves, id)
   if (end === null)
-    return `moved_to: expected moves that end at a listing, got a circle from ${id} through ${moved_to}`
+    return `moved_to: expected moves that end at a listing, got a loop from ${id} through ${moved_to}`
   const target = byId.get(end)
   if (target === undefined) return `moved_to: expected a listing that exists, got ${end}`
   const [was, is] = [wordIn(listing, 'url'), target.facts.url ?? ''].map((url) =>
     holderOf(url, shared),
   )
   if (was === is || (stated_at !== undefined && holderOf(stated_at, shared) === was)) return null
-  return `said_at: ${id} was on ${was} and ${end} is on ${is}: expected a page on ${was} that announces the move, got ${stated_at ?? 'none'}; without such a page, give reason withdrawn and replaced_by`
+  return `said_at: ${id} was on ${was} and ${end} is on ${is}: expected a page on ${was} that announces the move, got ${stated_at ?? 'none'}; without such a page, give reason \`withdrawn\` and replaced_by`
 }
 
 /** A field in the kept text of a listing; empty where the text lacks it. */

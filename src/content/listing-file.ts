@@ -111,7 +111,7 @@ function createWrittenParser(rules: UrlRules) {
     }
     const found = toSchemaFaults(schema, result.issues).map((fault) =>
       fault.isUnknownKey && COMPUTED.has(fault.field)
-        ? { ...fault, message: `expected nothing: ${fault.field} is computed, never written` }
+        ? { ...fault, message: `expected no ${fault.field}: it is computed, never written` }
         : fault,
     )
     const lineOf = createLineFinder(yaml)
@@ -185,7 +185,7 @@ function findNameFault(name: string, isFile: boolean, id: string): string | null
   if (!name.endsWith('.md')) return 'expected a file named <slug>.md'
   return isListingId(id)
     ? null
-    : 'expected a slug of lower-case letters, digits and single . _ - between them, at most 120 characters with its prefix'
+    : 'expected a slug of lower-case letters and digits, joined by single ".", "_" or "-", of at most 120 characters with its prefix'
 }
 
 function findSizeFault({ length }: Uint8Array): YamlFault | null {

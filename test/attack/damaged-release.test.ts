@@ -81,6 +81,6 @@ test.each([
 
 test('without a release the start says how to get one', async () => {
   await expect(startService({ OUT_DIR: join(outDir, 'none') })).rejects.toThrow(
-    /holds no release.*npm run build/,
+    /contains no release.*npm run build/,
   )
 })

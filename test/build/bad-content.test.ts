@@ -434,20 +434,20 @@ describe('a listing that moved', () => {
       'to itself',
       { moved_to: 'x402.old' },
       undefined,
-      'expected moves that end at a listing, got a circle from x402.old through x402.old',
+      'expected moves that end at a listing, got a loop from x402.old through x402.old',
     ],
     ['without saying where', {}, undefined, 'expected the current id'],
     [
       'for another reason',
       { moved_to: 'x402.foo', reason: 'dead' },
       undefined,
-      'expected moved with moved_to',
+      'expected `moved`, because moved_to is given',
     ],
     [
       'without its former file',
       { moved_to: 'x402.foo', listing: undefined },
       undefined,
-      'expected the former file',
+      'expected the listing’s former file',
     ],
     [
       'to another domain',

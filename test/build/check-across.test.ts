@@ -25,7 +25,7 @@ describe('duplicates are warned about, on the later listing', () => {
       'a url in two spellings',
       listingText({ url: 'https://www.api.seller.dev/now/' }),
       listingText({ url: 'https://api.seller.dev/now' }),
-      'content/listings/x402/b.md:4 url: warning, the same url api.seller.dev/now as x402.a: expected one listing for one service',
+      'content/listings/x402/b.md:4 url: warning, the same url api.seller.dev/now as x402.a: expected one listing per service',
     ],
     [
       'an operation',

@@ -47,7 +47,7 @@ test.each(IS_LONG ? ['build', 'start'] : ['start'])('npm run %s says the same', 
 test('npm run build says so when OUT_DIR cannot be written to', () => {
   const { status, stated } = run('build', { OUT_DIR: '/dev/null/dist' })
   expect(status).toBe(1)
-  expect(stated).toMatch(/OUT_DIR .*cannot be used .*must be a folder this user can write to/)
+  expect(stated).toMatch(/OUT_DIR .*cannot be used .*must be a folder that this user can write to/)
   expect(stated).not.toMatch(/\n\s+at /)
 })
 

@@ -58,7 +58,7 @@ describe('operations that do not are named', () => {
     ],
     [
       [get({ params: [{ name: 'q', in: 'query', schema: { type: 'string' }, example: 7 }] })],
-      'http.0.params.0.example: expected what the schema says: Instance type "number" is invalid. Expected "string".',
+      'http.0.params.0.example: expected a value that fits the schema: Instance type "number" is invalid. Expected "string".',
     ],
     [
       [
@@ -71,7 +71,7 @@ describe('operations that do not are named', () => {
       ],
       'http.0.params.1: expected each parameter once, got header x-key again',
     ],
-    [[get({ body: {} })], 'http.0.body: expected no body with GET: use params'],
+    [[get({ body: {} })], 'http.0.body: expected no body for a GET: use params'],
     [
       [
         {
@@ -80,11 +80,11 @@ describe('operations that do not are named', () => {
           body: { schema: { required: ['q'] }, example: {} },
         },
       ],
-      'http.0.body.example: expected what the schema says: Instance does not have required property "q".',
+      'http.0.body.example: expected a value that fits the schema: Instance does not have required property "q".',
     ],
     [
       [get({ response: { schema: { type: 'array' }, example: {} } })],
-      'http.0.response.example: expected what the schema says: Instance type "object" is invalid. Expected "array".',
+      'http.0.response.example: expected a value that fits the schema: Instance type "object" is invalid. Expected "array".',
     ],
     [[get(), get()], `http.1: expected each operation once, got GET ${SAMPLE_FACTS.url} again`],
     [
@@ -93,7 +93,7 @@ describe('operations that do not are named', () => {
     ],
     [
       [get({ price: { min_usd: 0.01, max_usd: 0.06, per: 'call' } })],
-      `http.0.price: expected pricing to cover GET ${SAMPLE_FACTS.url} at 0.01 to 0.06 USD; it says 0.01 to 0.05`,
+      `http.0.price: expected pricing to cover GET ${SAMPLE_FACTS.url} at 0.01 to 0.06 USD; it is 0.01 to 0.05`,
     ],
     [
       [
@@ -114,7 +114,7 @@ describe('operations that do not are named', () => {
     ],
     [
       [get({ offers: [{ rail: 'mpp', network: 'eip155:4217', min_usd: 0.02, max_usd: 0.02 }] })],
-      "pricing.rails: expected the values in the operations' offers: mpp",
+      "pricing.rails: expected exactly the values in the operations' offers: mpp",
     ],
   ])('%j', (http, message) => {
     expect(faultsOf(http)[0]).toBe(message)
@@ -131,7 +131,7 @@ describe('operations that do not are named', () => {
 describe('the shape of what makes a listing callable', () => {
   test.each([
     [{ cost: 'cheap' }, /^cost: expected one of free, freemium, paid, unknown$/],
-    [{ auth: { type: 'api_key', in: 'header' } }, /expected both in and name, or neither/],
+    [{ auth: { type: 'api_key', in: 'header' } }, /expected both `in` and `name`, or neither/],
     [{ auth: { type: 'bearer', in: 'header' } }, /^auth\.in: /],
     [{ auth: { type: 'magic' } }, /^auth\.type: expected type to be one of none, payment/],
     [

@@ -33,7 +33,7 @@ test('fields that are missing, unknown and wrong are three sentences', async () 
     body: JSON.stringify({ listing: 'x402.exa', method: 'fax' }),
   })
   const detail =
-    'The body lacks listing_id and email. The body has a field that is not known: listing. The body has a value that is not allowed: method.'
+    'The body lacks listing_id and email. The body has an unknown field: listing. The body has a value that is not allowed: method.'
   const errors = [{}, {}, {}, {}]
   await expect(parseBody(request, claim)).rejects.toMatchObject({ options: { detail, errors } })
 })

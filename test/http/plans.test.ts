@@ -27,7 +27,7 @@ test('a plan without sellers has no rows, and says why', async () => {
 describe('what is wrong is named, with what would be right', () => {
   test.each([
     ['', 'query', 'the task requires it'],
-    ['?query=x&max_results=many', 'max_results', 'expected what the schema says'],
+    ['?query=x&max_results=many', 'max_results', 'expected a value that fits the schema'],
     ['?query=x&limit=6', 'limit', 'expected a whole number from 1 to 5'],
     ['?query=x&rail=cash', 'rail', 'expected x402 or mpp'],
     ['?query=x&network=moon', 'network', 'expected a CAIP-2 id or a common name'],

@@ -127,7 +127,9 @@ describe('what is text and nothing else', () => {
     const words = (count: number) => Array.from({ length: count }, (_, at) => `zq${at}`).join('+')
     expect(answer(`q=${words(127)}+weather`).total).toBe(60)
     expect(answer(`q=${words(128)}+weather`).total).toBe(0)
-    expect(answer(`q=${words(128)}+weather`).notes.join()).toContain('1 more words than the 128')
+    expect(answer(`q=${words(128)}+weather`).notes.join()).toContain(
+      'first 128 words of the query were read; 1 more',
+    )
   })
 
   test.each(['%ED%A0%80', '%C0%AF', '%FF', '%zz', '%00', '%E2%80%AE', '%'])(

@@ -9,6 +9,6 @@ test('a Node whose parser goes on is refused at the start, and the message says 
   const without = (socket: object) => void Reflect.set(socket, 'parser', undefined)
   for (const stop of [() => {}, without])
     expect(() => assertParserStops(stop)).toThrow(
-      /Node v\d+.* parsed 3 of three .* instead of 1.*npm ci/,
+      /Node v\d+.* parsed 3 of three .* instead of one.*npm ci/,
     )
 })

@@ -162,7 +162,8 @@ export function createNode(chain: Chain, faults: Faults = {}, chainId = 84_532) 
       requested.push(method)
       const instead = faults.instead?.(method, params, requested.length)
       const result = v.safeParse(schema, instead === undefined ? answer(method, params) : instead)
-      if (!result.success) throw new RpcError(`${method}: the node's result has another shape`)
+      if (!result.success)
+        throw new RpcError(`${method}: the node's result has an unexpected shape`)
       return result.output
     },
   }

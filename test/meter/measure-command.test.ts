@@ -29,7 +29,7 @@ describe('the options', () => {
     [['--since', 'yesterday'], 'expected a date'],
     [['--since', '2026-02-30'], 'expected a date'],
     [['--since', '2026-12-01'], 'expected a date'],
-    [['--since', '2026-08-01'], 'of the last 90 days'],
+    [['--since', '2026-08-01'], 'within the last 90 days'],
     [['--since', '1'], 'expected a date'],
     [['--since'], 'since'],
     [['--until', '2026-11-01'], '--until'],

@@ -56,7 +56,8 @@ function createCluster(genesis = GENESIS) {
           reported.find((one) => one.transaction.signatures[0] === params[0]) ?? null,
       }
       const result = v.safeParse(schema, faults.instead?.(method, params) ?? answers[method]?.())
-      if (!result.success) throw new RpcError(`${method}: the node's result has another shape`)
+      if (!result.success)
+        throw new RpcError(`${method}: the node's result has an unexpected shape`)
       return result.output
     },
   }

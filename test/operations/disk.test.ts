@@ -106,7 +106,7 @@ describe.skipIf(small === null)('a disk that is full', () => {
     world.clock.move(1_000)
     expect(await readyz(world)).toMatchObject({
       code: 'store-unavailable',
-      detail: expect.stringContaining('disk of the store is full: free some space'),
+      detail: expect.stringContaining('disk is full: free some space'),
     })
     let redirects = 0
     while (world.parts.ledger.clicks.tally().lost < 20 && redirects < 3_000) {

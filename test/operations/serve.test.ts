@@ -68,7 +68,7 @@ test('the packages of a protocol are loaded by the first who speaks it, not by a
 test('without a release it says how to get one, without a stack', async () => {
   const { child, stated } = serve({ OUT_DIR: folder })
   expect((await once(child, 'close'))[0]).toBe(1)
-  expect(stated()).toMatch(/holds no release: build one with "npm run build"/)
+  expect(stated()).toMatch(/contains no release: build one with "npm run build"/)
   expect(stated()).not.toMatch(/\n\s+at /)
 })
 

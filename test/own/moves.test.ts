@@ -56,7 +56,7 @@ describe('a listing that its owner took out', () => {
     expect(code).toBe(1)
     expect(stated).toEqual([
       expect.stringMatching(
-        /tombstones\/x402\/middle\.json.*the owner of x402\.middle asked not to be listed, so x402\.middle cannot move: remove x402\.new too/,
+        /tombstones\/x402\/middle\.json.*the owner of x402\.middle asked not to be listed, so x402\.middle cannot move to x402\.new: remove that listing/,
       ),
     ])
   })
@@ -84,7 +84,7 @@ test('who leads into a circle, or is in it, is named; who does neither is not', 
   move('x402.sound', 'x402.new')
   const { code, stated } = await check()
   expect(code).toBe(1)
-  expect(stated.map((line) => /x402\/(\w+)\.json.*got a circle/.exec(line)?.[1])).toEqual([
+  expect(stated.map((line) => /x402\/(\w+)\.json.*got a loop/.exec(line)?.[1])).toEqual([
     'a',
     'b',
     'c',

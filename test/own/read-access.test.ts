@@ -333,7 +333,7 @@ describe('hosts inside', () => {
     '%s is refused',
     (text) => {
       expect(() => parseConfig({ PRIVATE_HOSTS: text })).toThrow(
-        /PRIVATE_HOSTS.*expected a comma list/,
+        /PRIVATE_HOSTS.*expected a comma-separated list/,
       )
     },
   )

@@ -90,7 +90,7 @@ const CASES: [string, Reply, ...string[]][] = [
       { ...OFFER, network: 'aptos:1', asset: '0x1', payTo: '0x1' },
     ),
     'It speaks x402: 402 with 2 offers: exact on tron:0x2b6653dc, exact on aptos:1.',
-    'tron:0x2b6653dc and aptos:1: valid network names; their coins have no price here.',
+    'tron:0x2b6653dc and aptos:1: valid network names, but we know no price of their coins.',
   ],
   [
     'a JSON-RPC error with terms',
@@ -248,7 +248,7 @@ test.each([
   [
     { x402Version: 1, endpoints: [{ path: '/a', price: '$0.01', payTo: 'YOUR_WALLET' }] },
     'status 200, an x402 manifest with 1 operation, 1 with a price',
-    'payTo holds the placeholder "YOUR_WALLET"',
+    'payTo is the placeholder "YOUR_WALLET"',
   ],
   [
     { x402Version: 2, resources: [{ url: 'https://elsewhere.example/a' }] },

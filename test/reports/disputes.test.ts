@@ -150,7 +150,7 @@ describeStores('disputes', ({ newPlace }) => {
     expect(toDisputeNotice(disputes)).toEqual([
       {
         id: 'disputed',
-        note: 'A dispute was looked at by a person and accepted. Seen by us too.',
+        note: 'A dispute was reviewed by a person and accepted. Seen by us too.',
         at: expect.stringMatching(/^2\d{3}-/),
       },
     ])

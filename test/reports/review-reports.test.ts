@@ -152,7 +152,7 @@ describe('a reported service in the review queue', () => {
     expect(lines).toEqual([
       `address: ${NEW}`,
       'link: https://shop.example/prices',
-      'ask back at: ann@shop.example',
+      'reply to: ann@shop.example',
     ])
     expect(requested).toContain(`GET ${NEW}`)
     expect(draft?.path).toMatch(/^listings\/x402\/api\.night-tides\.com\.tides-/)

@@ -130,7 +130,7 @@ describe('the command', () => {
     const { code, err } = await run(['harbour'], { PATH: '/nowhere' })
     expect({ code, err: err.trim() }).toEqual({
       code: 1,
-      err: 'A package runs in a sandbox of bubblewrap. bwrap is not on PATH: install bubblewrap.',
+      err: 'Packages run in a bubblewrap sandbox. bwrap is not on PATH: install bubblewrap.',
     })
   })
 

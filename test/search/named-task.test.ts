@@ -178,7 +178,7 @@ describe('a wish for what does the same as somebody', () => {
     const { ids, notes } = ask('acme alternative for geese')
     expect(ids).toEqual(['api.both', 'api.geo', 'api.one'])
     expect(notes).toEqual([
-      expect.stringContaining('Read as a wish for other services'),
+      expect.stringContaining('Read as a search for other services'),
       expect.stringContaining('“geese”'),
     ])
   })

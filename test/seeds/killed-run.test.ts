@@ -102,7 +102,7 @@ describe('a run that looks wrong writes nothing', () => {
     const before = content.read(ROWS_FILE)
     const from = content.save(ROWS.slice(0, 1))
     const result = await content.seed({ from })
-    expect(result.suspicion).toBe('this run took 1 listings, but the last whole run took 4')
+    expect(result.suspicion).toBe('this run took 1 listings, but the last full run took 4')
     expect(content.read(ROWS_FILE)).toBe(before)
     expect((await content.seed({ from, limit: 1 })).suspicion).toBeNull()
     expect((await content.seed({ from, force: true })).suspicion).toBeNull()

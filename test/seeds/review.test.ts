@@ -315,7 +315,7 @@ describe('npm run review', () => {
     ])
     const { stdout, status } = await run('accept', '--all', '--from', 'mcp-registry')
     expect(stdout).toContain('2 of 3 accepted')
-    expect(stdout).toContain('1 left to be read first')
+    expect(stdout).toContain('1 left for you to read first')
     expect(status).toBe(0)
     expect(isThere(FILE)).toBe(true)
     expect((await queue().list()).map(({ why }) => why)).toEqual(['suspicious_text'])

@@ -14,7 +14,7 @@ function aDelivery(changes: Partial<Delivery>): Delivery {
 }
 
 test('a seller reads how many of the judged calls were not as declared', () => {
-  expect(toDeliveredSummary([])).toBe('No paid call through the relay was judged yet.')
+  expect(toDeliveredSummary([])).toBe('No paid call through the relay has been judged yet.')
   expect(toDeliveredSummary([aDelivery({}), aDelivery({ verdict: 'other_shape' })])).toBe(
     'Of the last 2 paid calls, 1 was not answered as declared.',
   )

@@ -180,7 +180,7 @@ describe('check names what is wrong with a map', () => {
       { map: { query: 'q', results: 'data[].{url: href}' } },
       'map: the example answer, mapped: expected',
     ],
-    [{ response: undefined }, 'map: expected a response beside map'],
+    [{ response: undefined }, 'map: expected `response` beside `map`'],
     [
       { response: { schema: { type: 'object', properties: { items: { type: 'array' } } } } },
       'map.results: expected a path in the answer: data is not in it',
@@ -201,7 +201,7 @@ describe('a contract holds together', () => {
       .join()
   test.each([
     [{ output: undefined }, 'expected input, output and example together'],
-    [{ example: {} }, 'example: expected what the schema says'],
+    [{ example: {} }, 'example: expected a value that fits the schema'],
     [{ output: { type: 'object', properties: { query: {} } } }, 'query in both'],
     [
       { input: { type: 'object', properties: { rail: {} } }, example: {} },

@@ -19,7 +19,7 @@ import { signFromLedger } from '../../probes/sign.ts'
 
 const HELP = `Usage: npm run lint:listing -- <file|url> [--as ${PROBE_PROTOCOLS.join('|')}] [--json]
 
-Says what was sent, what came back, what is right and what to change.
+Prints what was sent, what came back, what is right and what to change.
 Exit: 0 clean, 1 problems, 2 the command was wrong, 3 not reached.`
 
 const EXIT = { clean: 0, problems: 1, not_reached: 3 } as const
@@ -81,7 +81,7 @@ async function lintListing(file: string, rules: UrlRules, client: HttpClient): P
     : createListingParser(rules)({ id: file, file }, text)
   const own = faults.map((fault) => ({
     what: formatFault(fault, '.'),
-    change: 'Write what the message expects; npm run check reports the same for the whole content.',
+    change: 'Write what the message expects; npm run check reports this for all of the content.',
   }))
   if (listing === null) return toUnreadable(file, own)
   const plan = planProbe(id, listing.facts)

@@ -23,9 +23,9 @@ import { readSoundContent } from './probe.ts'
 
 const MEASURE_HELP = `Usage: npm run measure -- [--since DATE]
 
-Reads what was paid to proven and published payouts on the chains in RPC_URLS since the last run.
+Reads the payments to proven and published payouts since the last run, on the chains in RPC_URLS.
   --since   read again from a date such as 2026-11-01, at most 90 days back; nothing is counted twice
-Exit: 0 done, 1 a node, the ledger or another process was in the way, 2 the command was wrong or
+Exit: 0 done, 1 a node or the ledger failed or another process is reading, 2 the command was wrong or
 RPC_URLS is empty.`
 
 const MOST_DAYS = 90
@@ -46,7 +46,7 @@ export async function readChains(args: readonly string[]): Promise<ChainReport[]
   const config = parseConfig(process.env)
   if (Object.keys(config.RPC_URLS).length === 0)
     throw new UsageError(
-      'RPC_URLS is empty, so no chain can be read: set it to the node of each chain, such as {"eip155:8453":"https://rpc.example"}.',
+      'RPC_URLS is empty, so no chain can be read: set it to the URL of a node for each chain, such as {"eip155:8453":"https://rpc.example"}.',
     )
   const reports = await run(config, since)
   if (reports === null)
@@ -56,7 +56,7 @@ export async function readChains(args: readonly string[]): Promise<ChainReport[]
   for (const report of reports) console.log(toText(report))
   if (reports.length === 0)
     console.log(
-      'No payout on a chain in RPC_URLS is proven, or published with a page of the seller: there is nothing to read.',
+      'No payout on a chain in RPC_URLS is proven, or published on a page of the seller, so there is nothing to read.',
     )
   return reports
 }
@@ -102,6 +102,6 @@ export function readSince(args: readonly string[], now: number): number | null {
   const example = new Date(now - DAY_MS).toISOString().slice(0, 10)
   throw wrongCommand(
     MEASURE_HELP,
-    `--since: expected a date (UTC) of the last ${MOST_DAYS} days such as ${example}, got ${JSON.stringify(values.since)}`,
+    `--since: expected a UTC date within the last ${MOST_DAYS} days, such as ${example}, got ${JSON.stringify(values.since)}`,
   )
 }

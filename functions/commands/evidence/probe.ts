@@ -108,12 +108,12 @@ export function createEvidenceFiles(contentDir: string): EvidenceKeeper {
 
 const HELP = `Usage: npm run probe -- [ids…] [--stale 24h] [--limit N] [--concurrency N] [--facts-only] [--json]
 
-Asks listings whether they speak their protocol, and writes what was seen to content/evidence.
-  ids               listings to probe; without any, all of them
+Probes whether listings speak their protocol, and writes the results to content/evidence.
+  ids               listings to probe; if none is given, all of them
   --stale <time>    leaves out listings probed less than this long ago: 90m, 24h, 7d
   --limit <n>       probes at most n listings
   --concurrency <n> concurrent probes (16); one at a time per host, four per address
-  --facts-only      keeps names, parameters and types of tools and skills, but no texts of sellers
+  --facts-only      keeps names, parameters and types of tools and skills, but no text that sellers wrote
   --json            one JSON object a line: each probe, then {"summary": …}
 
 Never pays, never sends a message to an agent, never follows a redirect.`

@@ -6,7 +6,7 @@ import { openStore } from '../../store/open-store.ts'
 import type { Store } from '../../store/store.ts'
 
 const HELP = `Usage: npm run access -- add <name> [--days N] | list | remove <name>
-A token opens a directory that runs with READ_ACCESS=token. It is shown once; the ledger keeps its hash.`
+A token gives access to a directory that runs with READ_ACCESS=token. The token is shown once; the ledger keeps its hash.`
 
 await runCommand(async (config, log) => {
   const { words, values } = readCommandLine(HELP, { days: { type: 'string' } } as const, 2)
@@ -43,7 +43,7 @@ async function remove({ db }: Store, name: string): Promise<string> {
     .where('name', '=', name)
     .executeTakeFirst()
   if (Number(numDeletedRows) === 0)
-    throw new OperatorError(`expected the name of a token, got ${name}`)
+    throw new OperatorError(`expected the name of an existing token, got ${name}`)
   return `The token of ${name} no longer works; servers forget it within seconds.`
 }
 

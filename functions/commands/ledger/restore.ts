@@ -7,8 +7,7 @@ await runCommand(async (config) => {
   if (config.DATABASE_URL !== undefined) {
     throw new Error('The state is in PostgreSQL (DATABASE_URL): restore it with pg_restore.')
   }
-  if (source === undefined)
-    throw new Error('Expected the file of a backup: npm run restore -- <file>')
+  if (source === undefined) throw new Error('Expected a backup file: npm run restore -- <file>')
   const kept = await restoreState(config.STATE_DIR, source, Date.now())
   return `restored from ${source}${kept === null ? '' : `; the former state is kept at ${kept}`}`
 })

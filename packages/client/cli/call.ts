@@ -94,7 +94,7 @@ async function findLock(waypost: Waypost, id: string, named: string | undefined)
   const lock = await readLock(named ?? LOCK_FILE, waypost)
   if (lock !== null && Object.hasOwn(lock.listings, id)) return lock
   if (named !== undefined)
-    throw new UsageFault(`${named}: expected a lock with ${id}, which is not pinned there`)
+    throw new UsageFault(`${named}: expected a lock file in which ${id} is pinned`)
   if (lock !== null) printNote(`${id} is not pinned, so the call relies on its current facts`)
   return undefined
 }
@@ -172,7 +172,7 @@ async function loadWallet(file: string) {
   const wallet = typeof loaded.default === 'function' ? await loaded.default() : loaded.default
   if (!isWallet(wallet))
     throw new UsageFault(
-      `--wallet ${file}: expected a default export with createPaymentPayload(terms), such as an x402Client of @x402/core, or with createCredential(response), such as a client of mppx, or a function that makes such an object`,
+      `--wallet ${file}: expected a default export with createPaymentPayload(terms), such as an x402Client from @x402/core, or with createCredential(response), such as a client from mppx, or a function that returns such an object`,
     )
   return { wallet, allowTestCoins: loaded.allowTestCoins === true }
 }
@@ -240,7 +240,7 @@ function toText({
   const facts = [
     usd === null ? 'price unknown' : usd === 0 ? 'free' : `$${usd} a ${per ?? 'call'}`,
     [...new Set(offers.map(({ rail }) => rail))].join('+'),
-    ignores.length === 0 ? '' : `has no place for ${ignores.join(', ')}`,
+    ignores.length === 0 ? '' : `does not accept ${ignores.join(', ')}`,
   ]
   const sent = request.body === undefined ? '' : `\n    ${toLine(JSON.stringify(request.body))}`
   return `${toLine(`${seller.id}  ${facts.filter(Boolean).join(' · ')}`)}\n    ${toLine(`${request.method} ${request.url}`)}${sent}`
@@ -282,7 +282,9 @@ function toNotes({ seller, end, usd, paid, detail, call_receipt }: Attempt): str
 function readTask(positionals: readonly string[]) {
   const [task, text = '{}', ...others] = positionals
   if (task === undefined || others.length > 0)
-    throw new UsageFault(`expected a task and its input as JSON, got ${positionals.length} words`)
+    throw new UsageFault(
+      `expected a task and its input as JSON, got ${positionals.length} arguments`,
+    )
   const input = parseJson(text)
   if (!isJsonObject(input))
     throw new UsageFault(

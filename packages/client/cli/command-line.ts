@@ -6,30 +6,30 @@ export const HELP = `Usage: waypost <command> [options]
   search <words…>   find services: --kind --category --rail --source --auth --runs --has
                     --max-price-usd N --min-trust N --paid-only --answered-since DAY
                     --paid-since DAY --sort --limit N --offset N --all
-  find <words…>     what to call for a task: address, input, price, example; search's filters
+  find <words…>     what to call for a task: address, input, price, example; same filters
   show <id>         what is known about a listing; --kit how to call it, --snippet NAME ready code
   call <id>         one call through the relay: --endpoint PATH -X METHOD -H 'Name: value' -d BODY
                     --info only checks whether it can be called;
                     --wallet FILE --max-usd N pays if the seller requires it;
                     --max-bytes N limits the answer to N bytes; by default 64 MiB
-  tasks             tasks that any of several sellers can do
+  tasks             tasks that several sellers can do
   plan <task> JSON  the sellers to call, in order, with their requests:
                     --max-price-usd N --rail --network --limit N
   do <task> JSON    gets it done: calls the first seller, pays within the budget, checks the
                     answer, tries the next if one fails or charges more than quoted;
                     no payee and no operator is paid twice: --wallet FILE --max-usd N for all
                     attempts together; --rail --network --max-bytes N
-  pin <ids…>        write down in waypost.lock what you rely on: digest, hosts, payees, price;
+  pin <ids…>        record in waypost.lock what you rely on: digest, hosts, payees, price;
                     --only CALL pins some calls of one listing;
                     --update pins what changed and shows it
   check             what changed since it was pinned; exit 1 if anything did
                     call, pin and check take --lock FILE instead of waypost.lock
   lint <url>        what a service answers and what to change; --as x402|mpp|mcp|a2a|http,
                     --format github|sarif for a workflow's log or a code scanner;
-                    --file PATH is the file of the repository that SARIF points at
+                    --file PATH is the file in the repository that SARIF points to
   recompute <id>    the trust score from the published payments alone, next to the score shown
-  verify <receipt>  that a receipt is signed and in the published file of its day;
-                    --secret=S --answer FILE: that it belongs to this answer
+  verify <receipt>  checks that a receipt is signed and in its day's published file;
+                    --secret=S --answer FILE also checks that it is for this answer
   add <url>         propose a service to the directory: --note --email
 
   --base URL        the directory; else WAYPOST_URL, else http://localhost:4321

@@ -46,7 +46,7 @@ export const runPin: Run = async (args, connect) => {
   const ids = positionals.length > 0 ? positionals : pinned
   if (ids.length === 0) throw new UsageFault('expected ids to pin, or --update to renew all pins')
   if (values.only !== undefined && ids.length > 1)
-    throw new UsageFault('expected one id with --only, which names calls of one listing')
+    throw new UsageFault('expected one id with --only, which chooses calls of a single listing')
   let held = 0
   for (const id of ids) if (!(await pinOne(waypost, lock, id, values))) held += 1
   await writeLock(file, lock)
@@ -114,7 +114,7 @@ export async function readLock(file: string, { baseUrl }: Waypost): Promise<Lock
   if (typeof lock === 'string') throw new UsageFault(`${file}: ${lock}`)
   if (lock.directory !== baseUrl)
     throw new UsageFault(
-      `${file} is a lock of ${lock.directory}, but this is ${baseUrl}: use --base ${lock.directory}, or --lock with another file`,
+      `${file} is a lock for ${lock.directory}, but this directory is ${baseUrl}: use --base ${lock.directory}, or --lock with another file`,
     )
   return lock
 }

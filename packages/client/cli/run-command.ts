@@ -116,14 +116,14 @@ function report(error: unknown): number {
     const list = allowed === undefined ? '' : ` (${allowed.join(', ')})`
     printNote(`  ${name}: ${detail}${list}`)
   }
-  if (error.retryAfter !== undefined) printNote(`  again in ${error.retryAfter} s`)
+  if (error.retryAfter !== undefined) printNote(`  try again in ${error.retryAfter} s`)
   return error.code === 'unreachable' || error.code === 'timeout' ? EXIT.unreachable : EXIT.refused
 }
 
 function toText(taken: ReportTaken): string {
   if (taken.status === 'listed') return `Listed already as ${toLine(taken.listing_id)}.`
   const { id, page } = taken
-  return `Waiting for a maintainer as ${toLine(id)}; see what became of it at ${toLine(page)}`
+  return `Waiting for review as ${toLine(id)}; its status is shown at ${toLine(page)}`
 }
 
 function toReportText({

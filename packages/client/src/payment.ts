@@ -165,7 +165,7 @@ async function signed<Signed>(sign: () => Promise<Signed> | undefined, advice = 
 }
 
 function refuseOther(what: string): never {
-  throw refuse('wallet-refused', `Expected ${what} from the wallet, got another value.`)
+  throw refuse('wallet-refused', `Expected ${what} from the wallet, got something else.`)
 }
 
 function refuse(code: string, detail: string, cause?: unknown): WaypostError {

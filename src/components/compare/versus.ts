@@ -223,7 +223,7 @@ const VERSUS_GROUPS: readonly { title: string; rows: readonly ToRows[] }[] = [
       trustRow,
       row('Buyers, 30 days', 'no data', (view) => measured(view)?.verified_buyers_30d),
       row('Settlements, 30 days', 'no data', (view) => measured(view)?.settlements_30d),
-      row('Paid, as others count', 'not counted', (view) =>
+      row('Paid, as others counted', 'not counted', (view) =>
         measured(view) === null && view.known.paid?.known ? view.known.paid.text : null,
       ),
       row('Uptime, 30 days', 'no data', (view) => signal(view, 'uptime_30d', '%')),

@@ -22,7 +22,7 @@ const WORDS: Readonly<Record<(typeof PROTOCOL_ENDPOINTS)[ProtocolEndpointId]['pr
       }),
     },
     A2A: {
-      note: 'JSON-RPC of A2A 1.0, or of 0.3 if no A2A-Version is sent. A message is a search; a data part adds filters, and the answer is one message. Streaming and tasks are not offered.',
+      note: 'JSON-RPC in A2A 1.0, or in 0.3 if no A2A-Version is sent. A message is a search; a data part adds filters, and the answer is one message. Streaming and tasks are not offered.',
       example: rpc('{base}/a2a', 'message/send', {
         message: {
           kind: 'message',
@@ -33,8 +33,8 @@ const WORDS: Readonly<Record<(typeof PROTOCOL_ENDPOINTS)[ProtocolEndpointId]['pr
       }),
     },
     'MCP registry API': {
-      note: 'Our MCP listings through the read API of the MCP registry, for clients of registries. Trust is under our own _meta key. With updated_since, removed servers are listed as deleted.',
-      bare: 'Our MCP listings through the read API of the MCP registry, for clients of registries. With updated_since, removed servers are listed as deleted.',
+      note: 'Our MCP listings through the read API of the MCP registry, for registry clients. Trust is under our own _meta key. With updated_since, removed servers are listed as deleted.',
+      bare: 'Our MCP listings through the read API of the MCP registry, for registry clients. With updated_since, removed servers are listed as deleted.',
       example: "curl -s '{base}/v0.1/servers?search=postgres&limit=5'",
     },
     'x402 discovery': {
@@ -42,7 +42,7 @@ const WORDS: Readonly<Record<(typeof PROTOCOL_ENDPOINTS)[ProtocolEndpointId]['pr
       example: "curl -s '{base}/discovery/search?query=web+search&limit=5'",
     },
     ARD: {
-      note: 'ARD 0.91. The manifest names this directory; a search finds listings, by text and by terms of any namespace that @context binds. We neither search nor name other registries, whatever federation says, and do not offer explore.',
+      note: 'ARD 0.91. The manifest names this directory; a search finds listings, by text and by terms from any namespace that @context binds. Other registries are neither searched nor named, whatever the query’s federation is; explore is not offered.',
       example: `curl -s '{base}/ard/search' -H 'content-type: application/json' -d '{"query":{"text":"web search"}}'`,
     },
     'AI Catalog': {
@@ -58,7 +58,7 @@ const WORDS: Readonly<Record<(typeof PROTOCOL_ENDPOINTS)[ProtocolEndpointId]['pr
       example: "curl -s '{base}/llms.txt'",
     },
     Feeds: {
-      note: 'Changes of a listing, or of the first fifty results of a search, as Atom or JSON Feed.',
+      note: 'Changes to a listing, or to the first fifty results of a search, as Atom or JSON Feed.',
       example: "curl -s '{base}/search.json?q=web+search'",
     },
     Markdown: {

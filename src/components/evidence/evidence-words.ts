@@ -153,7 +153,7 @@ const VERDICT_WORDS: Record<Verdict, string> = {
   self_payment: 'Left out: paid itself',
   funded_by_payout: 'Left out: paid with the seller’s money',
   round_trip: 'Left out: most of it went back',
-  burst_cohort: 'Left out: one hand, many wallets',
+  burst_cohort: 'Left out: one person, many wallets',
   nothing_paid: 'Left out: moved nothing',
   payee_not_owned: 'Left out: payee of no listing',
   payer_untraced: 'Not counted yet: payer not traced',
@@ -187,7 +187,7 @@ export function toEvidenceTables({ probes, drift, payments }: History) {
     },
     {
       title: 'Last probes',
-      head: ['When, UTC', 'Protocol', 'Outcome', 'ms', 'What came'],
+      head: ['When, UTC', 'Protocol', 'Outcome', 'ms', 'Answer'],
       rows: probes
         .slice(-5)
         .toReversed()

@@ -188,7 +188,7 @@ export function isDisputable({ verdict, dispute }: ListingNumbers['deliveries'][
 
 /** The results of the judged paid calls, in a sentence. */
 export function toDeliveredSummary(deliveries: ListingNumbers['deliveries']): string {
-  if (deliveries.length === 0) return 'No paid call through the relay was judged yet.'
+  if (deliveries.length === 0) return 'No paid call through the relay has been judged yet.'
   const bad = deliveries.filter(({ verdict }) => verdict !== 'as_declared').length
   const rest = bad === 0 ? 'all were' : `${bad} ${bad === 1 ? 'was' : 'were'} not`
   return `Of the last ${toCountText(deliveries.length, 'paid call')}, ${rest} answered as declared.`
@@ -215,6 +215,6 @@ export function toPayoutState({ published, counts, proven_at }: KnownPayout) {
 const CONTESTED =
   'Listings on other domains name it too. Payments to it do not count for any listing until its holder proves it.'
 const UNCONTESTED =
-  'Payments to it count as long as nobody else names it. Once you prove it, it is only yours, and payments made without our relay can count too.'
+  'Payments to it count as long as nobody else names it. Once you prove it, it is yours alone, and payments made without our relay can count too.'
 const UNPUBLISHED =
   'The listing does not name it. Once you prove it, payments to it count from the next build on.'

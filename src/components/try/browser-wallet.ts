@@ -52,10 +52,10 @@ export function findPayFault({ offer, chain, usd }: RequestedOffer, maxUsd: numb
     return 'The seller names a payee that is not an address, so nothing can be signed.'
   if (usd === null || amountOf(offer) === null)
     return 'We do not know what this amount of this coin is worth, so we do not request a signature.'
-  if (coinOn(chain) === null) return 'The coin of this network takes no signature of this kind.'
+  if (coinOn(chain) === null) return 'This network’s coin does not accept this kind of signature.'
   return usd <= maxUsd
     ? null
-    : `The seller asks ${toUsd(usd)}, more than your ceiling of ${toUsd(maxUsd)}.`
+    : `The seller asks for ${toUsd(usd)}, more than your ceiling of ${toUsd(maxUsd)}.`
 }
 
 /** The amount in smallest units; null where the seller names no amount, or two different ones. */

@@ -216,7 +216,7 @@ const MAX_SHOWN = 20_000
 const NOTES = {
   call: 'The call goes through our relay.',
   pay: 'The seller answers with its price. Nothing is paid until your wallet signs.',
-  price: 'Our prober requests the seller’s price. Nothing is paid here.',
+  price: 'Our prober asks the seller for the price. Nothing is paid here.',
 }
 
 /** The form of one operation. @param ceiling the most US dollars that a payment may cost */

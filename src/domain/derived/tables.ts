@@ -395,7 +395,7 @@ export const SiteTextsSchema = v.strictObject({
   edit: v.optional(
     textLike(
       /^https:\/\/[^\s{}]*\{file\}[^\s{}]*$/,
-      'expected an https URL that holds {file}, such as https://code.example/directory/edit/main/{file}',
+      'expected an https URL that contains {file}, such as https://code.example/directory/edit/main/{file}',
     ),
   ),
   /** A sentence at the top of every page, such as that this copy is a demonstration. */

@@ -44,7 +44,7 @@ export function fillCall(
   const own = requested.endpoint ?? called?.example.url
   const endpoint = own === undefined || query === undefined ? own : withQuery(own, query)
   if (query !== undefined && endpoint === undefined)
-    return 'No operation is known that query could be sent to: give endpoint, a path such as /search.'
+    return 'It is not known which operation `query` is for: give `endpoint`, a path such as /search.'
   if (called === undefined) return { method, endpoint, headers, body }
   const { example } = called
   const address = endpoint ?? example.url

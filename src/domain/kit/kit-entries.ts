@@ -254,7 +254,7 @@ export function toSettingWords(
   return [
     ...(description === undefined ? [] : [description]),
     ...(choices.length === 0 ? [] : [`one of ${choices.join(', ')}`]),
-    ...(setting.default === undefined ? [] : [`${setting.default} unless said otherwise`]),
+    ...(setting.default === undefined ? [] : [`${setting.default} by default`]),
   ]
 }
 

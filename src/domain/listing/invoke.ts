@@ -37,7 +37,7 @@ export function createAuthSchema(rules: UrlRules) {
         }),
         v.check(
           (auth) => (auth.in === undefined) === (auth.name === undefined),
-          'expected both in and name, or neither',
+          'expected both `in` and `name`, or neither',
         ),
       ),
       v.strictObject({
@@ -250,7 +250,7 @@ function findRemoteFault(entry: Templated, rules: UrlRules): string | null {
   if (open !== undefined)
     return `expected {${open}} to be declared in variables, as { name: ${open} }`
   const idle = named.find((name) => !places.includes(name))
-  if (idle !== undefined) return `expected {${idle}} in url, because variables declares it`
+  if (idle !== undefined) return `expected {${idle}} in url, because it is declared in variables`
   return findUrlFault(sampleAddress(entry), rules)
 }
 

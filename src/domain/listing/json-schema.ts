@@ -58,7 +58,7 @@ const SHAPES: Readonly<Record<string, (value: unknown) => string | null>> = {
 export function findSchemaFault(schema: unknown): string | null {
   if (!isJsonObject(schema)) return 'expected a JSON Schema: an object'
   if (countNodes(schema, 0) > MAX_NODES)
-    return `expected a schema of at most ${MAX_NODES} values, ${MAX_DEPTH} deep`
+    return `expected a schema of at most ${MAX_NODES} values, nested at most ${MAX_DEPTH} deep`
   return findFault(schema, schema)
 }
 
@@ -177,7 +177,7 @@ function findPatternFault(pattern: string): string | null {
     ) ||
     /\{\d{4,}/.test(plain)
   return isSlow
-    ? `expected a pattern that always ends quickly, got ${JSON.stringify(pattern)}`
+    ? `expected a pattern that is always matched quickly, got ${JSON.stringify(pattern)}`
     : null
 }
 
@@ -214,7 +214,7 @@ function judge(schema: unknown, value: unknown): string | null {
     if (valid) return null
     const deepest = errors.at(-1)
     const place = deepest === undefined ? '' : deepest.instanceLocation.replace(/^#\/?/, '')
-    return `expected what the schema says${place === '' ? '' : ` at ${place}`}: ${deepest?.error ?? 'it does not match'}`
+    return `expected a value that fits the schema${place === '' ? '' : ` at ${place}`}: ${deepest?.error ?? 'it does not match'}`
   } catch {
     return 'expected a schema that can be judged; this one refers to itself without end'
   }

@@ -62,7 +62,7 @@ export function findTextFault(text: string): string | null {
   if (control !== null)
     return `expected one line without control characters, got ${toCodePoint(control[0])}`
   if (!text.isWellFormed() || /[\ufffd\p{Co}\p{Noncharacter_Code_Point}]/u.test(text))
-    return 'expected readable Unicode text, got broken or private characters'
+    return 'expected readable Unicode text, got broken or private-use characters'
   // No other invisible character belongs in a line of text.
   const plain = LEGAL_INVISIBLES.reduce((rest, legal) => rest.replace(legal, ''), text)
   const invisible = /\p{Default_Ignorable_Code_Point}/u.exec(plain)

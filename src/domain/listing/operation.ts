@@ -105,7 +105,7 @@ function findOwnFaults(operation: Operation): OperationFault[] {
   return [
     ...findParamFaults(operation),
     ...findPriceFaults(operation),
-    ...faultIf(hasBody, ['body'], 'expected no body with GET: use params'),
+    ...faultIf(hasBody, ['body'], 'expected no body for a GET: use params'),
     ...findExampleFault(['body'], body),
     ...findExampleFault(['response'], response),
   ]
@@ -187,7 +187,7 @@ function findPricingFaults(pricing: Pricing, operations: readonly Operation[]): 
       faultIf(
         price?.per === 'call' && isBeyond(price, pricing),
         ['http', i, 'price'],
-        `expected pricing to cover ${method} ${url} at ${price?.min_usd} to ${price?.max_usd} USD; it says ${min_usd} to ${max_usd}`,
+        `expected pricing to cover ${method} ${url} at ${price?.min_usd} to ${price?.max_usd} USD; it is ${min_usd} to ${max_usd}`,
       ),
     ),
     ...findUnionFault('rails', rails, new Set(offers.map(({ rail }) => rail))),
@@ -206,7 +206,7 @@ function findUnionFault(
   offered: ReadonlySet<string>,
 ): OperationFault[] {
   const isSame = stated.length === offered.size && stated.every((one) => offered.has(one))
-  const message = `expected the values in the operations' offers: ${[...offered].join(', ')}`
+  const message = `expected exactly the values in the operations' offers: ${[...offered].join(', ')}`
   return faultIf(offered.size > 0 && !isSame, ['pricing', name], message)
 }
 

@@ -42,7 +42,7 @@ export const SearchQuerySchema = v.object({
   ...filterEntries(),
   sort: optionally(
     v.picklist(SEARCH_SORTS),
-    'Order of the results; relevance if absent. What others counted (reported_use) is ordered by the highest count. Unknown comes last; ties keep the order of relevance.',
+    'Order of the results; relevance if absent. reported_use sorts by the highest count that a third party reported. Unknown values come last; ties keep the order of relevance.',
   ),
   facets: optionally(
     v.array(v.picklist(SEARCH_FACETS)),

@@ -147,7 +147,7 @@ function toAdvice(finding: Finding): Advice {
     ...(unpriced.length === 0
       ? []
       : [
-          `${[...new Set(unpriced.map(({ network }) => network))].join(' and ')}: valid network names; their coins have no price here.`,
+          `${[...new Set(unpriced.map(({ network }) => network))].join(' and ')}: valid network names, but we know no price of their coins.`,
         ]),
   ]
   const problems = [
@@ -244,7 +244,7 @@ function judgeMcp({ from, tools = [], server, cut }: Sight): LintProblem[] {
     ...problemIf(
       cut !== undefined,
       `the list of tools was cut: ${cut}`,
-      'Give each page of tools/list its own nextCursor and the last page none, with at most 500 tools whose schemas stand by themselves.',
+      'Give each page of tools/list its own nextCursor and the last page none, with at most 500 tools whose schemas need no other file.',
     ),
     ...problemIf(
       unsaid.length > 0,
@@ -313,7 +313,7 @@ function toProblem(
     {
       what: toInertLine(what, MAX_PROBLEM),
       change:
-        'Declare in response what a good answer holds, schema and example, or answer as declared: paid calls are judged by it.',
+        'Declare in response what a good answer contains, schema and example, or answer as declared: paid calls are judged by it.',
     },
   ]
 }
@@ -338,7 +338,7 @@ export function withDocument(heard: Finding, answer: ProbeAnswer, address: strin
   const faults = [
     ...problemIf(
       placeholder !== undefined,
-      `payTo holds the placeholder ${toInertLine(JSON.stringify(placeholder ?? ''), 100)}`,
+      `payTo is the placeholder ${toInertLine(JSON.stringify(placeholder ?? ''), 100)}`,
       'Name the wallet that is paid.',
     ),
     ...problemIf(

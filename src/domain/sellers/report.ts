@@ -94,7 +94,7 @@ export function toDisputeNotice(disputes: readonly AcceptedDispute[]): Notice[] 
   const latest = disputes.toSorted((a, b) => b.at - a.at)[0]
   if (latest === undefined) return []
   const count = disputes.length === 1 ? 'A dispute was' : `${disputes.length} disputes were`
-  const head = `${count} looked at by a person and accepted.`
+  const head = `${count} reviewed by a person and accepted.`
   const note = latest.note === '' ? head : `${head} ${latest.note}`
   return [
     {

@@ -121,7 +121,8 @@ function findAnswerFaults({ map = {}, response }: Operation, task: Task): MapFau
     return [
       {
         path: ['map'],
-        message: 'expected a response beside map, whose paths point into a documented answer',
+        message:
+          'expected `response` beside `map`: the paths in `map` point into a documented answer',
       },
     ]
   if (!isJsonPayload(response)) return outputs.flatMap((name) => findTextFault(name, map[name]))

@@ -31,7 +31,7 @@ export const SCHEMES = [
   counted(
     'eip3009',
     'x402 exact or MPP evm (EIP-3009)',
-    'The coin itself writes that the buyer signed and, next to that, the transfer. Nobody else can write either line.',
+    'The coin’s own contract logs the buyer’s signature and, next to it, the transfer. Nobody else can write either entry.',
   ),
   counted(
     'solana_exact',
@@ -41,17 +41,17 @@ export const SCHEMES = [
   counted(
     'permit2_exact',
     'x402 exact (Permit2)',
-    'The call to the one known contract names the coin, the buyer and the seller, and the coin writes that transfer. We ignore a forger’s own contract or coin.',
+    'The call to the one known contract names the coin, the buyer and the seller, and the coin logs that transfer. We ignore contracts and coins made by forgers.',
   ),
   counted(
     'permit2_upto',
     'x402 upto (Permit2)',
-    'It works like exact by Permit2. The amount taken counts, not the amount allowed.',
+    'It works like exact by Permit2. We count the amount taken, not the amount allowed.',
   ),
   counted(
     'tempo_charge',
     'MPP charge on Tempo',
-    'The coin writes a memo with the transfer, which names the seller’s host and the challenge, and the payer is the signer. Anybody can write a memo, but only with their own money, which the seller keeps. The coin there is bridged USD Coin.',
+    'The coin logs the transfer with a memo that names the seller’s host and the challenge; the payer is the signer. Anybody can write a memo, but only with their own money, which the seller keeps. The coin there is bridged USD Coin.',
   ),
   uncounted(
     'channels',

@@ -293,7 +293,7 @@ const KNOWN =
 /** The current state: how many known sellers are measured, and what that means. */
 function toToday(measured: number): string {
   if (measured < measuredSeeds)
-    return `A real buyer also pays ${KNOWN}. We need ${measuredSeeds} known sellers that each got ${MEASURED} from their buyers in ${TRUST.windowDays} days (at most ${FULL} of each buyer counts), and today have ${measured}. Until then we cannot tell real buyers from invented ones: every buyer counts, invented buyers cost under a cent, and no score earns a tier or a badge.`
+    return `A real buyer also pays ${KNOWN}. We need ${measuredSeeds} known sellers that each got ${MEASURED} from their buyers in ${TRUST.windowDays} days (at most ${FULL} from each buyer counts), and today have ${measured}. Until then we cannot tell real buyers from invented ones: every buyer counts, invented buyers cost under a cent, and no score earns a tier or a badge.`
   return `A real buyer also pays ${KNOWN}. We measure ${measured} known sellers. Inventing buyers for a score of ${CHEATING.score} costs ${PRICE} a listing or more.`
 }
 
@@ -313,7 +313,7 @@ const IN_SHORT = [
 
 /** The rule for buyers, in three sentences. */
 const RULE = [
-  `What vouches for a buyer is the money that it paid, in the same ${TRUST.windowDays} days, to known sellers (they are listed below). For each listing where the buyer counts in full, it takes ${FULL} of that money.`,
+  `What vouches for a buyer is the money that it paid, in the same ${TRUST.windowDays} days, to known sellers (they are listed below). To count in full for one listing, a buyer uses up ${FULL} of that money.`,
   `That money is spread over all other listings that the buyer bought from, in proportion to the square of its custom at each; custom is what the buyer paid on each day, up to ${A_DAY} a day and ${MOST} in all. No listing gets more than ${FULL}; any surplus goes to the other listings in the same proportion.`,
   `What a listing gets, divided by ${FULL}, is the part of the buyer that counts at that listing. Each of the buyer’s payments and dollars there is multiplied by that part.`,
 ]

@@ -63,17 +63,17 @@ export const PROBLEMS = {
   'receipt-not-found': {
     status: 404,
     title: 'No such receipt',
-    help: 'A receipt appears a moment after its call ended: ask again in a second. If the answer named no transaction, the receipt appears once the payment is found on its chain, within the hour. Calls that the caller left, calls that nobody paid for, and calls beyond the number that is judged have none.',
+    help: 'A receipt appears a moment after its call ended: ask again in a second. If the answer named no transaction, the receipt appears once the payment is found on its chain, within the hour. There is no receipt for calls that the caller abandoned, calls that nobody paid for, and calls beyond the number that we judge.',
   },
   'method-not-allowed': {
     status: 405,
     title: 'The method is not allowed here',
-    help: 'The `Allow` header lists the methods this address takes.',
+    help: 'The `Allow` header lists the methods that this address accepts.',
   },
   changed: {
     status: 409,
     title: 'The listing is not what you expected',
-    help: 'What the call expected of the listing (`Call-Expect`) has changed. `changed` names each difference, with what was expected and what was found. No payment was passed on.',
+    help: 'Something that the call expected of the listing (`Call-Expect`) has changed. `changed` names each difference, with what was expected and what was found. No payment was passed on.',
   },
   'payload-too-large': {
     status: 413,

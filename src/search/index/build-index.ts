@@ -114,7 +114,7 @@ export function createIndexBuilder(options: Partial<IndexOptions> = {}) {
       checksums.push(checksum([body]))
       const { facts, lengths } = readDocument(document, read, collector)
       if (!exactKeys.add(document))
-        throw new Error(`${facts.id} comes twice: every listing needs an id of its own`)
+        throw new Error(`${facts.id} appears twice: every listing needs its own id`)
       columns.add(facts)
       collector.endDocument(lengths, facts.firstParty)
       return body

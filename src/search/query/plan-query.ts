@@ -215,7 +215,9 @@ function readTaskWords(index: SearchIndex, kept: readonly Word[], mayRepair: boo
 
 function unreadNotes(count: number): string[] {
   if (count === 0) return []
-  return [`The query has ${count} more words than the ${MAX_QUERY_WORDS} that are read.`]
+  return [
+    `Only the first ${MAX_QUERY_WORDS} words of the query were read; ${count} more were left out.`,
+  ]
 }
 
 function ownTerms({ requested, terms }: QueryTerm, weigh = (weight: number) => weight): PlanTerm[] {

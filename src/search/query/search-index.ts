@@ -146,7 +146,7 @@ function toWishPlan(plan: QueryPlan, { missing }: Alternatives): QueryPlan {
 
 function alternativesNote({ name, tasks }: Alternatives): string {
   const done = tasks.map((id) => id.replaceAll('_', ' '))
-  return `Read as a wish for other services that do the same as “${name}” (${listOf(done)}).`
+  return `Read as a search for other services that do the same as “${name}” (${listOf(done)}).`
 }
 
 /** The rows that answer a query, without anything else. */
