@@ -149,7 +149,7 @@ export const MailsSchema = v.object({ listings: v.boolean() })
 export const MailsBodySchema = v.strictObject({
   listings: described(
     v.boolean(),
-    'Whether you get a mail when a listing of yours stops answering, changes its price or is disputed.',
+    'Whether we email you when a listing of yours stops answering, changes its price or is disputed.',
   ),
 })
 
