@@ -66,9 +66,9 @@ const output = v.looseObject({
   headers: optional(v.record(v.string(), v.string()), 'Fields of an answer that a caller needs.'),
   body: optional(v.unknown(), 'Body of an answer: JSON as a value, else text.'),
   truncated: optional(v.boolean(), 'The answer is longer than what is shown here.'),
-  texts: optional(SellerTextsSchema, 'Whose words an answer carries.'),
+  texts: optional(SellerTextsSchema, 'Whose words the answer has.'),
   x402Version: optional(v.number(), 'x402 version of the terms in a 402.'),
-  accepts: optional(v.array(v.looseObject({})), 'What the seller takes, from a 402.'),
+  accepts: optional(v.array(v.looseObject({})), 'What the seller accepts, from a 402.'),
   error: optional(v.unknown(), 'Why the call was not paid, from a 402.'),
 })
 
@@ -328,7 +328,7 @@ const CallToolInput = toolInput({
   headers: optional(v.record(v.string(), v.string()), 'Such as an API key.'),
   body: optional(
     v.union([v.string(), v.record(v.string(), v.unknown()), v.array(v.unknown())]),
-    "Text unchanged, anything else as JSON; default: the operation's example.",
+    "Text is sent unchanged, anything else as JSON; default: the operation's example.",
   ),
 })
 

@@ -407,7 +407,7 @@ function toToolTexts({ payments, trust }: Switches) {
     },
     plan_task: {
       title: 'Plan a task',
-      description: `Interchangeable services for a task that has a contract, each with ${list('the request to send', payments && 'its price', 'where the output lies in its answer')}: those known to deliver first${payments ? ', then the cheapest' : ''}.`,
+      description: `Interchangeable services for a task that has a contract, each with ${list('the request to send', payments && 'its price', 'where the output is in its answer')}: those known to deliver first${payments ? ', then the cheapest' : ''}.`,
     },
     get_listing: {
       title: 'One service in detail',

@@ -122,7 +122,7 @@ export function findRequestFault({
   // Health checks of balancers still speak HTTP/1.0, which has no Host.
   if (hosts.length === 0 && httpVersion === '1.0' && url.startsWith('/')) return null
   if (!/^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/.test(host))
-    return malformed('The Host header is not a host name with an optional port.')
+    return malformed('The Host header must be a host name, with a port or without.')
   if (url.startsWith('/')) return null
   if (url === '*')
     return method === 'OPTIONS'

@@ -111,7 +111,7 @@ function createWrittenParser(rules: UrlRules) {
     }
     const found = toSchemaFaults(schema, result.issues).map((fault) =>
       fault.isUnknownKey && COMPUTED.has(fault.field)
-        ? { ...fault, message: `expected no ${fault.field}: it is computed, never written` }
+        ? { ...fault, message: `expected no ${fault.field}, because it is computed, never written` }
         : fault,
     )
     const lineOf = createLineFinder(yaml)

@@ -140,7 +140,7 @@ test.each(['trust', 'signals', 'badges', 'tiers', 'status', 'id', 'digest', 'pac
   '%s is not what an editor writes, and that is said',
   (key) => {
     expect(checkField(key, '{ score: 90 }')).toEqual([
-      `10 ${key}: expected nothing: ${key} is computed, never written`,
+      `10 ${key}: expected no ${key}, because it is computed, never written`,
     ])
   },
 )

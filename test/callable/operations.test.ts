@@ -102,7 +102,7 @@ describe('operations that do not are named', () => {
           offers: [{ rail: 'x402', network: 'eip155:8453', min_usd: 0.03, max_usd: 0.03 }],
         }),
       ],
-      "http.0.offers.0: expected an offer within the operation's price of 0.02 to 0.02 USD",
+      "http.0.offers.0: expected an offer within the operation's price range of 0.02 to 0.02 USD",
     ],
     [
       [get({ offers: [{ rail: 'x402', network: 'eip155:8453', min_usd: 0.05, max_usd: 0.01 }] })],

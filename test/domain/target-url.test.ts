@@ -74,7 +74,7 @@ const BAD: [string, RegExp, string[]][] = [
   ],
   [
     'a port',
-    /expected no port|as clients read it/,
+    /expected no port|in the form that clients use/,
     [
       'https://api.weather.example:22/',
       'https://api.weather.example:0/',
@@ -153,7 +153,7 @@ const BAD: [string, RegExp, string[]][] = [
   ],
   [
     'a host that clients read otherwise',
-    /as clients read it, (?:xn--80ak6aa92e\.example|api\.weather\.example|xn--mnchen-3ya\.example|api\.book\.example),/,
+    /in the form that clients use, (?:xn--80ak6aa92e\.example|api\.weather\.example|xn--mnchen-3ya\.example|api\.book\.example),/,
     [
       'https://\u0430\u0440\u0440\u04cf\u0435.example/',
       'https://münchen.example/',

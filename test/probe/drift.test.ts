@@ -88,7 +88,7 @@ describe('a look at the tools of a server', () => {
       { ...row, name: 'old', was: 'Does old.' },
     ])
     expect(is.drift?.map(toDriftSentence)).toEqual([
-      'The seller now describes the tool find as “Does find. {ship?: integer}”, before as “Does find. {ship?: string}”.',
+      'The seller now describes the tool find as “Does find. {ship?: integer}”; before, as “Does find. {ship?: string}”.',
       'The tool new is new.',
       'The tool old is gone.',
     ])

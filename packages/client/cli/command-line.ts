@@ -27,7 +27,7 @@ export const HELP = `Usage: waypost <command> [options]
   lint <url>        what a service answers and what to change; --as x402|mpp|mcp|a2a|http,
                     --format github|sarif for a workflow's log or a code scanner;
                     --file PATH is the file in the repository that SARIF points to
-  recompute <id>    the trust score from the published payments alone, next to the score shown
+  recompute <id>    the trust score, computed from the published payments alone, next to the score shown
   verify <receipt>  checks that a receipt is signed and in its day's published file;
                     --secret=S --answer FILE also checks that it is for this answer
   add <url>         propose a service to the directory: --note --email

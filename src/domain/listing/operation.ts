@@ -151,7 +151,7 @@ function findPriceFaults({ price, offers = [] }: Operation): OperationFault[] {
       ...faultIf(
         price !== undefined && isBeyond(offer, price),
         ['offers', i],
-        `expected an offer within the operation's price of ${price?.min_usd} to ${price?.max_usd} USD`,
+        `expected an offer within the operation's price range of ${price?.min_usd} to ${price?.max_usd} USD`,
       ),
     ]),
     ...findRepeated(

@@ -161,7 +161,7 @@ function findRepair(text: string, url: URL): string | null {
   const [, written = '', path = ''] = /^https?:\/\/([^/?#]*)([^?#]*)/i.exec(text) ?? []
   // Letters such as the Kelvin sign fold into ASCII, so only names written in ASCII are compared.
   if (!/^[\x21-\x7e]*$/.test(written) || written.toLowerCase() !== url.host)
-    return `expected the host as clients read it, ${url.host}, got ${written}`
+    return `expected the host in the form that clients use, ${url.host}, got ${written}`
   return path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))
     ? 'expected a path without . and .. segments'
     : null

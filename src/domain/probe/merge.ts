@@ -428,7 +428,7 @@ export function toDriftSentence({ what, name, was, is, of }: Drift): string {
   if (was === undefined) return `${subject} is new.`
   if (is === undefined) return `${subject} is gone.`
   if (what === 'tools')
-    return `The seller now describes the tool ${name} as “${is}”, before as “${was}”.`
+    return `The seller now describes the tool ${name} as “${is}”; before, as “${was}”.`
   const [before, now] = what === 'network' ? [toNamed(was), toNamed(is)] : [was, is]
   if (of === 'look') return `${subject} was ${before} and is ${now}.`
   return `${subject} is ${now}; the listing says ${what === 'price' ? 'at most ' : ''}${before}.`

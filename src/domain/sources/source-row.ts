@@ -212,7 +212,7 @@ export function describeSkill(skill: SkillFacts): string {
     programs.length > 0 && `Its scripts need ${join(programs)}.`,
     env.length > 0 && `It reads ${joinCode(env)} from the environment.`,
     tools.length > 0 && `The agent needs these tools: ${joinCode(tools)}.`,
-    hosts.length > 0 && `Its code blocks name ${joinCode(hosts)}.`,
+    hosts.length > 0 && `Its code blocks contain the hosts ${joinCode(hosts)}.`,
     files.length > 1 && `Its files: ${joinCode(files)}.`,
     isElsewhere ? `Its licence is in \`${licence.slice(4)}\`.` : `Licensed under ${licence}.`,
   ]

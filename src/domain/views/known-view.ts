@@ -400,10 +400,10 @@ function toSentence(
   const [span, last] = [toSpan(from, day, 'short'), toDay(day, 'short')]
   // A count beside a single day would read as the count of that day.
   const forms = [
-    `${span}: ${few}${more}, says ${name}`,
+    `${span}: ${few}${more}, per ${name}`,
     `${span}: ${few}${more}`,
     ...(more === '' ? [] : [`${last}: ${few}${more}`]),
-    `${span}: ${few}, says ${name}`,
+    `${span}: ${few}, per ${name}`,
     `${span}: ${few}`,
   ]
   const short = forms.find(isShort) ?? `${last}: ${few}`

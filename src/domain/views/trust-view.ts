@@ -390,7 +390,7 @@ const FIRST = { buyers: 2, settlements: 4, volumeUsd: 0.2, topBuyerShare: 0.6 }
 type Case = [title: string, note: string, facts: typeof BUSY & Partial<TrustInput>]
 
 const CASES: readonly Case[] = [
-  ['A busy service', 'Many buyers, none of them large, paid this week.', BUSY],
+  ['A busy service', 'Many buyers, none of them large, have paid this week.', BUSY],
   [
     'The same service with one large buyer',
     'A buyer with most of the volume costs up to half of the score.',
