@@ -54,10 +54,7 @@ export function createArdEndpoints(parts: ArdParts) {
     ard_search: createSearchEndpoint(parts, createSearch(parts, directory)),
     ard_explore: async ({ req }: H3Event) =>
       req.method === 'POST'
-        ? refuse(
-            501,
-            'This registry has no explore endpoint; POST /ard/search with a filter instead.',
-          )
+        ? refuse(501, 'This registry has no /explore; POST /ard/search with a filter instead.')
         : refuse(405, ASK_BY_POST, ALLOWED),
     ard_agent: createAgentEndpoint(parts, directory),
   }

@@ -180,9 +180,7 @@ function costOf({ shape, size }: Arrived): number {
 function findShapeFault({ depth, values }: JsonShape): Fault | null {
   if (depth > MOST_NESTED)
     return toFault(`A message may have at most ${MOST_NESTED} levels of nesting.`)
-  return values > MOST_VALUES
-    ? toFault(`A message may contain at most ${MOST_VALUES} values.`)
-    : null
+  return values > MOST_VALUES ? toFault(`A message may have at most ${MOST_VALUES} values.`) : null
 }
 
 function parse({ pieces, shape }: Arrived): { value: unknown } | Fault {
@@ -379,7 +377,6 @@ export function readPageToken(token: string | undefined, question: string, fault
 /** @example readPathPart('com.example%2Fweather') → 'com.example/weather' */
 export function readPathPart(encoded: string): string {
   const decoded = decodePercents(encoded)
-  if (decoded === null)
-    throw new QueryFault('The path has a percent sign that starts no valid escape, such as %20.')
+  if (decoded === null) throw new QueryFault('The path has a percent sign without two hex digits.')
   return decoded
 }

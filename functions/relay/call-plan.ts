@@ -279,11 +279,7 @@ const ENDS = {
     'connection_limit_reached',
     `The relay is full, and this client has most of the calls in flight. ${MAY_HAVE_SETTLED}`,
   ),
-  late: say(
-    'seller-timeout',
-    'http_response_timeout',
-    `No answer came in time. ${MAY_HAVE_SETTLED}`,
-  ),
+  late: say('seller-timeout', 'http_response_timeout', `No answer in time. ${MAY_HAVE_SETTLED}`),
   long_terms: unreachable(
     'http_response_body_size',
     `The 402 is longer than ${MAX_TERMS_BYTES} bytes when unpacked: its terms were not read, and no payment was passed on.`,
@@ -325,11 +321,7 @@ export function toCallProblem(error: unknown): CallProblem {
   if (error instanceof OwnAddressError)
     return say('relay-loop', 'proxy_loop_detected', "The target is this service's own address.")
   if (error instanceof ConnectDeadlineError)
-    return say(
-      'seller-timeout',
-      'connection_timeout',
-      'The connection was not made in time; nothing was sent.',
-    )
+    return say('seller-timeout', 'connection_timeout', 'No connection in time; nothing was sent.')
   return error instanceof CallAborted ? ENDS[error.why] : fromCode(codeOf(error))
 }
 

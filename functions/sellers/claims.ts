@@ -210,7 +210,7 @@ export function createOwnerRoute<Schema extends ObjectSchema & OfListing, Answer
       (await findOwned(parts, sellerId, body.listing_id)) ??
       refuse('listing-not-found', {
         detail:
-          'You do not own a listing with this id. Claim it first: you need a verified claim on its host.',
+          'You own no listing with this id. Claim it first: you need a verified claim on its host.',
       })
     return answer(body, claim)
   })

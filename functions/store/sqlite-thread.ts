@@ -40,8 +40,7 @@ export type Answer =
   | { id: number; ok: false; message: string; errcode: number }
 
 const port = parentPort
-if (port === null)
-  throw new Error('sqlite-thread.ts runs only as a worker started by openSqliteThread')
+if (port === null) throw new Error('sqlite-thread.ts runs only as a worker (openSqliteThread)')
 const database = new DatabaseSync(String(workerData), { timeout: BUSY_TIMEOUT_MS })
 // FULL, because in WAL mode NORMAL may lose acknowledged commits when the power fails.
 database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')

@@ -61,9 +61,7 @@ export async function openEvmChain(
         v.nullable(BlockSchema),
       )
       if (found !== null && found.number !== number)
-        throw new RpcError(
-          `eth_getBlockByNumber: requested block ${number}, got block ${found.number}`,
-        )
+        throw new RpcError(`eth_getBlockByNumber: requested ${number}, got block ${found.number}`)
       return found === null ? null : { number, hash: found.hash, at: found.timestamp * 1000 }
     },
     /** Logs of one event of the token, in the node’s order. */
@@ -74,9 +72,7 @@ export async function openEvmChain(
       return checkLogs(
         logs.map(({ blockTimestamp, removed, ...log }) => {
           if (removed === true)
-            throw new RpcError(
-              'eth_getLogs: expected logs that are on the chain, got a removed log',
-            )
+            throw new RpcError('eth_getLogs: expected logs on the chain, got a removed log')
           return { ...log, at: typeof blockTimestamp === 'number' ? blockTimestamp * 1000 : null }
         }),
         { address: token, topics, from, to },
@@ -88,7 +84,7 @@ export async function openEvmChain(
       const call = await rpc.call('eth_getTransactionByHash', [transactionHash], CallSchema)
       if (call.hash !== transactionHash || call.blockHash !== blockHash)
         throw new RpcError(
-          'eth_getTransactionByHash: the node returned a different transaction than requested',
+          'eth_getTransactionByHash: the node sent a transaction that was not requested',
         )
       return call
     },
@@ -110,13 +106,13 @@ export async function readTimes(chain: EvmChain, logs: readonly TimedLog[], edge
     if (log.at === null) {
       const block = await needBlock(chain, log.blockNumber)
       if (block.hash !== log.blockHash)
-        throw new RpcError('eth_getLogs: the node returned a log from a reorganised block')
+        throw new RpcError('eth_getLogs: the node sent a log from a reorganised block')
       times.set(log.blockNumber, block.at)
     } else times.set(log.blockNumber, log.at)
   }
   if ([...times.values()].some((at) => at > edge.at))
     throw new RpcError(
-      'eth_getLogs: the node returned a block with a later time than the block after it',
+      'eth_getLogs: the node sent a block with a later time than the block after it',
     )
   return ({ blockNumber }: TimedLog) => times.get(blockNumber) ?? 0
 }
@@ -152,16 +148,15 @@ function checkLogs(
       log.blockNumber <= requested.to &&
       (requested.topics.length === 1 || log.topics.length === requested.topics.length) &&
       wanted.every((topics, at) => topics === null || topics.has(log.topics[at] ?? ''))
-    if (!isRequested)
-      throw new RpcError('eth_getLogs: the node returned a log that was not requested')
+    if (!isRequested) throw new RpcError('eth_getLogs: the node sent a log that was not requested')
     const known = hashes.get(log.blockNumber) ?? log.blockHash
     if (known !== log.blockHash)
-      throw new RpcError('eth_getLogs: the node returned two blocks at the same height')
+      throw new RpcError('eth_getLogs: the node sent two blocks at the same height')
     hashes.set(log.blockNumber, log.blockHash)
     const place = `${log.blockNumber} ${log.logIndex}`
     const earlier = seen.get(place)
     if (earlier !== undefined && !isSame(earlier, log))
-      throw new RpcError('eth_getLogs: the node returned two logs at the same position')
+      throw new RpcError('eth_getLogs: the node sent two logs at the same position')
     seen.set(place, log)
   }
   return [...seen.values()]
@@ -228,8 +223,7 @@ export const createJsonRpc: CreateJsonRpc = (url) => {
       if (!answer.success) throw new RpcError(`${method}: the node's answer is not JSON-RPC`)
       if ('error' in answer.output) throw toRefusal(method, answer.output.error.code)
       const result = v.safeParse(schema, answer.output.result)
-      if (!result.success)
-        throw new RpcError(`${method}: the node's result has an unexpected shape`)
+      if (!result.success) throw new RpcError(`${method}: the node's result has a wrong shape`)
       return result.output
     },
   }

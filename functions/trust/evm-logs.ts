@@ -420,8 +420,6 @@ const MOST_USD = 1e12
 function toUsd(amount: bigint, { decimals }: UsdAsset): number {
   const usd = Number(amount) / 10 ** decimals
   if (!(usd <= MOST_USD))
-    throw new RpcError(
-      'eth_getLogs: the node returned a payment larger than the supply of its coin',
-    )
+    throw new RpcError('eth_getLogs: the node sent a payment larger than the supply')
   return usd
 }

@@ -299,7 +299,7 @@ async function readTransaction(node: JsonRpc, signature: string): Promise<Parsed
     v.nullable(ParsedTransactionSchema),
   )
   if (found?.transaction.signatures[0] === signature) return found
-  throw new RpcError('getTransaction: the node returned a different transaction than requested')
+  throw new RpcError('getTransaction: the node sent a transaction that was not requested')
 }
 
 /** Most signatures that a node lists at once. */
@@ -337,7 +337,7 @@ async function listSignatures(
     const last = page.at(-1)
     if (page.length < PAGE || fresh.length < page.length || last === undefined) return listed
     if (before.before === last.signature)
-      throw new RpcError('getSignaturesForAddress: the node returned the same page again')
+      throw new RpcError('getSignaturesForAddress: the node sent the same page again')
     before = { before: last.signature }
   }
 }

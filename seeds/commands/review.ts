@@ -28,17 +28,14 @@ import { SOURCE_IDS } from '../sources/sources.ts'
 const ACTIONS = ['list', 'show', 'accept', 'refuse'] as const
 const HELP = `Usage: npm run review [-- <command>] [options]
 
-Decides the questions that wait for a person: rows of importers, facts that probes propose, and
-reports. Nothing in them is live.
+Decides what waits for a person: importers' rows, facts that probes propose, reports. None is live.
 
   list              the waiting questions, oldest first; also the default
   show ID           one question, with the file that would go into the content. The file is written
                     as a draft, review/<ID>.<listing>.md in the content folder: edit it there, and
-                    rename it to give the listing another id. For a reported service, the draft is
-                    made from what its address answers
+                    rename it to give the listing another id. A reported service is called for it
   accept ID         carry it out: the draft goes into the content, checked as npm run check does
-  accept --all      all rows of the importer that --from names, except those whose text gives
-                    orders to an agent
+  accept --all      all rows of the importer in --from, except texts that give orders to an agent
   refuse ID         refuse it, with --reason
 
 Options

@@ -31,7 +31,7 @@ const hosts = v.pipe(
   number,
   v.check(
     (n) => n === undefined || (Number.isInteger(n) && n > 0),
-    'expected a whole number of hosts, at least 1',
+    'expected hosts to be 1 or more',
   ),
 )
 

@@ -379,12 +379,10 @@ function findFault(tombstone: Tombstone, { moves, byId, shared }: Known): string
   const { id, reason, moved_to, listing, said_at: stated_at } = tombstone
   if (moved_to === undefined)
     return reason === 'moved'
-      ? 'moved_to: expected the current id, because reason is `moved`'
+      ? 'moved_to: expected the current id, because reason is "moved"'
       : null
-  if (reason !== 'moved')
-    return `reason: expected \`moved\`, because moved_to is given, got ${reason}`
-  if (listing === undefined)
-    return 'listing: expected the listing’s former file, with its former host'
+  if (reason !== 'moved') return `reason: expected "moved" because of moved_to, got ${reason}`
+  if (listing === undefined) return 'listing: expected the listing’s former file, for its host'
   const end = followMoves(moves, id)
   if (end === null)
     return `moved_to: expected moves that end at a listing, got a loop from ${id} through ${moved_to}`
@@ -394,7 +392,7 @@ function findFault(tombstone: Tombstone, { moves, byId, shared }: Known): string
     holderOf(url, shared),
   )
   if (was === is || (stated_at !== undefined && holderOf(stated_at, shared) === was)) return null
-  return `said_at: ${id} was on ${was} and ${end} is on ${is}: expected a page on ${was} that announces the move, got ${stated_at ?? 'none'}; without such a page, give reason \`withdrawn\` and replaced_by`
+  return `said_at: ${id} was on ${was} and ${end} is on ${is}: expected a page on ${was} that announces the move, got ${stated_at ?? 'none'}; without such a page, give reason "withdrawn" and replaced_by`
 }
 
 /** A field in the kept text of a listing; empty where the text lacks it. */

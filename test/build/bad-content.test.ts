@@ -441,7 +441,7 @@ describe('a listing that moved', () => {
       'for another reason',
       { moved_to: 'x402.foo', reason: 'dead' },
       undefined,
-      'expected `moved`, because moved_to is given',
+      'expected "moved" because of moved_to',
     ],
     [
       'without its former file',

@@ -128,7 +128,7 @@ describe('what is text and nothing else', () => {
     expect(answer(`q=${words(127)}+weather`).total).toBe(60)
     expect(answer(`q=${words(128)}+weather`).total).toBe(0)
     expect(answer(`q=${words(128)}+weather`).notes.join()).toContain(
-      'first 128 words of the query were read; 1 more',
+      'first 128 words of the query; left out 1 more',
     )
   })
 

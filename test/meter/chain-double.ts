@@ -162,8 +162,7 @@ export function createNode(chain: Chain, faults: Faults = {}, chainId = 84_532) 
       requested.push(method)
       const instead = faults.instead?.(method, params, requested.length)
       const result = v.safeParse(schema, instead === undefined ? answer(method, params) : instead)
-      if (!result.success)
-        throw new RpcError(`${method}: the node's result has an unexpected shape`)
+      if (!result.success) throw new RpcError(`${method}: the node's result has a wrong shape`)
       return result.output
     },
   }

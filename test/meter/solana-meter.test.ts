@@ -56,8 +56,7 @@ function createCluster(genesis = GENESIS) {
           reported.find((one) => one.transaction.signatures[0] === params[0]) ?? null,
       }
       const result = v.safeParse(schema, faults.instead?.(method, params) ?? answers[method]?.())
-      if (!result.success)
-        throw new RpcError(`${method}: the node's result has an unexpected shape`)
+      if (!result.success) throw new RpcError(`${method}: the node's result has a wrong shape`)
       return result.output
     },
   }

@@ -159,9 +159,7 @@ describe('a long prompt is read by the words that belong together', () => {
 
   test('words past the hundred and twenty-eighth are told', () => {
     const q = Array.from({ length: 140 }, (_, at) => `w${at}x`).join(' ')
-    expect(notes(q)).toContain(
-      'Only the first 128 words of the query were read; 12 more were left out.',
-    )
+    expect(notes(q)).toContain('Read only the first 128 words of the query; left out 12 more.')
   })
 
   test('stop words come off before they are counted', () => {

@@ -180,7 +180,7 @@ describe('check names what is wrong with a map', () => {
       { map: { query: 'q', results: 'data[].{url: href}' } },
       'map: the example answer, mapped: expected',
     ],
-    [{ response: undefined }, 'map: expected `response` beside `map`'],
+    [{ response: undefined }, 'map: expected a `response`'],
     [
       { response: { schema: { type: 'object', properties: { items: { type: 'array' } } } } },
       'map.results: expected a path in the answer: data is not in it',

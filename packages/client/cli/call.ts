@@ -282,9 +282,7 @@ function toNotes({ seller, end, usd, paid, detail, call_receipt }: Attempt): str
 function readTask(positionals: readonly string[]) {
   const [task, text = '{}', ...others] = positionals
   if (task === undefined || others.length > 0)
-    throw new UsageFault(
-      `expected a task and its input as JSON, got ${positionals.length} arguments`,
-    )
+    throw new UsageFault(`expected a task and its input as JSON, got ${positionals.length} words`)
   const input = parseJson(text)
   if (!isJsonObject(input))
     throw new UsageFault(

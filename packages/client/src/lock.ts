@@ -33,10 +33,7 @@ export interface Lock {
 export function pinnedIn(lock: Lock, id: string): LockEntry {
   const entry = lock.listings[id]
   if (entry === undefined)
-    throw new WaypostError(
-      'changed',
-      `${id} is not in the lock file: pin it first. Nothing was sent.`,
-    )
+    throw new WaypostError('changed', `${id} is not in the lock: pin it first. Nothing was sent.`)
   return entry
 }
 

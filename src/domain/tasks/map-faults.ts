@@ -121,8 +121,7 @@ function findAnswerFaults({ map = {}, response }: Operation, task: Task): MapFau
     return [
       {
         path: ['map'],
-        message:
-          'expected `response` beside `map`: the paths in `map` point into a documented answer',
+        message: 'expected a `response`: the paths in `map` point into a documented answer',
       },
     ]
   if (!isJsonPayload(response)) return outputs.flatMap((name) => findTextFault(name, map[name]))

@@ -215,9 +215,7 @@ function readTaskWords(index: SearchIndex, kept: readonly Word[], mayRepair: boo
 
 function unreadNotes(count: number): string[] {
   if (count === 0) return []
-  return [
-    `Only the first ${MAX_QUERY_WORDS} words of the query were read; ${count} more were left out.`,
-  ]
+  return [`Read only the first ${MAX_QUERY_WORDS} words of the query; left out ${count} more.`]
 }
 
 function ownTerms({ requested, terms }: QueryTerm, weigh = (weight: number) => weight): PlanTerm[] {
