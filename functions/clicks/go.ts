@@ -66,7 +66,7 @@ interface Fields {
   src?: string
 }
 
-/** If a name is repeated, its first value is read. No valid value contains an escape, so nothing is decoded. */
+/** If a name is repeated, its first value is used. No valid value contains an escape, so nothing is decoded. */
 function readFields(query: string): Fields {
   const fields: Fields = {}
   if (query === '') return fields
@@ -85,7 +85,7 @@ function isBot({ method, headers }: Request): boolean {
   return BOT.test(headers.get('user-agent') ?? '')
 }
 
-/** How long clicks are gathered while they are frequent; a lone click is written at once. */
+/** How long clicks are gathered when they come often; a lone click is written at once. */
 const GATHER_MS = 3
 const PATIENCE_MS = 1_000
 const MAX_GROUP = 5_000

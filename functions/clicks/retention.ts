@@ -7,9 +7,9 @@ import { HOURS_A_DAY, type Store, type Tables, toDay, toHour } from '../store/st
 import { countClicks } from './usage.ts'
 
 /**
- * Deletes data that has served its purpose: search ids leave clicks after a day, and single clicks
- * are folded to counts by day. Safe to run at any time, on several instances at once, and again
- * after a crash.
+ * Deletes data that is no longer needed: search ids leave clicks after a day, and single clicks are
+ * folded into counts by day. Safe to run at any time, on several instances at once, and again after
+ * a crash.
  */
 export async function applyRetention(store: Store, now: number): Promise<void> {
   await cutSearchIds(store, now)
@@ -51,7 +51,9 @@ async function foldClicks({ db, dialect }: Store, now: number): Promise<void> {
   })
 }
 
-/** How old rows may become, in the unit of their column; if states are listed, only rows in these go. */
+/**
+ * The maximum age of rows, in the unit of their column; if states are listed, only rows in these states are dropped.
+ */
 const DROPPED = [
   ['click_day', 'day', RETENTION.count_days],
   ['usage_day', 'day', RETENTION.count_days],
@@ -93,16 +95,16 @@ async function dropIdleSellers({ db }: Store, now: number): Promise<void> {
 
 /** Tables with several rows per listing. */
 const PLAIN = ['click', 'settlement', 'report', 'receipt']
-/** Tables with at most one row per listing; a row of the current id wins. */
+/** Tables with at most one row per listing; the current id's row wins over the former id's. */
 const SINGLE = { probe_evidence: sql`true`, opt_out: sql`moved_to is null` }
-/** Tables of counts, with the other columns of their keys; the counts of both ids are added up. */
+/** Tables of counts, with the other columns of their keys; the counts for both ids are added up. */
 const COUNTS = {
   click_day: { key: ['day', 'src'], count: 'clicks' },
   usage_day: { key: ['kind', 'day', 'src'], count: 'uses' },
 }
 
 /**
- * Moves the ledger's rows of moved listings to their current ids: clicks, payments, receipts,
+ * Moves the ledger's rows for moved listings to their current ids: clicks, payments, receipts,
  * reports, claims with their payout proofs, and an owner's opt-out. Running it again does nothing.
  * @param moves the next id of each former id
  * @param isListed whether the content has a listing with this id
@@ -131,7 +133,7 @@ async function moveListing(trx: Kysely<Tables>, from: string, to: string): Promi
       sql`${where} and not exists (select 1 from ${sql.table(table)} there where there.listing_id = ${to})`,
     )
   await moveProofs(trx, from, to)
-  // A seller who already proved the new address owns the listing there; claims on the former address lapse.
+  // A seller who has already proved the new address owns the listing there; claims on the former address lapse.
   await rename(
     'claim',
     sql`not exists (select 1 from claim there where there.listing_id = ${to} and there.state = 'verified')`,

@@ -7,7 +7,7 @@ import { HOURS_A_DAY, inPieces, type Store, type Tables, toDay } from '../store/
 
 type UsageDayTable = Tables['usage_day']
 
-/** Most (day, kind, listing, source) counts held in memory; further ones are dropped. */
+/** Maximum number of (day, kind, listing, source) counts held in memory; further ones are dropped. */
 const MAX_COUNTS = 100_000
 
 /**
@@ -94,7 +94,7 @@ function sortKey({ listing_id, kind, day, src }: UsageDayTable): string {
   return `${listing_id} ${kind} ${day} ${src}`
 }
 
-/** Counted clicks (no bots) of a listing on a day from a source; '' if the click named no source. */
+/** Counted clicks (no bots) on a listing on a day from a source; '' if the click named no source. */
 export type ClickCount = Tables['click_day']
 
 /** Single clicks as counts, in the columns of `click_day`. */
@@ -111,7 +111,7 @@ export function countClicks(db: Kysely<Tables>) {
     .groupBy(['day', 'listing_id', 'src'])
 }
 
-/** Counts of clicks since `sinceDay`, single and folded ones; `listingIds` null means all listings. */
+/** Counts of clicks since `sinceDay`, from both single and folded clicks; `listingIds` null means all listings. */
 export async function readClickCounts(
   { db }: Store,
   listingIds: readonly string[] | null,

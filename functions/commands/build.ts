@@ -3,21 +3,21 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 
 /**
- * `npm run build`, see `run-build.ts`. The threads of a build load the same code again and again,
- * so Node's compiled code is cached for them and, where possible, for the next build.
+ * `npm run build`, see `run-build.ts`. A build's threads load the same code again and again, so
+ * Node's compiled code is cached for them and, where possible, for the next build.
  */
 const CODE_CACHE = join(import.meta.dirname, '../../.cache/code')
 
 /**
- * How much the heap may grow before a collection (percent). By default it more than doubles: with
+ * How much the heap may grow before a collection (percent). The default more than doubles it: with
  * 15,000 listings that takes half a gigabyte and saves no time.
  */
 const GROWTH = 30
 
 /**
- * The C library makes a heap for every thread, and each heap keeps the memory freed in it. A build of 15,000
- * listings takes 100 MiB less with at most two heaps. The limit is read only when a process starts, so this
- * process starts itself again.
+ * The C library makes a heap for every thread, and each heap keeps the memory freed in it. With at
+ * most two heaps, a build of 15,000 listings takes 100 MiB less. The limit is read only when a
+ * process starts, so this process restarts itself.
  */
 const HEAPS = 'MALLOC_ARENA_MAX'
 if (process.platform === 'linux' && process.env[HEAPS] === undefined) {

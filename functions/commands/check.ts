@@ -38,7 +38,7 @@ export async function check(args: readonly string[]): Promise<boolean> {
   return errors === 0
 }
 
-/** Faults for moves of listings whose owners opted out; only the ledger knows of the opt-outs. */
+/** Faults in moves of listings whose owners opted out; only the ledger knows of the opt-outs. */
 async function findOptedOutMoves(config: Config): Promise<Fault[]> {
   const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
   if (moves.size === 0 || !hasLedger(config)) return []

@@ -18,20 +18,20 @@ import { createPageSearch } from '../search/search-routes.ts'
 import { createService } from '../service/service.ts'
 
 /**
- * `npm run dev`: Astro's development server for the pages; in front of it, the same functions and
- * files as in production. Saved content shows at once in pages, API and search: it is compiled into
- * a release without pages, which the functions load like any other.
+ * `npm run dev`: Astro's development server for the pages, behind the same functions and files as
+ * in production. Saved content shows at once in pages, API and search: it is compiled into a
+ * release without pages, which the functions load like any other.
  */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** The property of a request in which Astro's development server looks for a page's locals. */
 const ASTRO_LOCALS = Symbol.for('astro.locals')
-/** Wait after a change, because an editor writes a file in several steps (milliseconds). */
+/** Wait after a change, because an editor saves a file in several steps (milliseconds). */
 const SAVING = 50
 /** Time for an open browser to reload its page before the search index is built (milliseconds). */
 const LOADING = 400
 /** Time to close open connections on shutdown (milliseconds). */
 const PATIENCE = 2000
-/** Separate from the folder of `npm start`, whose release has pages. */
+/** Separate from the folder used by `npm start`, whose release has pages. */
 const OUT_DIR = '.cache/dev'
 
 const config = parseConfig({ ...process.env, OUT_DIR: process.env.OUT_DIR || OUT_DIR })
@@ -80,7 +80,7 @@ onStop(async () => {
   await Promise.all([pages.stop(), service.close()])
 })
 
-/** @returns false when the content has errors, which are printed; the previous release stays */
+/** @returns false if the content has errors, which are printed; the previous release stays */
 async function compile(onData: (folder: string) => Promise<void> | void): Promise<boolean> {
   try {
     await build({
@@ -131,7 +131,7 @@ function watchContent(onChange: () => void): void {
     })
 }
 
-/** Answers every request that is not for a page: by a file of the last release or by its functions. */
+/** Answers every request that is not for a page, from a file of the last release or by its functions. */
 function answerWithFunctions(req: IncomingMessage, res: ServerResponse, next: () => void): void {
   const target = req.url ?? ''
   if (LIVE.test(target) || /^\/[^?@]*\.md(?:\?|$)/.test(target))

@@ -7,7 +7,7 @@ import { readCommandLine, runMain, wrongCommand } from '../ports/run-main.ts'
 
 /** Site table, tables without rows, a guide, examples to copy and a README. */
 const TEMPLATE = fileURLToPath(new URL('./new', import.meta.url))
-/** Schemas for editors, which look for them beside the content. */
+/** Schemas for editors, which look for them next to the content. */
 const SCHEMAS = fileURLToPath(new URL('../../content/schema', import.meta.url))
 
 const HELP = 'Usage: npm run new -- <folder> [--name "Acme Services"]'

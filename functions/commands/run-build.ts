@@ -36,7 +36,7 @@ await runMain(async () => {
   })
 })
 
-/** The code that reads a ledger is loaded only where there is a ledger. */
+/** The code that reads a ledger is loaded only if there is a ledger. */
 async function readLedger(
   config: Config,
   payeesOf: (facts: OwnerFacts) => readonly LedgerPayee[],

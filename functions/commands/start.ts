@@ -15,13 +15,13 @@ await runMain(async () => {
   parseConfig(process.env)
   const build = compileWhatIsStale()
   build.catch(() => undefined)
-  // The server's code is loaded while the build checks whether anything changed.
+  // Load the server's code while the build checks whether anything changed.
   const { serve } = await import('./serve-release.ts')
   await serve(() => build)
 })
 
 /**
- * Builds a release when the current one is stale or damaged, in a separate process, so that the
+ * Builds a release if the current one is stale or damaged, in a separate process, so that the
  * build's memory does not stay with the server.
  */
 async function compileWhatIsStale(): Promise<void> {

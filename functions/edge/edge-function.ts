@@ -29,8 +29,8 @@ const ENDPOINTS = new Map<string, { file: IndexFile; over(index: SearchIndex): S
 const opened = new Map<string, Promise<Search>>()
 
 /**
- * The live searches for a function host: the same answers as the server's, from one file of code
- * and two indexes. Limits and compression are left to the host; searches are not counted.
+ * The live searches for a function host: the same answers as the server's, from one code file and
+ * two indexes. Limits and compression are left to the host; searches are not counted.
  */
 export default {
   async fetch(request: Request, env: IndexSource): Promise<Response> {
@@ -56,7 +56,7 @@ async function answer(request: Request, env: IndexSource): Promise<Response> {
     opened.set(pathname, opening)
     return reply(await opening, request, query.slice(1))
   } catch (error) {
-    // The next request tries again: a bucket that did not answer may answer then.
+    // Let the next request try again: a bucket that failed may answer then.
     opened.delete(pathname)
     const id = crypto.randomUUID()
     console.error(JSON.stringify({ event: 'search.failed', id, reason: String(error) }))
@@ -88,7 +88,7 @@ interface IndexSource {
   /** The bytes of the index, or a function that reads them from a file. */
   SEARCH_INDEX?: Bytes | (() => Bytes | Promise<Bytes>)
   OPERATIONS_INDEX?: Bytes | (() => Bytes | Promise<Bytes>)
-  /** A binding that answers requests for files, as for static assets. */
+  /** A binding that answers requests for files, such as static assets. */
   ASSETS?: { fetch(url: string): Promise<Response> }
   /** A bucket of an object store. */
   BUCKET?: { get(key: string): Promise<{ arrayBuffer(): Promise<ArrayBuffer> } | null> }
@@ -96,7 +96,7 @@ interface IndexSource {
 
 type Bytes = Uint8Array | ArrayBuffer
 
-/** Each index's name as file, asset and bucket key, and the setting that holds its bytes. */
+/** Each index's name (as file, asset and bucket key), and the setting that holds its bytes. */
 const GIVEN = { 'search.index': 'SEARCH_INDEX', 'operations.index': 'OPERATIONS_INDEX' } as const
 type IndexFile = keyof typeof GIVEN
 

@@ -16,20 +16,20 @@ import type { RateLimits } from '../server/rate-limits.ts'
 import type { Click, Store, Tables } from '../store/store.ts'
 
 /**
- * A capability of the service as a value: what it answers, does and sends. `service/features.ts` lists each
- * feature once; `functions/README.md` says what else a folder of `functions` shares with others.
+ * A capability of the service as a value: what it answers, does and sends. `service/features.ts` lists each feature
+ * once; `functions/README.md` describes what else the folders in `functions` share with each other.
  */
 export interface Feature {
-  /** Handlers by the id of the address in the domain's tables of routes and protocols. */
+  /** Handlers by route id, as in the domain's tables of routes and protocols. */
   routes?: Partial<Routes>
   /** Pages rendered for each request, by address. */
   pages?: Readonly<Record<string, Page>>
   /** Handlers that work on Node's own request and response. */
   paths?: readonly RawPath[]
   chores?: readonly Chore[]
-  /** Letters by the kind of mail. */
+  /** Functions that write an email's text, by kind of email. */
   letters?: Readonly<Record<string, WriteLetter>>
-  /** Ends the feature's work that still runs in memory. */
+  /** Ends the feature's work that is still running in memory. */
   close?(): Promise<void>
 }
 
@@ -44,32 +44,32 @@ export type Routes = Record<
 export interface RawPath {
   /** A path that ends with `/` covers every path below it. */
   path: string
-  /** Bytes pass unchanged: no header of ours is added, and the connection has no timeout of ours. */
+  /** Bytes are passed on unchanged: no header of ours is added, and the connection has no timeout of ours. */
   isBare?: true
   /** Answers GET and HEAD, or every method if `isBare`. */
   answer(req: IncomingMessage, res: ServerResponse, query: string): Promise<void>
 }
 
-/** Work that a running server does by itself; safe on several servers at once. */
+/** Work that a running server does on its own; safe on several servers at once. */
 export interface Chore {
   name: string
-  /** Chores with the same interval run one after another, in the order of the list. */
+  /** Chores with the same interval run one after another, in list order. */
   everyMs: number
   run(signal: AbortSignal): Promise<void>
 }
 
-/** A waiting mail without its secrets, which are made when it is sent: no table may hold a secret. */
+/** A waiting email without its secrets, which are made when it is sent: no table may hold a secret. */
 export type MailTask = { kind: string } & Readonly<Record<string, unknown>>
 
-/** Text of one mail, without greeting and signature. */
+/** Text of one email, without greeting and signature. */
 export interface Letter {
   subject: string
   body: string
-  /** The link of a sign-in mail: shown on the terminal where no SMTP server is configured. */
+  /** The link in a sign-in email: shown on the terminal if no SMTP server is configured. */
   link?: string
 }
 
-/** @returns null where this version does not know the task */
+/** @returns null if this version does not know the task */
 export type WriteLetter = (address: string, task: MailTask) => Promise<Letter | null>
 
 /** What every feature is made from. Tests pass in their own clock, log and release. */
@@ -85,7 +85,7 @@ export interface Parts {
   ledger: Ledger
   /** The current release; call it for each request, because a new build replaces the release. */
   release: () => Release
-  /** When the release being served was published, milliseconds since the epoch. */
+  /** When the release being served was published, in milliseconds since the epoch. */
   publishedAt: () => number
 }
 
@@ -123,23 +123,23 @@ export interface Usage {
 }
 
 export interface MailQueue {
-  /** Queues a mail in the caller's transaction: the mail exists exactly if the transaction commits. */
+  /** Queues an email in the caller's transaction: the email exists if and only if the transaction commits. */
   add(trx: Kysely<Tables>, address: string, task: MailTask): Promise<void>
-  /** True when so many sign-in mails wait that one more would not be sent in time. */
+  /** True if so many sign-in emails are waiting that one more would not be sent in time. */
   isFull(): Promise<boolean>
-  /** Sends the mails that are due, and mails added meanwhile. */
+  /** Sends the emails that are due, including those added meanwhile. */
   send(): Promise<void>
   /** Sends like `send`, for callers that don't wait: failures to read the store are logged. */
   sendSoon(): void
 }
 
-/** Notes that a relayed call named a payment, so that the meter reads soon. A hint proves nothing. */
+/** Notes that a relayed call named a payment, so that the meter reads the chain soon. A hint proves nothing. */
 export interface Hints {
   /** Notes the transaction that an answer names. Returns at once. @param client the caller */
   note(listing: Pick<LiveListing, 'id' | 'payout'>, client: string, transaction: string): void
 }
 
-/** Routes that a function answers; the app must hold a handler for each. */
+/** Routes answered by a function; the app must hold a handler for each. */
 type LiveRouteId = {
   [Id in RouteId]: (typeof ROUTES)[Id]['answer'] extends 'live' ? Id : never
 }[RouteId]

@@ -26,7 +26,7 @@ export async function answerFromStore(
   return withStore(log, async () => answer(event))
 }
 
-/** Limits how long work waits for the store, and refuses it if the store is down. */
+/** Limits how long work waits for the store, and refuses it while the store is down. */
 export async function withStore<T>(log: Log, work: () => Promise<T>): Promise<T> {
   try {
     return await withPatience(work)
@@ -51,8 +51,8 @@ export async function countAgainst(
 }
 
 /**
- * CSRF: a browser sends its origin with every write. `Sec-Fetch-Site` decides if present, otherwise the
- * whole `Origin`; a write with neither header comes from no browser, so it carries no victim's cookie.
+ * CSRF: a browser sends its origin with every write. `Sec-Fetch-Site` decides if present, otherwise the whole
+ * `Origin`; a write with neither header does not come from a browser, so it carries no victim's cookie.
  */
 function isCrossSite(read: (header: string) => string | null | undefined, baseUrl: string) {
   const site = read('sec-fetch-site')
@@ -67,9 +67,9 @@ type Reply =
   | Response
 
 /**
- * A `GET` of JSON that any page may read, within the limit of searches.
- * @param read function of the text after `?`
- * @param caching `Cache-Control` of a found result
+ * A JSON `GET` that any page may read, within the search limit.
+ * @param read function that takes the text after `?`
+ * @param caching `Cache-Control` of a successful answer
  */
 export function createCountedGet(
   { problem, limits, config }: Pick<Parts, 'problem' | 'limits' | 'config'>,
@@ -89,8 +89,8 @@ export function createCountedGet(
 const MAX_FORM_BYTES = 16 * 1024
 
 /**
- * A page's data, or its refusal in the words that programs get, with the form's name for each wrong
- * field.
+ * A page's data, or a refusal in the same words that programs get, with the form's name for each
+ * wrong field.
  * @param labels names of the fields; without them the sentence about all fields is shown
  */
 export async function orRefused<T>(
@@ -126,14 +126,14 @@ export async function readSent(req: IncomingMessage, baseUrl: string): Promise<U
   return new URLSearchParams(bytes.toString('utf8'))
 }
 
-/** Null if the body breaks off: an incomplete body is not judged. */
+/** Null if the body is cut off: an incomplete body is not judged. */
 async function readForm(req: IncomingMessage): Promise<Buffer | 'too long' | null> {
   const chunks: Buffer[] = []
   let size = 0
   try {
     for await (const chunk of req) {
       size += chunk.length
-      // An overlong body is read and dropped: the answer goes over the same connection.
+      // An overlong body is read and dropped, because the answer goes over the same connection.
       if (size <= MAX_FORM_BYTES) chunks.push(chunk)
     }
   } catch {

@@ -28,7 +28,7 @@ import { findNameErrors, type InputError, refuseParameters, toQueryError } from 
 import { toUnknownText } from '../release/release.ts'
 import { clientOf, refuseTaken } from '../server/rate-limits.ts'
 
-/** What changed in the directory, as an endpoint and as feeds of a listing or a search. */
+/** What changed in the directory, as an endpoint and as feeds for a listing or a search. */
 export function createChangesFeature(parts: Omit<Parts, 'ledger'>) {
   const feed = createFeeds(parts)
   return {
@@ -73,7 +73,7 @@ function createChanges(parts: Pick<Parts, 'problem' | 'limits' | 'config' | 'rel
 
 type ChangesView = v.InferOutput<typeof ChangesSchema>
 
-/** @returns null where the log does not hold everything that was requested. */
+/** @returns null if the log does not hold everything that was requested */
 async function readChanges(
   log: ChangeLog,
   { since, limit }: ChangesQuery,
@@ -90,7 +90,7 @@ async function readChanges(
     for await (const rows of log.parts(head, start.after, Math.min(last, start.after + limit)))
       for (const row of rows) changes.push(row)
   } catch (error) {
-    // A build has just removed the part: the log no longer reaches that far.
+    // A build has just removed this part: the log no longer reaches that far back.
     if (codeOf(error) === 'ENOENT') return null
     throw error
   }
@@ -98,7 +98,7 @@ async function readChanges(
   return { changes, next: toCursorText({ log: head.log, seq }), has_more: seq < last }
 }
 
-/** The last row to show: listings of a release that is published but not served yet cannot be opened. */
+/** The last row to show: listings in a release that is published but not served yet cannot be opened. */
 function lastShown(head: LogHead, serving: string): number {
   const isServing = (folder: string) => folder.split('.')[0] === serving
   return head.before !== null && isServing(head.before.release) && !isServing(head.release)
@@ -106,7 +106,7 @@ function lastShown(head: LogHead, serving: string): number {
     : head.seq
 }
 
-/** Where in the log an answer begins: right after `after`; null where the log does not reach it. */
+/** The row after which an answer begins; null if the log does not reach back that far. */
 function findStart(head: LogHead, since: Since, last: number): { after: number } | null {
   const dropped = (head.parts[0]?.first ?? head.seq + 1) - 1
   if (since === null) return { after: dropped }
@@ -114,7 +114,7 @@ function findStart(head: LogHead, since: Since, last: number): { after: number }
     const { log, seq } = since.cursor
     return log === head.log && seq >= dropped && seq <= head.seq ? { after: seq } : null
   }
-  // The rows of a part come from one publication and share its time.
+  // The rows in a part come from one publication and share its time.
   const part = head.parts.find(({ at }) => at >= since.instant)
   if (part === undefined) return { after: last }
   return part.first === dropped + 1 && dropped > 0
@@ -170,7 +170,7 @@ export function createChangeLog(outDir: string) {
   const dir = join(outDir, 'changes')
   let known: { stamp: string; head: LogHead | null } | undefined
   return {
-    /** Null if no build wrote a log, as in a folder that holds only a release. */
+    /** Null if no build wrote a log, for example in a folder that holds only a release. */
     async head(): Promise<LogHead | null> {
       const path = join(dir, 'head.json')
       const info = await stat(path).catch(() => null)
@@ -182,12 +182,12 @@ export function createChangeLog(outDir: string) {
       }
       return known.head
     },
-    /** Rows after `after` up to `last`, a part of the log at a time. */
+    /** Rows after `after` up to `last`, one part of the log at a time. */
     async *parts(head: LogHead, after: number, last: number): AsyncGenerator<Change[]> {
       for (const part of head.parts) {
         if (part.last <= after || part.first > last) continue
         const lines = (await readFile(join(dir, part.file), 'utf8')).split('\n')
-        // Rows of a part are consecutive, so unwanted lines need not be parsed.
+        // The rows in a part are consecutive, so unwanted lines need not be parsed.
         const wanted = lines.slice(Math.max(0, after + 1 - part.first), last + 1 - part.first)
         yield wanted
           .filter((text) => text !== '')
@@ -224,7 +224,7 @@ export function followLog(
   }
   return () => {
     // One reader at a time: two would count the same rows twice. A build drops old parts only after
-    // it has written a new head, which no longer names them.
+    // it has written a new head that no longer names them.
     reading = reading.then(readOn, readOn).catch(readOn)
     return reading
   }
@@ -233,7 +233,7 @@ export function followLog(
 /** Most changes kept for a listing, and most entries in a feed. */
 const KEPT = 20
 const FEED_LENGTH = 50
-/** The feed of a search follows its first results, as far down as people read. */
+/** A search's feed follows only its first results, as far down as people read. */
 const FOLLOWED_RESULTS = 50
 
 /** `/listing/<id>.atom` and `.json`, `/search.atom?…` and `.json`: what changed, newest first. */

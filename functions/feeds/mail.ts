@@ -17,34 +17,34 @@ import { countRows, createLoop, type Store, type Tables } from '../store/store.t
 type MailTable = Tables['mail']
 
 const KEPT_MS = RETENTION.mail_hours * HOUR_MS
-/** How many mails are sent concurrently. */
+/** How many emails are sent concurrently. */
 const AT_ONCE = 20
-/** How long mails stay blocked if a server dies while sending them: longer than the mail server may take. */
+/** How long emails stay blocked if a server dies while sending them: longer than the mail server may take. */
 const LEASE_MS = 5 * 60_000
 const FIRST_RETRY_MS = 5_000
 const LAST_RETRY_MS = 10 * 60_000
-/** Most sign-in mails that wait: anybody can trigger them, and a longer queue would be sent too late. */
+/** Maximum number of waiting sign-in emails: anybody can trigger them, and a longer queue would be sent too late. */
 const MAX_WAITING_SIGN_INS = 5_000
 const CLOSE_PATIENCE_MS = 3_000
 
 type SendMail = (address: string, task: MailTask) => Promise<boolean>
 
 /**
- * Mails wait in the ledger until the mail server accepts them: no request waits for the mail server, and no
- * mail is lost by a crash or hours without a mail server. Each mail is retried for a day.
+ * Emails wait in the ledger until the mail server accepts them: no request waits for the mail
+ * server, and no email is lost by a crash or by hours without a mail server. Each email is retried
+ * for a day.
  *
- * Known limit: a mail whose acceptance was not recorded is sent again. If two sign-in mails are sent, only
- * the newer link works.
- *
- * @param send resolves true once the mail is accepted, false if this version does not know the task: a newer
- *   version on another server queued the mail, and may send it. @throws MailRefused
+ * Known limit: an email is sent again if its acceptance was not recorded. If two sign-in emails are
+ * sent, only the newer link works.
+ * @param send resolves true once the email is accepted, false if this version does not know the
+ *   task: a newer version on another server queued the email, and may send it. @throws MailRefused
  */
 export function createMailQueue(
   { store, clock, log }: { store: Store; clock: Clock; log: Log },
   send: SendMail,
 ): MailQueue & { close(): Promise<void> } {
   const { db, dialect } = store
-  // With SQLite one server holds the state, so any other server that was sending a mail is dead.
+  // With SQLite a single server holds the state, so any other server that was sending an email is dead.
   const freed =
     dialect === 'sqlite' ? db.updateTable('mail').set({ next_at: 0 }).execute() : Promise.resolve()
   freed.catch(() => {})
@@ -60,7 +60,7 @@ export function createMailQueue(
     loop.run().catch((error) => log.error('mail.queue_unreadable', { reason: String(error) }))
   }
   return {
-    /** If a sign-in mail to an address is waiting, no second mail is added: the waiting mail is tried at once. */
+    /** If a sign-in email to this address is already waiting, it is tried at once and no second one is added. */
     async add(trx: Kysely<Tables>, address: string, task: MailTask): Promise<void> {
       const { kind, ...payload } = task
       const now = clock.now()
@@ -86,7 +86,7 @@ export function createMailQueue(
     send: loop.run,
     sendSoon,
     async close(): Promise<void> {
-      // A mail server that hangs must not delay a stop: the mails are kept, and sent later.
+      // A mail server that hangs must not delay a stop: the emails are kept, and sent later.
       await Promise.race([
         Promise.allSettled([freed, loop.idle()]),
         sleep(CLOSE_PATIENCE_MS, null, { ref: false }),
@@ -96,8 +96,8 @@ export function createMailQueue(
 }
 
 /**
- * Takes mails by moving the time of their next try. Whether a mail is due is judged again under the row's
- * lock, so two servers never take the same mail.
+ * Takes emails by moving the time of their next try. Whether an email is due is judged again under
+ * the row's lock, so two servers never take the same email.
  */
 async function takeDue(db: Kysely<Tables>, now: number): Promise<MailTable[]> {
   return db
@@ -122,7 +122,7 @@ async function sendMail(
   send: SendMail,
   { id, kind, address, payload, created_at, tries }: MailTable,
 ): Promise<void> {
-  // A mail requested again while it is being sent counts as another mail and waits for its own turn.
+  // An email requested again while it is being sent is a separate email and waits for its own turn.
   const same = { id, created_at }
   const tryAgain = async () => {
     const wait = Math.min(FIRST_RETRY_MS * 3 ** tries, LAST_RETRY_MS)
@@ -150,25 +150,25 @@ function reasonOf(error: unknown): string {
   return codeOf(error) || (error instanceof Error ? error.name : 'unknown')
 }
 
-/** One plain-text mail to one address that was already checked. */
+/** One plain-text email to one address that was already checked. */
 export interface Mail {
   to: string
   /** Name of the directory, shown as the sender. */
   sender: string
   subject: string
   text: string
-  /** The link of a sign-in mail: shown on the terminal if no SMTP server is configured. */
+  /** The link in a sign-in email: shown on the terminal if no SMTP server is configured. */
   link?: string
 }
 
-/** Passes mails to an SMTP server, or into a folder on a machine without one. */
+/** Hands emails to an SMTP server, or writes them into a folder on a machine without one. */
 export interface Mailer {
-  /** Resolves once the mail is accepted. @throws MailRefused when trying again is pointless */
+  /** Resolves once the email is accepted. @throws MailRefused if trying again is pointless */
   send(mail: Mail): Promise<void>
   close(): void
 }
 
-/** A permanent refusal (SMTP 5xx): the address does not exist or wants no mail. */
+/** A permanent refusal (SMTP 5xx): the address does not exist or wants no email. */
 class MailRefused extends Error {
   override name = 'MailRefused'
 }
@@ -188,7 +188,7 @@ export function openMailer(
 }
 
 /**
- * For a machine without SMTP: each mail becomes `<folder>/<time>-<random>.eml`, and a sign-in link
+ * For a machine without SMTP: each email becomes `<folder>/<time>-<random>.eml`, and a sign-in link
  * is also printed, on the terminal and never in the structured log.
  */
 export function createOutboxMailer(
@@ -207,7 +207,7 @@ export function createOutboxMailer(
       await mkdir(folder, { recursive: true, mode: 0o700 })
       await chmod(folder, 0o700)
       const name = `${Date.now()}-${randomBytes(4).toString('hex')}`
-      // A reader of the folder sees a finished `.eml` or none.
+      // Whoever reads the folder sees a complete `.eml` file or none.
       const path = join(folder, name)
       await writeFile(`${path}.part`, message, { flag: 'wx', mode: 0o600, flush: true })
       await rename(`${path}.part`, `${path}.eml`)
@@ -266,7 +266,7 @@ const LONGEST_LINE = 998
 
 /**
  * Plain ASCII is sent as written. nodemailer would encode the text if a line had more than 76
- * characters, and a reader of the file would see the link cut in two.
+ * characters, and whoever opened the file would see the link cut in two.
  */
 function keepLinesWhole(transport: Transporter): void {
   transport.use('stream', ({ data, message }, done) => {

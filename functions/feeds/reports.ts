@@ -28,7 +28,7 @@ import { createSessions, parseEmailAddress } from '../sellers/sign-in.ts'
 import { clientOf, nodeClientOf } from '../server/rate-limits.ts'
 import { countRows, type ReportTable, type Store } from '../store/store.ts'
 
-/** Reports, which anybody may send as JSON or by a form: no part of a report is probed, opened or shown. */
+/** Reports, which anybody may send as JSON or through a form: no part of a report is probed, opened or shown. */
 export function createReportsFeature(parts: Parts) {
   return {
     routes: { report: createReportRoute(parts) },
@@ -48,7 +48,7 @@ const FULL = {
   queue: 'Too many reports are already waiting for review. Try again in a few days.',
 } as const
 
-/** `POST /api/v1/reports`: 202 if the report waits, 200 if there is nothing to decide. */
+/** `POST /api/v1/reports`: 202 if the report waits for review, 200 if there is nothing to decide. */
 function createReportRoute(parts: Parts): Handler {
   return async (event) => {
     const sent = await parseBody(event.req, ReportBodySchema)
@@ -143,7 +143,7 @@ async function takeReport(
   })
 }
 
-/** Checked only for disputes, because only for disputes does an owner have reserved places. */
+/** Checked only for disputes, because only disputes have places reserved for the owner. */
 async function isFromOwner(
   parts: Parts,
   { listing_id, receipt }: Subject,
@@ -214,23 +214,25 @@ function toPlain(url: string): string {
   return url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/+$/, '')
 }
 
-/** Reports that may wait: as many as people can review, a few megabytes in all. */
+/** How many reports may wait: as many as people can review, a few megabytes in all. */
 const MAX_WAITING: Readonly<Record<ReportKind, number>> = { new: 500, wrong: 500, dispute: 1000 }
-/** Most waiting reports about one host without a listing: nobody lists a whole host endpoint by endpoint. */
+/**
+ * Maximum number of waiting reports about one host without a listing: nobody lists a whole host endpoint by endpoint.
+ */
 const MAX_OF_HOST = 5
-/** Most waiting reports of one kind about one listing: more would add nothing new. */
+/** Maximum number of waiting reports of one kind about one listing: more would add nothing new. */
 const MAX_OF_LISTING = 20
 /**
- * How many disputes of one listing may wait before even the owner's are refused. The owner has
- * reserved places, so strangers who fill the queue cannot stop the owner from disputing a verdict.
+ * How many disputes about one listing may wait before even the owner's are refused. Places are reserved for the
+ * owner, so strangers who fill the queue cannot stop the owner from disputing a verdict.
  */
 const MAX_FOR_OWNER = 2 * MAX_OF_LISTING
 
-/** What a report is about, once resolved: an address, or a listing and maybe its receipt. */
+/** What a report is about, once resolved: an address, or a listing and perhaps one of its receipts. */
 type Subject = Pick<ReportTable, 'url' | 'listing_id' | 'receipt'>
 type AddedReport = { report: ReportTable } | { full: 'queue' | 'subject' }
 
-/** Stores a report, once for equal words about one subject and for waiting reports of one address. */
+/** Stores a report, unless the same report is stored or one about the same address is waiting. */
 export async function addReport(
   { db }: Store,
   { kind, text, links }: Pick<ReportBody, 'kind' | 'text' | 'links'>,
@@ -329,7 +331,7 @@ function toReportView(row: ReportTable): ReportView {
   return { id, kind, about: aboutOf(row), status: state, reason, listing_id }
 }
 
-/** Refuses the value of one field of a form. */
+/** Refuses the value of one form field. */
 function refuseField(name: string, detail: string): never {
   return refuse('invalid-parameter', {
     detail: `${name}: ${detail}`,

@@ -24,7 +24,7 @@ export function publicJson(
   return jsonAnswer(body, { ...ANY_ORIGIN, ...headers }, status)
 }
 
-/** A wrong input: where it was, its name, what was wrong, and what would be right. */
+/** What was wrong with an input, where it was, its name, and what would be right. */
 export interface InputError {
   in: 'query' | 'path' | 'header' | 'body'
   name: string
@@ -42,8 +42,8 @@ export interface ProblemOptions {
 }
 
 /**
- * Thrown to end work with a refusal: a problem for programs, a sentence on a page. Thrown inside a
- * transaction, it rolls the transaction back.
+ * Thrown to end work with a refusal: a problem document for programs, a sentence on a page. Thrown
+ * inside a transaction, it rolls the transaction back.
  */
 export class Refusal extends Error {
   override name = 'Refusal'
@@ -63,7 +63,7 @@ export function refuse(code: ProblemCode, options: ProblemOptions): never {
 export type MakeProblem = (code: ProblemCode, options: ProblemOptions) => Response
 
 /**
- * The only formatter of errors: RFC 9457 `application/problem+json` whose `type` is a page of ours.
+ * The only formatter for errors: RFC 9457 `application/problem+json` whose `type` is one of our pages.
  * @example createProblems('https://w.example')('not-found', { detail: 'No page at /x.' })
  */
 export function createProblems(baseUrl: string): MakeProblem {
@@ -83,7 +83,7 @@ export function createProblems(baseUrl: string): MakeProblem {
   }
 }
 
-/** A 400 that names each wrong query parameter with its error. */
+/** A 400 that gives each wrong query parameter's name and error. */
 export function refuseParameters(
   problem: MakeProblem,
   errors: readonly InputError[],

@@ -6,7 +6,7 @@ import { type InputError, refuse } from './answers.ts'
 /** Bodies are flat: every field is at the top level. */
 export type ObjectSchema = v.GenericSchema & { entries: v.ObjectEntries }
 
-/** The request's JSON body, parsed by its schema. @throws Refusal */
+/** The request's JSON body, parsed by the schema. @throws Refusal */
 export async function parseBody<Schema extends ObjectSchema>(
   request: Request,
   schema: Schema,
@@ -15,8 +15,8 @@ export async function parseBody<Schema extends ObjectSchema>(
 }
 
 /**
- * Parses the sent fields by their schema. A refusal names each wrong field, and each field that the schema
- * does not know: a misspelt `method` must not quietly become the default.
+ * Parses the sent fields by the schema. A refusal names each wrong field, and each field that the
+ * schema does not know: a misspelt `method` must not quietly become the default.
  * @throws Refusal
  */
 export function parseFields<Schema extends ObjectSchema>(
@@ -74,7 +74,7 @@ function toUnknown(name: string, known: readonly string[]): string {
     : `unknown field; did you mean ${nearest}?`
 }
 
-/** Whole strings, so that brackets inside them don't count, and the punctuation tokens. */
+/** Whole strings, so that brackets inside them are not counted, and the punctuation tokens. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]/g
 
 const MAX_BODY_BYTES = 16 * 1024
@@ -129,7 +129,7 @@ function decode(bytes: Uint8Array): string | null {
 
 /**
  * The first key that appears twice in the outermost object of valid JSON, or null. `JSON.parse`
- * silently keeps the last of the two, but a proxy in front may have judged the first.
+ * silently keeps the second value, but a proxy in front may have judged the first.
  * @example findDuplicateKey('{"a":1,"\\u0061":2}') → 'a'
  */
 function findDuplicateKey(json: string): string | null {

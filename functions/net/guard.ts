@@ -11,15 +11,14 @@ import type { ResolvedAddress, Resolver } from './resolver.ts'
 /**
  * Connections to foreign hosts.
  *
- * Security model: only a judged address is dialled. Names are resolved here once for each connection,
- * every address found is judged, and the socket gets the judged list instead of the name. undici's own
- * `connect.lookup` is not called for literal addresses, so literals are judged from the URL. The purpose
- * decides what is reachable (`PURPOSES` below); each
- * verdict is counted.
+ * Security model: only a judged address is dialled. Names are resolved here once for each
+ * connection, every address found is judged, and the socket gets the judged list instead of the
+ * name. undici's own `connect.lookup` is not called for literal addresses, so literals are judged
+ * from the URL. The purpose decides what is reachable (`PURPOSES` below); each verdict is counted.
  *
- * Known limitations: a network's own NAT64 prefix looks like any other address. A range of
- * `PRIVATE_HOSTS` is open to every listed name that resolves into it. A proxy in the network may send a
- * connection elsewhere unnoticed.
+ * Known limitations: a network's own NAT64 prefix looks like any other address. A range in
+ * `PRIVATE_HOSTS` is open to every listed name that resolves into it. A proxy in the network may
+ * send a connection elsewhere unnoticed.
  */
 export interface GuardOptions {
   purpose: Purpose
@@ -30,8 +29,8 @@ export interface GuardOptions {
   /** Refuses a judged address that is this service itself (508 `relay-loop`). */
   isOwnAddress?: ((address: string, port: number) => boolean) | undefined
   /**
-   * One buffer that all these connections read into, instead of a new buffer for every read. A `data`
-   * listener owns its chunk only until the listener returns.
+   * One buffer that all these connections read into, instead of a new buffer for every read. A
+   * `data` listener may use its chunk only until the listener returns.
    */
   readInto?: Buffer
 }
@@ -45,7 +44,7 @@ interface GuardParts {
   isOwnAddress?: GuardOptions['isOwnAddress']
 }
 
-/** The guard of a purpose. */
+/** The guard for a purpose. */
 export function toGuard(purpose: Purpose, { config, resolver, isOwnAddress }: GuardParts) {
   return {
     purpose,
@@ -98,8 +97,8 @@ export class ConnectDeadlineError extends Error {
 }
 
 /**
- * A connector for undici's `Agent`; fails as `dialGuarded` does. Use it with undici's `request`, never
- * its `fetch`, which decompresses past any limit.
+ * A connector for undici's `Agent`; fails as `dialGuarded` does. Use it with undici's `request`,
+ * never with its `fetch`, which decompresses without any limit.
  */
 export function createGuardedConnector(options: GuardOptions): buildConnector.connector {
   return (target, callback) => void dialGuarded(target, options, callback)
@@ -155,7 +154,7 @@ export function dialGuarded(target: Target, options: GuardOptions, done: OnDiall
   }
 }
 
-/** @returns the addresses, if all of them may be dialled; throws if any may not. */
+/** @returns the addresses if all of them may be dialled; throws if any may not */
 function judgeAll(
   addresses: ResolvedAddress[],
   target: Target,
@@ -187,7 +186,7 @@ function findRefusal(
   return { verdict: 'no_address', error }
 }
 
-/** @param finish called with null once connected to a judged address, or with the error. */
+/** @param finish called with null once connected to a judged address, or with the error */
 function dial(
   target: Target,
   addresses: ResolvedAddress[],
@@ -208,7 +207,7 @@ function dial(
   const socket: Socket = isSecure
     ? openTls({ ...place, servername: isIP(host) === 0 ? host : '', ALPNProtocols: ['http/1.1'] })
     : openTcp(place)
-  // This listener stays when connected: an error without any listener would end the process.
+  // This listener stays once connected: an error without any listener would end the process.
   socket.on('error', finish)
   socket.once(isSecure ? 'secureConnect' : 'connect', () => {
     if (addresses.some(({ address }) => isSameAddress(address, socket.remoteAddress))) finish(null)
@@ -217,7 +216,7 @@ function dial(
   return socket
 }
 
-/** A connection that buffers little, in either direction. */
+/** A connection that buffers little in either direction. */
 function toSparing(buffer: Buffer, socket: () => Socket) {
   const callback = (length: number) => socket().emit('data', buffer.subarray(0, length))
   return { onread: { buffer, callback }, highWaterMark: buffer.length }
@@ -253,9 +252,9 @@ function portOf({ port, protocol }: Target): number {
 const WILDCARDS = new Set(['0.0.0.0', '::', '[::]'])
 
 /**
- * Whether a target is this very service, by port and address: the address that the caller reached us on,
- * or any address of the machine if the service listens on all.
- * @param host `HOST`, the address that the server listens on.
+ * Whether a target is this very service, by port and address: the address on which the caller
+ * reached us, or any address of this machine if the service listens on all of them.
+ * @param host `HOST`, the address that the server listens on
  */
 export function createOwnAddress(host: string, socket: Pick<Socket, 'localAddress' | 'localPort'>) {
   return (address: string, port: number): boolean => {
@@ -273,9 +272,9 @@ export function isOwnHost(url: URL, own: URL): boolean {
 const OWN_NAME_KEPT_MS = 60_000
 
 /**
- * Addresses that lead to us under any other name: the address this process listens on, and the addresses
- * of our own name. Behind a proxy our name may have addresses that other sites share (a CDN's), so there
- * only this machine's addresses count.
+ * Addresses that lead to us under any other name: the address this process listens on, and the
+ * addresses of our own name. Behind a proxy our name may have addresses that other sites share (a
+ * CDN's), so there only this machine's addresses are included.
  *
  * Known limitation: another name for us at a proxy on another machine is not recognised.
  */
@@ -342,15 +341,18 @@ export interface HttpLimits {
 
 interface PurposeRules {
   /**
-   * Who named the address. `stranger`: anybody, so the address must be public and never this service
-   * under another name. `listing`: our content, so hosts of `PRIVATE_HOSTS` are open too. `operator`: a
-   * setting or a command, which is trusted.
+   * Who named the address. `stranger`: anybody, so the address must be public and never this
+   * service under another name. `listing`: our content, so hosts in `PRIVATE_HOSTS` are open too.
+   * `operator`: a setting or a command, which is trusted.
    */
   named: 'stranger' | 'listing' | 'operator'
   /** `{base_url}` leads to a page that explains the prober and how to opt out. */
   userAgent: string
   limits: HttpLimits
-  /** Most redirects followed, each only if the caller allows its address; payments and probes follow none. */
+  /**
+   * Maximum number of redirects, each followed only if the caller allows its address; payments and
+   * probes follow none.
+   */
   redirects: number
 }
 
@@ -370,19 +372,19 @@ function toShortLimits(connectMs: number, answerMs: number, bytes: number): Http
 }
 
 /**
- * Every purpose for which the server, its chores and the importers send HTTP requests to others, with its
- * limits. Mail, DNS and PostgreSQL use no HTTP, and `health` calls this very server: they have no row
- * here.
+ * Every purpose for which the server, its chores and the importers send HTTP requests to others,
+ * with its limits. Email, DNS and PostgreSQL use no HTTP, and `health` calls this very server: they
+ * have no row here.
  *
- * The relay streams both ways, on its own connection from the guard: only the address rules, connect time
- * and header bytes of its row apply; `relay_info` publishes its other limits.
+ * The relay streams both ways, on its own connection from the guard: only the address rules,
+ * connect time and header bytes in its row apply; `relay_info` publishes its other limits.
  */
 export const PURPOSES = {
   relay: { named: 'listing', userAgent: '', limits: PROBE_LIMITS, redirects: 0 },
   probe: { named: 'listing', userAgent: PROBE_AGENT, limits: PROBE_LIMITS, redirects: 0 },
   /** Addresses to check, reported addresses that a reviewer opens, documents named by a source. */
   stranger: { named: 'stranger', userAgent: PROBE_AGENT, limits: PROBE_LIMITS, redirects: 0 },
-  /** Proofs that a host belongs to its seller, and the keys of the issuer of a workflow's token. */
+  /** Proofs that a host belongs to its seller, and the keys of the party that issued a workflow's token. */
   claim: {
     named: 'listing',
     userAgent: 'Directory-Claim/1',
@@ -402,7 +404,7 @@ export const PURPOSES = {
     },
     redirects: 3,
   },
-  /** JSON-RPC of a chain, from `RPC_URLS`. */
+  /** A chain's JSON-RPC, from `RPC_URLS`. */
   node: {
     named: 'operator',
     userAgent: 'Directory-Meter/1',
@@ -412,12 +414,12 @@ export const PURPOSES = {
 } as const satisfies Record<string, PurposeRules>
 export type Purpose = keyof typeof PURPOSES
 
-/** Limits of all runs for strangers together, in addition to those of each request. */
+/** Limits for all runs for strangers together, in addition to those for each request. */
 export const ANONYMOUS_PROBES = {
-  /** Requests of one run to the named host, whatever is found there. */
+  /** Requests that one run may send to the named host, whatever is found there. */
   requests: 16,
   runMs: 40_000,
-  /** Most runs at the same time; a network is an IPv6 /48. */
+  /** Maximum number of concurrent runs; a network is an IPv6 /48. */
   perClient: 1,
   perNetwork: 2,
   perHost: 1,

@@ -45,11 +45,11 @@ interface HttpRequest {
   url: string
   headers?: Record<string, string>
   body?: string
-  /** Called with each piece of the body's text; true ends the reading, and the rest is not awaited. */
+  /** Called with each piece of the body's text; once it returns true, reading ends and the rest is not awaited. */
   isEnough?: (piece: string) => boolean
   /** Ends the request early, even a stream that has gone silent. */
   signal?: AbortSignal
-  /** Whether a redirect may be followed. Without this function the redirect is the answer. */
+  /** Whether a redirect may be followed. Without this function the redirect itself is the answer. */
   mayFollow?: (next: URL) => boolean
 }
 
@@ -88,7 +88,7 @@ export function createHttpClient(purpose: GuardedPurpose, parts: HttpClientParts
     parts.isOwnAddress?.(address, port) === true || ownName?.isOwn(address, port) === true
   const guard = toGuard(purpose, { ...parts, isOwnAddress })
   const connect = createGuardedConnector({ ...guard, connectTimeoutMs: limits.connectMs })
-  // One connection serves one request, so bytes that a seller writes after its answer reach nobody.
+  // One connection serves one request, so any bytes that a seller sends after its answer reach nobody.
   const agentOptions = { connect, pipelining: 0 }
   const client = createClient(purpose, config.BASE_URL, limits, agentOptions, sign)
   if (ownName === null) return client
@@ -134,7 +134,7 @@ function createClient(
     headersTimeout: 0,
     bodyTimeout: 0,
   })
-  // Not close(): a seller that sends its bytes slowly would hold the agent open.
+  // Not close(): a seller that sends its bytes slowly would keep the agent open.
   const close = () => agent.destroy()
   const { userAgent, redirects } = PURPOSES[purpose]
   const named = userAgent.replace('{base_url}', baseUrl)
@@ -154,7 +154,7 @@ interface Sender {
   sign: SignRequest
 }
 
-/** Follows the redirects that the caller allows, all within the time of one answer. */
+/** Follows the redirects that the caller allows, all within the time limit for one answer. */
 async function follow(requested: HttpRequest, sender: Sender): Promise<ProbeReply> {
   const deadline = AbortSignal.timeout(sender.limits.answerMs)
   let { url } = requested
@@ -207,7 +207,7 @@ async function send(
   }
 }
 
-/** Reads until the body's end, a limit, the deadline or `isEnough`; then releases the connection. */
+/** Reads until the end of the body, a limit, the deadline or `isEnough`; then releases the connection. */
 async function readBody(
   { statusCode, body, headers }: Dispatcher.ResponseData,
   limits: HttpLimits,
@@ -257,7 +257,7 @@ const DECODERS = new Map([
   ['br', promisify(brotliDecompress)],
 ])
 
-/** Bodies of sellers that compress unasked are decoded too, up to a limit. */
+/** Also decodes bodies that sellers compressed against our request header, up to a limit. */
 export async function decodeBody(
   bytes: Buffer,
   coding: string,
@@ -334,7 +334,7 @@ function firstOf(error: unknown): unknown {
   return isWrapped ? error.cause : error
 }
 
-/** Whether the error is a name server's: its refusal is not a refusal by the seller. */
+/** Whether the error came from a name server: its refusal is not a refusal by the seller. */
 function isOfResolver(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if ('syscall' in error && /^(?:query|getaddrinfo)/.test(String(error.syscall))) return true

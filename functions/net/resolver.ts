@@ -9,13 +9,13 @@ export interface ResolvedAddress {
   family: 4 | 6
 }
 
-/** Asks name servers for every A and AAAA record of a name. Rejects with Node's DNS error codes. */
+/** Queries name servers for every A and AAAA record of a name. Rejects with Node's DNS error codes. */
 type AddressLookup = (host: string) => Promise<ResolvedAddress[]>
 
 /**
  * Resolves names to addresses and TXT records. `addresses` returns every A and AAAA answer, and
- * rejects (Node's DNS error codes) if there is none; `txt` returns each record's strings, or an
- * empty list.
+ * rejects (with Node's DNS error codes) if there is none; `txt` returns each record's strings, or
+ * an empty list.
  */
 export interface Resolver {
   addresses(host: string): Promise<ResolvedAddress[]>
@@ -28,8 +28,8 @@ export class ResolversDisagreeError extends Error {
 }
 
 /**
- * @param servers `DNS_SERVERS`, or undefined for the system's own: its hosts file, then the name
- *   servers of its resolv.conf.
+ * @param servers `DNS_SERVERS`, or undefined to use the system's own: its hosts file, then the name
+ *   servers in its resolv.conf
  */
 export function createResolver(
   servers: readonly string[] | undefined,
@@ -52,7 +52,7 @@ export function createResolver(
 }
 
 const LOOKUP_LIMITS = {
-  /** Time limit of a whole look-up; then its queries are cancelled (milliseconds). */
+  /** Time limit for a whole look-up; then its queries are cancelled (milliseconds). */
   deadlineMs: 5000,
   /** How long to wait for the second address family once the first has answered (RFC 8305 §3). */
   otherFamilyMs: 500,
@@ -66,10 +66,10 @@ const LOOKUP_LIMITS = {
 const DNS_OPTIONS = { timeout: 2000, tries: 2 }
 
 /**
- * Look-ups by c-ares, which uses sockets and no threads, so that names whose servers are silent delay no
- * other look-up. (The system's `getaddrinfo` runs in at most half of libuv's pool: a handful of such
- * names stops all others.) Concurrent look-ups of a name share one answer, which each caller judges.
- *
+ * Look-ups by c-ares, which uses sockets and no threads, so that names with silent servers delay no
+ * other look-up. (The system's `getaddrinfo` runs in at most half of libuv's pool: a handful of
+ * such names blocks all others.) Concurrent look-ups of a name share one answer, which each caller
+ * judges.
  * @param servers name servers as `ip:port`; undefined means those of the system (resolv.conf)
  */
 export function createAddressLookup(
@@ -105,7 +105,7 @@ export function createAddressLookup(
   }
 }
 
-/** A resolver for each look-up: cancelling it ends all its queries. */
+/** One resolver per look-up: cancelling it ends all its queries. */
 async function ask(
   host: string,
   servers: readonly string[] | undefined,
@@ -190,10 +190,10 @@ const PATH =
 /** How long the file is assumed unchanged (milliseconds). */
 const LOOK_EVERY = 1000
 
-/** A name's addresses in the system's hosts file; none where it has no entry. */
+/** A name's addresses in the system's hosts file; an empty list if the name has no entry. */
 type HostsFile = (host: string) => Promise<readonly ResolvedAddress[]>
 
-/** We read the file ourselves: the system's look-up runs in threads that silent name servers can exhaust. */
+/** We read the file ourselves: the system's look-up runs in threads that silent name servers can use up. */
 export function createHostsFile(path: string = PATH, now: () => number = Date.now): HostsFile {
   let names = new Map<string, ResolvedAddress[]>()
   let version = ''
@@ -211,7 +211,7 @@ export function createHostsFile(path: string = PATH, now: () => number = Date.no
   }
 }
 
-/** Differs whenever the file was changed; empty for a machine without the file. */
+/** Changes whenever the file changes; empty on a machine without the file. */
 async function versionOf(path: string): Promise<string> {
   const { mtimeMs, size, ino } = await stat(path).catch(() => ({ mtimeMs: 0, size: 0, ino: 0 }))
   return ino === 0 && size === 0 ? '' : `${mtimeMs} ${size} ${ino}`

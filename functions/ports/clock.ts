@@ -1,4 +1,4 @@
-/** Time as a port, so that a test can move it. */
+/** Time as a port, so that tests can set it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number

@@ -84,7 +84,7 @@ const urlWith = (protocols: readonly string[], example: string) =>
 const POSTGRES_EXAMPLE = 'postgres://user:password@host/database'
 const postgresUrl = urlWith(['postgres:', 'postgresql:'], POSTGRES_EXAMPLE)
 
-/** One URL for each server of a database, from a URL such as `postgres://u@one:5432,two:5432/db`. */
+/** One URL for each database server, from a URL such as `postgres://u@one:5432,two:5432/db`. */
 export function toServerUrls(url: string): string[] {
   const [, before = '', hosts = url, after = ''] =
     /^(\w+:\/\/(?:[^@/]*@)?)([^/?]*)(.*)$/s.exec(url) ?? []
@@ -149,7 +149,7 @@ const VariablesSchema = v.object({
   BASE_URL: baseUrl,
   CONTENT_DIR: folder('content'),
   OUT_DIR: folder('dist'),
-  /** The day for which a build is made: windows and ages count from it. By default today (UTC). */
+  /** The day for which a build is made: windows and ages are counted back from it. By default today (UTC). */
   AS_OF: v.optional(CalendarDateSchema, () => new Date().toISOString().slice(0, 10)),
   STATE_DIR: folder('.state'),
   DATABASE_URL: v.optional(
@@ -207,7 +207,7 @@ const ConfigSchema = v.pipe(
   ),
   v.transform((config) => ({
     ...config,
-    /** By default the address where the server listens on this machine. */
+    /** By default the server's address on this machine. */
     BASE_URL: config.BASE_URL ?? toOrigin(`http://localhost:${config.PORT}`),
     /** What probes, claims and the relay may reach in addition to public hosts. */
     PRIVATE_TARGETS: config.UNSAFE_ALLOW_PRIVATE_TARGETS || (config.PRIVATE_HOSTS ?? false),

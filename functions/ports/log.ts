@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 /**
  * One JSON object per line on standard output, with fixed keys. Values are strings cut at 256
  * characters (JSON escapes control characters), so foreign text cannot forge a line. Callers never
- * pass cookies, tokens, mail addresses, payment headers or whole URLs.
+ * pass cookies, tokens, email addresses, payment headers or whole URLs.
  */
 export interface Log {
   info(event: string, fields?: LogFields): void
@@ -15,7 +15,7 @@ export type LogFields = Record<string, string | number | boolean | null>
 
 const MAX_VALUE_LENGTH = 256
 
-/** Lines written for a request have its id as `request`. */
+/** Lines written while a request is handled have its id as `request`. */
 export function createLog(write: (line: string) => void, now: () => number): Log {
   const emit =
     (level: string) =>
@@ -38,7 +38,7 @@ const marks = new AsyncLocalStorage<{ id: string | null }>()
 const GIVEN_ID = /^[\w-]{1,64}$/
 
 /**
- * Runs the work of one request. Its log lines and a 500 that ends it have one id: `given`, if the
+ * Runs the work for one request. Its log lines and a 500 that ends it share one id: `given`, if the
  * proxy in front is trusted and the id is well-formed, else an id created when first needed.
  */
 export function withRequestId<T>(given: string | null, work: () => T): T {
@@ -46,7 +46,7 @@ export function withRequestId<T>(given: string | null, work: () => T): T {
   return marks.run({ id }, work)
 }
 
-/** The id of the current request; null outside of a request. */
+/** The current request's id; null outside a request. */
 export function currentRequestId(): string | null {
   const mark = marks.getStore()
   if (mark === undefined) return null

@@ -15,7 +15,7 @@ export class UsageError extends OperatorError {
 
 /**
  * Runs a command. Errors that the operator can fix are printed as they are and exit with 1, usage
- * errors with 2; anything else is a bug of ours and prints its stack.
+ * errors with 2; anything else is a bug of ours and its stack is printed.
  */
 export async function runMain(command: () => Promise<void> | void): Promise<void> {
   try {
@@ -47,13 +47,13 @@ export function untilStopped(): AbortSignal {
   return stop.signal
 }
 
-/** The log of a command goes to stderr: standard output is only for its result. */
+/** A command's log goes to stderr: standard output is only for its result. */
 export function createStderrLog(): Log {
   return createLog((line) => process.stderr.write(line), Date.now)
 }
 
 /**
- * The options and words of a command; every command has `--help`.
+ * A command's options and words; every command has `--help`.
  * @param mostWords how many words are allowed in addition to the options
  * @throws UsageError that ends with `help`
  */
@@ -103,9 +103,8 @@ const LOOK_EVERY = 500
 
 /**
  * Shuts the process down in order when requested. npm sends a signal to the shell between it and
- * us, and most shells end without passing the signal on, so a process that npm's scripts started
- * ends when that shell has ended.
- *
+ * us, and most shells end without passing the signal on, so a process started by npm's scripts ends
+ * when that shell has ended.
  * @param stop called once; the process exits with 0 when it is done
  */
 export function onStop(stop: () => Promise<void>): void {

@@ -12,7 +12,7 @@ import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import type { DISCOVERY_FILES } from '../../src/domain/wire/vocabulary.ts'
 import type { Fetcher } from '../net/http-client.ts'
 
-/** Where sellers describe themselves, by kind of file, the preferred path first. */
+/** Where sellers describe themselves, by kind of file, with the preferred path first. */
 const PLACES: Record<DiscoveryFile, readonly string[]> = {
   openapi: ['/openapi.json', '/.well-known/openapi.json'],
   llms_txt: ['/llms.txt'],
@@ -26,7 +26,7 @@ const PLACES: Record<DiscoveryFile, readonly string[]> = {
 const KINDS = ['openapi', 'ard', 'agent_card', 'mcp_card', 'llms_txt', 'x402_manifest'] as const
 
 const MAX_TITLE = 300
-/** How many card paths of a manifest are tried; the first valid card is used. */
+/** How many card paths from a manifest are tried; the first valid card is used. */
 const MOST_CARDS = 3
 
 /** What a seller publishes about itself at the well-known paths. */
@@ -40,7 +40,7 @@ export interface FoundSeller {
   card: AgentCard | null
   /** Its MCP server card. */
   serverCard: Record<string, unknown> | null
-  /** Other paths of its cards according to its ARD manifest. */
+  /** Other paths of its cards, according to its ARD manifest. */
   cardPaths: readonly string[]
   /** First heading of its llms.txt. */
   title: string | null
@@ -82,7 +82,7 @@ export function toNothing(origin: string, fault: string | null): FoundSeller {
   }
 }
 
-/** @returns whether the text is a file of this kind: many hosts answer any path with 200 and a page. */
+/** @returns whether the text is a file of this kind: many hosts answer any path with 200 and a page */
 function take(found: FoundSeller, kind: DiscoveryFile, address: string, text: string): boolean {
   if (kind === 'llms_txt') {
     const [, title] = /^\s*# (.+)/.exec(text) ?? []
@@ -114,7 +114,7 @@ function take(found: FoundSeller, kind: DiscoveryFile, address: string, text: st
   return found.card !== null
 }
 
-/** Paths of the agent cards that ARD entries place on this same origin. */
+/** Paths of the agent cards that the ARD entries place on this same origin. */
 function cardPathsOf(entries: readonly unknown[], origin: string): string[] {
   return entries
     .filter(isJsonObject)

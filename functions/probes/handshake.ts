@@ -51,7 +51,7 @@ import type { Rail } from '../../src/domain/wire/vocabulary.ts'
 import type { Fetcher } from '../net/http-client.ts'
 import { readNamedMetadata, readSignIn } from './sign-in.ts'
 
-/** Time limit of a whole handshake, however many requests it takes (milliseconds). */
+/** Time limit for a whole handshake, however many requests it takes (milliseconds). */
 const HANDSHAKE_MS = 45_000
 
 /**
@@ -105,7 +105,7 @@ function isSameSite(left: string, right: string): boolean {
 type OfOperations = Extract<Handshake, { kind: 'payment' | 'http' }>
 
 /**
- * Probes the operations of an HTTP listing in turn, the others only if the first one answers in its protocol.
+ * Probes an HTTP listing's operations in turn; the others are probed only if the first one answers in its protocol.
  * @param deadline end of the handshake: a request that it cuts off is no evidence about the seller
  */
 export async function askOperations(
@@ -161,7 +161,7 @@ async function askOne(
   return { ...finding, ...(judged !== null && { judged }) }
 }
 
-/** The verdict on a free answer; null if the answer was cut or is binary, because a probe reads text. */
+/** The verdict on a free answer; null if the answer was cut off or is binary, because a probe reads only text. */
 function judgeHeard(declared: DeclaredResponse, answer: ProbeAnswer): Judgement | null {
   const { content_type } = declared
   const isText = isJsonType(content_type) || content_type.startsWith('text/')
@@ -173,19 +173,19 @@ function judgeHeard(declared: DeclaredResponse, answer: ProbeAnswer): Judgement 
 interface McpTarget {
   url: string
   client: Fetcher
-  /** Whether the listing says that calls are paid: then tools that only read are called for their terms. */
+  /** Whether the listing says that calls are paid: then read-only tools are called to learn their terms. */
   isPaid?: boolean | undefined
   /** Milliseconds since the epoch. */
   now: () => number
 }
 
 /**
- * The handshake of a remote MCP server over streamable HTTP. The current revision is tried first
+ * The handshake with a remote MCP server over streamable HTTP. The current revision is tried first
  * (`server/discover`); a server that does not know it is sent `initialize`. Then comes `tools/list`.
  *
- * The official client is stricter: it gives up if `server/discover` is answered with a 500, a page
- * or an error without an id, and one malformed tool or a server without a version hides everything
- * else from its caller. Such servers do speak MCP, and their tools are worth knowing.
+ * The official client is stricter: it gives up if `server/discover` is answered with a 500, a page or an error
+ * without an id, and one malformed tool or a server without a version makes it hide everything else from its caller.
+ * Such servers do speak MCP, and their tools are worth knowing.
  */
 async function probeMcp(target: McpTarget): Promise<Finding> {
   const discover = await post(target, DISCOVER)
@@ -217,7 +217,7 @@ async function probeFormer(
     return await findTools(target, info, { ...opened.answer, ms: first.answer.ms }, session)
   } finally {
     const headers = toSessionHeaders(session)
-    // Ends our session, which the server need not keep.
+    // Ends our session, because the server would otherwise keep it for nothing.
     if (id !== null) await target.client.fetch({ method: 'DELETE', url: target.url, headers })
   }
 }
@@ -256,7 +256,7 @@ async function findTools(
     const finding = await judgeRefusal(target, last.answer, last.reply)
     return session === null ? finding : judgeBrokenSession(finding, session)
   }
-  // A list that our own limits cut off after its first page is good; any other missing answer is a failure.
+  // It is fine if our own limits cut a list off after its first page; any other missing answer is a failure.
   return last.failure === 'own_bound' && listed.values.length > 0
     ? toMcpFinding(info, listed, first)
     : toFailureFinding('mcp', last)
@@ -391,7 +391,7 @@ function unanswered(method: string, reply: RpcReply | null): Finding {
   }
 }
 
-/** The finding for a refusal, with the place to get a token if the server requires one and names it. */
+/** The finding for a refusal, with the place to get a token if the server requires one and names the place. */
 async function judgeRefusal(
   target: { url: string; client: Fetcher; now: () => number },
   answer: ProbeAnswer,
@@ -425,7 +425,7 @@ function judgeNoMcp(answer: ProbeAnswer, reply: RpcReply | null, now: number): F
   return toWrong('mcp', answer, `${toHeadText(answer)}, no answer to initialize`)
 }
 
-/** An MCP endpoint behind a payment: its terms and payouts are read, its tools are not seen. */
+/** An MCP endpoint behind a payment: its terms and payouts are read, but its tools cannot be seen. */
 function toPaidEndpoint(answer: ProbeAnswer): Finding {
   const read = [readX402Terms(answer), readMppTerms(answer)]
   const terms = read.flatMap((each) => (each.found ? each.terms : []))
@@ -452,7 +452,7 @@ function judgeBrokenSession(finding: Finding, { id }: McpSession): Finding {
   return toFinding({ ...finding, saw, isMeant: true, faults: [{ what: saw, change }] })
 }
 
-/** The error of a server of the current era that does not speak the requested revision. */
+/** The error by which a server of the current era says that it does not speak the requested revision. */
 const UNSUPPORTED_VERSION = -32_022
 
 /** Errors that only a server of the current era gives: bad headers, missing capability, version. */
@@ -467,7 +467,7 @@ function isCurrentEraError(reply: RpcReply | null): boolean {
   return !(Array.isArray(supported) && supported.some((each) => String(each) <= MCP_FORMER))
 }
 
-/** Reads each character once. @returns a function from a chunk to the events it completed */
+/** Reads each character once. @returns a function that takes a chunk and gives the events completed by it */
 export function createEventReader(): (piece: string) => { event: string; data: string }[] {
   let rest = ''
   let event = ''

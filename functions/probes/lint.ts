@@ -59,13 +59,13 @@ type CheckParts = Pick<Parts, 'config' | 'clock'> & {
   limits: Pick<Parts['limits'], 'take'>
   runs: AnonymousProbes
   plans: () => Promise<readonly ProbePlan[]>
-  /** The listings' declarations of good answers, used to judge paid calls. */
+  /** What listings declare as a good answer, used to judge paid calls. */
   declared: () => Promise<ReadonlyMap<string, DeclaredRow>>
-  /** Why no listing has the address; null if a listing has it. */
+  /** Why the address has no listing; null if it has one. */
   whyNotListed: (url: string) => NotListedReason | null
 }
 
-/** The linter's report on an address, for HTTP and page; a listing's address is probed as listed. */
+/** The linter's report on an address, for HTTP and for the page; a listing's address is probed as listed. */
 export function createCheck(parts: CheckParts): Check {
   const { config, clock, runs, plans, declared, whyNotListed } = parts
   const ownUrl = new URL(config.BASE_URL)
@@ -173,7 +173,7 @@ function judgeHost(host: string): LintProblem[] {
   return [{ what: `the host ${host} may be taken for another: ${forgery}`, change }]
 }
 
-/** The handshakes of a report: the finding that decides what the address is, and every request. */
+/** The handshakes behind a report: the finding that decides what the address is, and every request. */
 export async function examineUrl(
   url: string,
   as: ProbeProtocol | undefined,
@@ -194,7 +194,9 @@ export async function examineUrl(
   return { chosen: chooseFinding(findings) ?? NOTHING, asked: requested }
 }
 
-/** The finding that decides what an address is: the best one, else that of the protocol it is meant for. */
+/**
+ * The finding that decides what an address is: the best one, else that of the protocol the address seems meant for.
+ */
 function chooseFinding(findings: readonly Finding[]): Finding | undefined {
   return (
     findings.find(({ outcome }) => outcome === 'spoke') ??
@@ -264,7 +266,7 @@ function toWords(reply: ProbeReply): string {
  * Probes a listing's service as the prober does, operation by operation, and reports where the
  * answers and the listing disagree.
  * @param own errors found in the listing itself
- * @param declared its operations that declare a good answer
+ * @param declared the listing's operations that declare a good answer
  * @param now milliseconds since the epoch
  */
 export async function lintPlan(
@@ -304,7 +306,7 @@ export function findPlanAt(plans: readonly ProbePlan[], url: string): ProbePlan 
   return there.length === 1 ? (there[0] ?? null) : null
 }
 
-/** Operations as declared and as probed; other listings have only one address. */
+/** Operations as declared and as probed; other kinds of listings have only one address. */
 function addressesOf({ handshake }: ProbePlan): string[] {
   const requests = 'requests' in handshake ? handshake.requests : []
   return requests.flatMap(({ request, operation }) => [request.url, operation.url])
@@ -315,8 +317,8 @@ const { requests: MAX_REQUESTS, runMs: RUN_MS, retryAfterS: RETRY_S, perHost } =
 type AnonymousProbes = ReturnType<typeof createAnonymousProbes>
 
 /**
- * Requests that strangers make this service send: checks of an address. Each client and each host
- * may have one run at a time; other runs are refused. A run ends when its caller leaves.
+ * Requests that strangers make this service send when they check an address. Each client and each
+ * host may have one run at a time; other runs are refused. A run ends when its caller leaves.
  */
 export function createAnonymousProbes({
   config,
@@ -345,7 +347,7 @@ export function createAnonymousProbes({
   }
 }
 
-/** @returns a function that frees both slots, or the reason for having none */
+/** @returns a function that frees both slots, or the reason why there are none */
 function enter(clients: Budget, hosts: Budget, client: string, host: string) {
   const place = clients.take(client)
   if (typeof place === 'string') return place

@@ -15,10 +15,10 @@ import { probeHandshake } from './handshake.ts'
 
 const STALE_MS = 24 * HOUR_MS
 
-/** Time limit of one turn: other chores wait until it ends, and the next turn continues its work. */
+/** Time limit for one turn: other chores wait until it ends, and the next turn continues the work. */
 const CHORE_TIME_LIMIT_MS = 50 * 60_000
 
-/** Hosts that a server leases at once, and listings that it probes at once. */
+/** How many hosts a server leases at once, and how many listings it probes at once. */
 const HOSTS_AT_ONCE = 50
 const AT_ONCE = 8
 
@@ -99,7 +99,7 @@ async function findNewHosts({ db }: Store, byHost: ReadonlyMap<string, readonly 
   return new Set([...byHost].flatMap(([host, plans]) => (isNew(plans) ? [host] : [])))
 }
 
-/** Where results are kept: files of the content, or a server's ledger. */
+/** Where results are kept: in files of the content, or in a server's ledger. */
 export interface EvidenceKeeper {
   /** Empty if the listing has not been probed yet. */
   read(id: string): Promise<Evidence>
@@ -112,11 +112,11 @@ export interface ProbeContentOptions {
   plans: readonly ProbePlan[]
   client: Fetcher
   resolver: Pick<Resolver, 'addresses'>
-  /** Concurrent probes, over all hosts. */
+  /** Concurrent probes across all hosts. */
   concurrency: number
   /** Milliseconds since the epoch. */
   now: () => number
-  /** Ends the run early: running probes finish, and no new probes begin. */
+  /** Ends the run early: running probes finish, and no new ones begin. */
   signal?: AbortSignal
   /** Leaves out listings probed less than this long ago (milliseconds). */
   staleMs: number
@@ -156,7 +156,7 @@ export async function probeContent(options: ProbeContentOptions) {
   }
 }
 
-/** Whole seconds: fractions would only make the files longer. */
+/** Whole seconds, because fractions would only make the files longer. */
 export function toInstant(moment: number): string {
   return new Date(moment).toISOString().replace(/\.\d{3}Z$/, 'Z')
 }
@@ -217,7 +217,7 @@ export async function readProbeEvidence({ db }: Store): Promise<Map<string, Evid
   return new Map(rows.map(({ listing_id, evidence }) => [listing_id, toEvidence(evidence)]))
 }
 
-/** Evidence of an earlier version that this version cannot read counts as not probed yet. */
+/** If this version cannot read evidence from an earlier version, the listing is treated as not probed yet. */
 function toEvidence(text: string): Evidence {
   const parsed = v.safeParse(EvidenceSchema, parseJson(text))
   return parsed.success ? parsed.output : {}
@@ -226,10 +226,10 @@ function toEvidence(text: string): Evidence {
 /** Silent hosts in a row: this many suggest a fault in our network rather than at the hosts. */
 const MANY_SILENT = 20
 
-/** In a run without any answer yet, this many silent hosts are enough. */
+/** In a run that has had no answer yet, this many silent hosts are enough. */
 const ALL_SILENT = 3
 
-/** The signs of our own network being down: nobody answers, no name resolves. */
+/** The signs that our own network is down: nobody answers, no name resolves. */
 const SILENT = new Set(['timeout', 'no_such_host', 'own_network', 'dns'])
 
 /** Stores one result, before the run goes on. */
@@ -238,7 +238,7 @@ type KeepResult = (plan: ProbePlan, finding: Finding, at: number) => Promise<voi
 /**
  * Probes the listings: one at a time per host (name and port), at most four per address, each
  * result stored as soon as it is known, so that a killed run resumes where it was.
- * @param plans the plans, in the order in which to probe them
+ * @param plans the plans in probing order
  */
 async function runProbes(
   { client, resolver, concurrency, now, signal, evidence }: ProbeContentOptions,
@@ -263,7 +263,7 @@ async function runProbes(
     } else leave()
     if (lane.length > 0) lanes.push(lane)
   }
-  // A worker without a lane may stop: each remaining lane has its worker.
+  // A worker without a lane may stop: each remaining lane has its own worker.
   const work = async () => {
     for (let lane = lanes.shift(); lane !== undefined; lane = lanes.shift()) {
       const plan = lane.shift()
@@ -274,14 +274,14 @@ async function runProbes(
       })
     }
   }
-  // Running probes end before an error is thrown: nothing may be sent or written after it.
+  // Running probes end before an error is thrown: nothing may be sent or written after the error.
   const ends = await Promise.allSettled(Array.from({ length: Math.max(1, concurrency) }, work))
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed !== undefined) throw failed.reason
   return { ...tally, isOffline: await buffer.end() }
 }
 
-/** A key for counting only: the guard resolves names and judges addresses at each connection. */
+/** A key used only to count: the guard resolves names and judges addresses at each connection. */
 async function addressKeyOf(plan: ProbePlan, resolver: Pick<Resolver, 'addresses'>) {
   const host = urlOf(plan)?.hostname.replace(/^\[(.*)\]$/, '$1')
   if (host === undefined) return null
@@ -318,7 +318,7 @@ function createSilenceBuffer(keep: KeepResult) {
       hasHeard = true
       await release((each) => each)
     },
-    /** @returns true if nobody answered until the end; then no seller is blamed. */
+    /** @returns true if nobody answered until the end; then no seller is blamed */
     async end(): Promise<boolean> {
       const silent = held.filter(({ finding }) => SILENT.has(finding.failure ?? ''))
       const isOffline = silent.length >= (hasHeard ? MANY_SILENT : ALL_SILENT)
@@ -346,7 +346,7 @@ function createAddressGate(): (address: string | null) => Promise<() => void> {
     if (count >= MOST_AN_ADDRESS) {
       const line = outside.get(address) ?? []
       outside.set(address, line)
-      // A request that ends passes its slot to the next.
+      // A request that ends passes its slot to the next one.
       await new Promise<void>((enter) => line.push(enter))
     } else inside.set(address, count + 1)
     return () => {
@@ -375,7 +375,7 @@ export function toCandidate(plan: ProbePlan, evidence: Pick<Evidence, 'probes' |
   const times = probes.map(({ at }) => Date.parse(at))
   const lastAt = times.length === 0 ? null : largestOf(times)
   const last = probes.filter(({ at }) => Date.parse(at) === lastAt)
-  // The answer of each operation may have had its own `Retry-After`, counted from its own time.
+  // Each operation's answer may have had its own `Retry-After`, counted from that answer's time.
   const answers = (seen?.operations ?? []).flatMap(({ seen: answer }) =>
     answer === undefined ? [] : [{ ...answer, at: answer.at ?? seen?.at ?? '' }],
   )
@@ -406,7 +406,7 @@ export function orderByNeed(
     .map(({ plan }) => plan)
 }
 
-/** Seconds to wait, as the last answer requested: read from the text that `judgeStatus` wrote. */
+/** Seconds to wait, as the last answer demanded: parsed from the text that `judgeStatus` wrote. */
 function waitOf({ outcome, saw = '' }: Pick<Probe, 'outcome' | 'saw'>): number {
   if (outcome !== 'unknown') return 0
   return Number(/, retry after (\d{1,6}) s$/.exec(saw)?.[1] ?? 0)

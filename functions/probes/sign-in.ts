@@ -13,16 +13,16 @@ import { isJsonObject, parseJson, present } from '../../src/domain/wire/json.ts'
 interface Protected {
   /** The address that requires a token. */
   url: string
-  /** The metadata address from its refusal; null if missing. */
+  /** The metadata address given in the server's refusal; null if missing. */
   named: string | null
   /** Reads an address by one guarded, bounded GET: the text of a 200, null for any other answer. */
   read: (url: string) => Promise<string | null>
 }
 
 /**
- * Where to sign in for a resource, by its own metadata (RFC 9728) and its first authorization server's
- * (RFC 8414): at most two addresses are read for the resource and three for its server, one at a time.
- * @returns null if the resource publishes no metadata, or metadata of another resource
+ * Where to sign in for a resource, according to its own metadata (RFC 9728) and that of its first authorization
+ * server (RFC 8414): at most two addresses are read for the resource and three for its server, one at a time.
+ * @returns null if the resource publishes no metadata, or only another resource's metadata
  */
 export async function readSignIn({ url, named, read }: Protected): Promise<SignIn | null> {
   // Only a plain-HTTP server, on an operator's own machine, may name private addresses.
@@ -44,7 +44,7 @@ function toNamedPlace(named: string, url: string): string[] {
   return place === null || !isWeb ? [] : [place.href]
 }
 
-/** Reads the addresses one after the other until an answer is usable. */
+/** Reads the addresses one after another until an answer is usable. */
 async function firstOf<Read>(
   places: readonly string[],
   read: Protected['read'],
@@ -62,7 +62,7 @@ const MAX_HEADER_LENGTH = 16 * 1024
 const BOUNDS = { depth: 8, nodes: 4000, characters: 64 * 1024 }
 const MAX_SERVERS = 3
 
-/** RFC 9728 §5.1: the address of the resource's metadata in a refusal, or null. */
+/** RFC 9728 §5.1: the address of the resource's metadata, as given in a refusal, or null. */
 export function readNamedMetadata({ headers }: Pick<ProbeAnswer, 'headers'>): string | null {
   const lines = headers.get('www-authenticate') ?? []
   const named = lines
@@ -99,7 +99,7 @@ interface ResourceMetadata {
 }
 
 /**
- * RFC 9728 §3.3: metadata of another resource is not used. As in MCP clients, metadata for the whole
+ * RFC 9728 §3.3: another resource's metadata is not used. As in MCP clients, metadata for the whole
  * origin, or for a path above the address, also applies to the address.
  * @param requested the address that was called
  */
@@ -123,7 +123,7 @@ export function readResourceMetadata(
   }
 }
 
-/** RFC 8414 §3.3: metadata of another issuer is not used. */
+/** RFC 8414 §3.3: another issuer's metadata is not used. */
 export function readServerMetadata(
   text: string,
   issuer: string,
@@ -153,7 +153,7 @@ const ENDPOINTS = [
   'registration_endpoint',
 ] as const
 
-/** The metadata of resource and server as one fact; null if they exceed our own limits. */
+/** The metadata of resource and server as one fact; null if it exceeds our own limits. */
 function toSignIn(
   { resource, authorization_servers, scopes_supported }: ResourceMetadata,
   server: Partial<SignIn>,

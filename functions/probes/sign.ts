@@ -8,7 +8,7 @@ import { createLog } from '../ports/log.ts'
 import { createSigner, type Signer } from '../receipts/receipts.ts'
 import { hasLedger } from '../store/sqlite.ts'
 
-/** The purpose that the probes' key is derived for, and how long signatures are valid (seconds). */
+/** The purpose for which the probes' key is derived, and how long signatures are valid (seconds). */
 const PURPOSE = 'web-bot-auth'
 const REQUEST_S = 300
 const DIRECTORY_S = 86_400
@@ -19,9 +19,9 @@ const LABEL = 'sig1'
 const MEDIA_TYPE = 'application/http-message-signatures-directory+json'
 
 /**
- * Signs requests that this directory sends by itself: HTTP Message Signatures (RFC 9421) in the
- * form of Web Bot Auth (draft-ietf-webbotauth-httpsig-protocol-01). `Signature-Agent` must be an
- * https origin, so a directory at any other address signs nothing. Bodies are not covered.
+ * Signs requests that this directory sends on its own: HTTP Message Signatures (RFC 9421) in the form of Web Bot Auth
+ * (draft-ietf-webbotauth-httpsig-protocol-01). `Signature-Agent` must be an https origin, so a directory at any other
+ * address signs nothing. Bodies are not covered.
  * @param signer rejects while the ledger is down: the request is then sent unsigned, and the log says so
  */
 export function createRequestSigner(
@@ -32,7 +32,7 @@ export function createRequestSigner(
   const agent = JSON.stringify(config.BASE_URL)
   return async ({ method, url, headers = {} }) => {
     const target = URL.parse(url)
-    // A seller's own signature scheme may use these header names.
+    // A seller's own signature scheme may already use these header names.
     const isTaken = Object.keys(headers).some((name) => /^signature(?:-\w+)?$/i.test(name))
     const key = await signer().catch((error: unknown) => {
       log.error('probe.unsigned', { reason: String(error) })

@@ -74,7 +74,7 @@ export function createA2aEndpoint(parts: DirectoryParts & ProtocolLimits & BodyB
       const context = new ServerCallContext({ requestedVersion: version })
       const answer = await handlers[isFormer ? '0.3' : '1.0'].handle(request, context)
       if (!(Symbol.asyncIterator in answer)) return answer
-      // Streaming is not offered: the first step of the stream is the refusal.
+      // Streaming is not offered: the stream's first item is the refusal.
       return (await answer.next()).value
     } catch (error) {
       const id = v.is(IdSchema, request.id) ? request.id : null
@@ -92,12 +92,12 @@ function toError(code: number, message: string) {
   return { jsonrpc: '2.0', id: null, error: { code, message } }
 }
 
-/** Results for a message that does not say how many it wants. */
+/** Number of results when a message does not say how many it wants. */
 const RESULTS = 5
 
 const DataSchema = v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))
 
-/** A message is a search: its text is the query, data parts are filters. No task is ever created. */
+/** A message is a search: its text is the query, its data parts are filters. No task is ever created. */
 function createSearchExecutor(directory: Directory): AgentExecutor {
   return {
     async execute({ userMessage, contextId }, bus) {
@@ -110,7 +110,7 @@ function createSearchExecutor(directory: Directory): AgentExecutor {
   }
 }
 
-/** Refuses files before the executor begins, because the package only logs what an executor throws. */
+/** Refuses files before the executor begins, because the package only logs an executor's errors. */
 class TextsAndData extends DefaultRequestHandler {
   override async sendMessage(params: SendMessageRequest, context: ServerCallContext) {
     if (params.message?.parts.some(isFile) === true)
@@ -141,7 +141,7 @@ function answer(directory: Directory, { parts }: Message): Answer {
   return { ...rest, results, texts: SELLER_TEXTS }
 }
 
-/** @returns the parameters of a search, or a sentence about what cannot be read */
+/** @returns the parameters of a search, or a sentence about what cannot be understood */
 function readQuery(parts: readonly Part[]): SearchQueryText | string {
   const text = parts
     .flatMap(({ content }) => (content?.$case === 'text' ? [content.value] : []))
@@ -159,7 +159,7 @@ function readQuery(parts: readonly Part[]): SearchQueryText | string {
   return { ...(text !== '' && { q: text.slice(0, MAX_QUERY_CHARACTERS) }), ...filters }
 }
 
-/** Holds the answer twice: people see a message's text, programs read its data. */
+/** Contains the answer twice: people see a message's text, programs read its data. */
 function toMessage(data: Answer, contextId: string): Message {
   const parts = [{ data, mediaType: 'application/json' }, { text: toAnswerText(data) }]
   return Message.fromJSON({ messageId: randomUUID(), contextId, role: 'ROLE_AGENT', parts })
@@ -167,7 +167,7 @@ function toMessage(data: Answer, contextId: string): Message {
 
 /**
  * The answer in sentences, one line per result, for agents and people who only read text. The data
- * part has all of it as well.
+ * part contains everything as well.
  */
 function toAnswerText(answer: Answer): string {
   if ('error' in answer) {

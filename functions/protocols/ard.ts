@@ -45,8 +45,8 @@ const URN = /^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/
 type ArdParts = DirectoryParts & ProtocolLimits & BodyBudgets
 
 /**
- * The registry API of ARD 0.91 (§5.3) over our listings. It uses no other registry, whatever a
- * search asks for, and lacks `explore`, which is optional.
+ * The registry API of ARD 0.91 (§5.3) over our listings. It uses no other registry, even if a
+ * search names one, and lacks `explore`, which is optional.
  */
 export function createArdEndpoints(parts: ArdParts) {
   const directory = createDirectory(parts, 'api')
@@ -78,7 +78,7 @@ function createSearch(parts: ArdParts, directory: Directory) {
     parts.ledger.usage.searched(shown, 'api')
     const results = await Promise.all(
       shown.map(async (id, at) => {
-        // 100 for the first result, falling with the rank: it says how well a result fits, not trust.
+        // 100 for the first result, falling with the rank: the score shows how well a result fits, not trust.
         const score = Math.max(1, Math.round(100 / (1 + (start + at) / 10)))
         const view = await directory.listing(id)
         return view && { ...toArdEntry(view, baseUrl), score, source: `${baseUrl}/ard` }
@@ -95,7 +95,7 @@ function createSearch(parts: ArdParts, directory: Directory) {
 const UNBOUND =
   'expected an ARD term, or `kind`, `category`, `rail` or `tag`, or a term whose prefix the query’s @context binds'
 
-/** Every key of the filter, read in the query's context. */
+/** Every key in the filter, read in the query's context. */
 function readConstraints({ '@context': context, filter }: ArdQuery, baseUrl: string) {
   const readTerm = createTermReader(context, baseUrl)
   return Object.entries(filter).map(([key, given]): Constraint => {
@@ -124,7 +124,7 @@ function createAgentEndpoint(parts: ArdParts, directory: Directory): Handler {
 
 type Search = ReturnType<typeof createSearch>
 
-/** Reads the JSON body; errors take ARD's own form. */
+/** Parses the JSON body; errors take ARD's own form. */
 function createSearchEndpoint(parts: ArdParts, search: Search): Handler {
   return async function ardSearch({ req }: H3Event): Promise<Response> {
     if (req.method !== 'POST') return refuse(405, ASK_BY_POST, ALLOWED)
@@ -158,7 +158,7 @@ function toSentence(issues: readonly v.BaseIssue<unknown>[]): string {
     .join('; ')
 }
 
-/** A listing as an entry: `url` or `data` is a document of its `type`, and `@context` binds our own terms. */
+/** A listing as an entry: `url` or `data` is a document of the entry's `type`, and `@context` binds our own terms. */
 export function toArdEntry(view: ListingView, baseUrl: string) {
   const type = toArdType(view)
   const entry = {
@@ -179,7 +179,7 @@ export function toArdEntry(view: ListingView, baseUrl: string) {
   return { ...entry, url: url ?? `${baseUrl}${kitPath(view.id)}` }
 }
 
-/** Namespace of our own terms in entries, beyond those of ARD. */
+/** Namespace of the terms that our entries use in addition to ARD's. */
 function toOwnNamespace(baseUrl: string): string {
   return `${baseUrl}/docs#`
 }
@@ -189,7 +189,7 @@ function toUrn(id: string, kind: Kind, baseUrl: string): string {
   return `${toUrnPrefix(baseUrl)}:${kind}:${id}`
 }
 
-/** The listing id in an identifier of ours; null for any other identifier. */
+/** The listing id in one of our identifiers; null for any other identifier. */
 function parseUrn(urn: string, baseUrl: string): string | null {
   const prefix = `${toUrnPrefix(baseUrl)}:`
   if (!urn.startsWith(prefix)) return null
@@ -227,7 +227,7 @@ const MOST_REQUESTED = 100
 
 const ArdSearchSchema = v.strictObject({
   query: QuerySchema,
-  /** Accepted because the standard has it; whatever its value, the answer has only our own listings. */
+  /** Accepted because it is in the standard; whatever its value, the answer has only our own listings. */
   federation: v.optional(v.picklist(['auto', 'referrals', 'none']), 'none'),
   pageSize: v.optional(whole(1, MOST_REQUESTED), DEFAULT_PAGE),
   pageToken: v.optional(v.pipe(v.string(), v.maxLength(100))),
@@ -245,7 +245,7 @@ const ARD_TERMS = [
 /** After one of these prefixes, the rest of a path is literal (§5.3.1). */
 const OPAQUE = /^(data|metadata|trustManifest)\./
 
-/** The IRI of a term, and its wanted values: an entry must have at least one of them. */
+/** A term's IRI, and its wanted values: an entry must have at least one of them. */
 interface Constraint {
   iri: string
   values: readonly string[]
@@ -255,7 +255,7 @@ interface Constraint {
 type Reader = (entry: ArdRow) => readonly string[]
 type Terms = ReadonlyMap<string, Reader>
 
-/** The terms of our own entries, each with the function that reads its values. */
+/** The terms in our own entries, each with the function that reads its values. */
 function createOwnTerms(baseUrl: string): Terms {
   const own = toOwnNamespace(baseUrl)
   const publisher = [new URL(baseUrl).hostname]
@@ -270,7 +270,7 @@ function createOwnTerms(baseUrl: string): Terms {
   ])
 }
 
-/** Reads names as IRIs (§5.3.1); null for a name that no context binds. No context is fetched. */
+/** Resolves names to IRIs (§5.3.1); null for a name that no context binds. No context is fetched. */
 function createTermReader(context: ArdQuery['@context'], baseUrl: string) {
   const own = toOwnNamespace(baseUrl)
   const bound = new Map([

@@ -12,7 +12,7 @@ import { createComparison, createPlanTask } from '../search/endpoints.ts'
 import { createFindOperations } from '../search/find-operations.ts'
 import { createReleaseSearch, type SearchParts } from '../search/search-routes.ts'
 
-/** Parameters of `GET /api/v1/search`, not parsed yet; undefined ones are ignored. */
+/** Parameters for `GET /api/v1/search`, not parsed yet; undefined ones are ignored. */
 export type SearchQueryText = Record<string, string | number | boolean | undefined>
 
 export type DirectoryParts = SearchParts & Pick<Parts, 'release'>
@@ -25,27 +25,27 @@ export function createDirectory(parts: DirectoryParts, src: ClickSource) {
   const findOperations = createFindOperations(parts)
   const planTask = createPlanTask(parts)
   const read = <View>(path: string) => readBuilt<View>(parts.release(), path)
-  // Only the id of a listing becomes part of a file's address, so no id can lead to another file.
+  // Only a listing's id becomes part of a file's address, so no id can lead to another file.
   const readOf = async <View>(toPath: (id: string) => string, requested: string) => {
     const id = currentId(parts.release(), requested)
     return parts.release().listings.has(id) ? read<View>(toPath(id)) : null
   }
   return {
     compare: createComparison(parts),
-    /** Operations for a task; takes the parameters of `GET /api/v1/operations`. */
+    /** Operations for a task; takes the same parameters as `GET /api/v1/operations`. */
     findOperations: (parameters: SearchQueryText) => findOperations(toQueryText(parameters)),
-    /** Sellers of a task; takes the input's members and the filters of `GET /api/v1/tasks/<id>/plan`. */
+    /** Sellers for a task; takes the input's members and the filters of `GET /api/v1/tasks/<id>/plan`. */
     plan: (task: string, { input, ...filters }: PlanRequested) =>
       planTask(task, new URLSearchParams(toQueryText({ ...toTexts(input), ...filters }))),
     search(parameters: SearchQueryText) {
       const reply = search(toQueryText({ ...parameters, view: 'compact' }))
       if (reply.status !== 200) return { problems: reply.problems }
-      // JSON.parse is typed `any`: our own search wrote these bytes.
+      // JSON.parse returns `any`; our own search wrote these bytes.
       const answer: CompactResponse = JSON.parse(new TextDecoder().decode(reply.body))
       const { total, results: rows, notes, suggested } = answer
       return { total, rows, notes, ...(suggested !== undefined && { suggested }) }
     },
-    /** The full listing as `GET /api/v1/listings/<id>` serves it; null when no listing has or had the id. */
+    /** The full listing as `GET /api/v1/listings/<id>` serves it; null if no listing has or had the id. */
     listing: (id: string) => readOf<ListingView>(listingPath, id),
     kit: (id: string) => readOf<KitView>(kitPath, id),
     toUnknownText: (id: string) => toUnknownText(parts.release(), id),
@@ -72,7 +72,7 @@ interface PlanRequested {
   limit?: number | undefined
 }
 
-/** Lists and objects become JSON, as in the query of a plan. */
+/** Lists and objects become JSON, as in a plan's query. */
 function toTexts(input: Readonly<Record<string, unknown>>): SearchQueryText {
   return Object.fromEntries(
     Object.entries(input).map(([name, value]) => [

@@ -58,8 +58,8 @@ const CHANGES_THINGS = {
 }
 
 /**
- * One object for an answer and for an x402 seller's terms: clients of the former package check every
- * structured result, errors too, against this schema, and every client accepts members of both kinds.
+ * One schema for an answer and for an x402 seller's terms: clients built on the former package check every structured
+ * result, errors too, against this schema, and every client accepts the members of both.
  */
 const output = v.looseObject({
   status: optional(v.number(), 'HTTP status of an answer.'),
@@ -98,7 +98,7 @@ export function createCallTool(directory: Directory, call: CallListing): Offered
 /** The member of `_meta` that holds a receipt's address and secret, in an MCP call. */
 const RECEIPT_META_KEY = 'directory/call-receipt'
 
-/** The directory's own receipt of a paid call: its address, and the secret that is given out once. */
+/** The directory's own receipt for a paid call: its address, and the secret that is given out once. */
 function withReceipt(result: CallToolResult, { headers }: CallAnswer): CallToolResult {
   const url = headers[RECEIPT_HEADER.toLowerCase()]
   const secret = headers[RECEIPT_SECRET_HEADER.toLowerCase()]
@@ -153,7 +153,7 @@ function toCallRequest(
   }
 }
 
-/** Checks limits that Node's parser enforces on a socket, and nothing else enforces here. */
+/** Checks limits that Node's parser enforces on a socket; here there is no socket, so nothing else would. */
 function findHeaderExcess(headers: Readonly<Record<string, string>>): string | null {
   const sizes = Object.entries(headers).map(([name, value]) => name.length + value.length)
   const size = sizes.reduce((sum, each) => sum + each, 0)
@@ -184,11 +184,11 @@ function toOwnRefusal({ headers, body }: CallAnswer): CallToolResult | null {
 /** MPP over MCP: members of `_meta` for terms, incoming credentials and receipts. */
 const MPP_REQUIRED_META = 'org.paymentauth/payment-required'
 const MPP_RECEIPT_META = 'org.paymentauth/receipt'
-/** x402's receipt on the answer to a paid call. */
+/** x402's receipt in the answer to a paid call. */
 const RECEIPT_META = 'x402/payment-response'
 
 /**
- * The unpaid answer, or an answer whose payment failed: the terms as an error result. x402 clients
+ * An unpaid answer, or an answer whose payment failed: the terms as an error result. x402 clients
  * read the terms in its text or structured content, MPP clients in `_meta`.
  */
 function toPaymentRequired(answer: CallAnswer): CallToolResult {
@@ -230,7 +230,7 @@ function toAnswer(answer: CallAnswer): CallToolResult {
   }
 }
 
-/** What the relay needs to know of a caller, for its limits and its guard against loops. */
+/** What the relay needs to know about a caller, for its limits and its guard against loops. */
 type Caller = Pick<ProtocolRequest, 'ip' | 'headers' | 'signal' | 'runtime'>
 
 export interface CallRequest {
@@ -251,7 +251,7 @@ export interface CallAnswer {
 
 /**
  * Makes one call through the relay itself: limits, guard, counts and settlement notes are the same
- * as for a call over HTTP, but request and response are never on a socket of ours.
+ * as for a call over HTTP, but request and response never pass through a socket of ours.
  * @param maxBytes how many bytes of the answer's body are read; the rest is left unread
  */
 export async function callThroughRelay(
@@ -268,7 +268,7 @@ export async function callThroughRelay(
       const { localAddress, localPort } = caller?.runtime?.node?.req.socket ?? {}
       Object.assign(req.socket, { localAddress, localPort })
       void relay(req, res)
-      // Destroying the response shows the relay that the caller left, as on a socket.
+      // Destroying the response shows the relay that the caller left, as it would on a socket.
       const leave = () => void res.destroy()
       if (caller?.signal.aborted === true) leave()
       else caller?.signal.addEventListener('abort', leave, { once: true })
@@ -349,7 +349,7 @@ const NAME = /^[\w!#$%&'*+.^`|~-]{1,200}$/
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
- * The error in the header fields that an agent gives for a seller; null without an error.
+ * The error in the header fields that an agent gives for a seller; null if they are fine.
  * @example findToolHeaderFault({ 'x-key': 'a\r\nb' }) → 'headers.x-key: …'
  */
 export function findToolHeaderFault(headers: Readonly<Record<string, string>>): string | null {

@@ -52,7 +52,7 @@ export const listingId = v.pipe(
   v.description('Such as mcp.github.'),
 )
 
-/** Arguments by name; a message about an unknown name lists the valid ones. */
+/** Arguments by name; the error for an unknown name lists the valid ones. */
 export function toolInput<const Entries extends v.ObjectEntries>(entries: Entries) {
   const names = Object.keys(entries)
   return v.strictObject(entries, ({ expected, received, path }) => {
@@ -72,7 +72,7 @@ const words = optional(
   'The task in plain words.',
 )
 
-/** Names that an argument has in other interfaces: these are accepted too, but not listed. */
+/** Names that an argument has in other interfaces: they are accepted too, but not listed. */
 const OTHER_NAMES: readonly [other: string, argument: string, schema: v.GenericSchema][] = [
   ['listing_id', 'id', listingId],
   ['q', 'query', words],
@@ -188,7 +188,7 @@ const CompareToolInput = toolInput({
 
 const FacetsToolInput = toolInput({})
 
-/** How many operations are searched for an operation of the first result. */
+/** How many operations are searched to find one that belongs to the first result. */
 const MOST_OPERATIONS = 20
 
 const FoundSchema = v.object({
@@ -215,7 +215,7 @@ const FacetsSchema = v.object({
   sources: counts,
 })
 
-/** The tools that only read, in the order they are listed: all except `call_listing`. */
+/** The read-only tools, in the order in which they are listed: all except `call_listing`. */
 export function createReadingTools(directory: Directory): OfferedTool[] {
   return [
     // The same rows in the same order as `GET /api/v1/search`, compact.
@@ -300,7 +300,7 @@ function toText(problems: readonly Pick<InputError, 'name' | 'detail' | 'allowed
     .join('; ')
 }
 
-/** `_meta`: what a client sends beside the arguments of a call. */
+/** `_meta`: what a client sends alongside a call's arguments. */
 export type Meta = Record<string, unknown>
 
 type ToolName = keyof ReturnType<typeof toToolTexts>
@@ -309,7 +309,7 @@ type ToolName = keyof ReturnType<typeof toToolTexts>
 export interface Tool {
   name: ToolName
   register(server: McpServer): void
-  /** @returns the server's answer; null where the server must report wrong arguments */
+  /** @returns the server's answer; null if the server must report wrong arguments */
   answer(given: Record<string, unknown>, meta: Meta): Promise<CallToolResult> | null
 }
 
@@ -393,7 +393,7 @@ function toStandard(
   }
 }
 
-/** Texts of the tools in a directory that may lack payments or trust. */
+/** The tools' texts in a directory that may lack payments or trust. */
 function toToolTexts({ payments, trust }: Switches) {
   const list = (...words: (string | false)[]) => LIST.format(words.filter((word) => word !== false))
   return {

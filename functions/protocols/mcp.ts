@@ -34,9 +34,9 @@ import {
   readProtocolBody,
 } from './requests.ts'
 
-/** Most bytes of one message, which may contain the body of a call. */
+/** Most bytes in one message, which may contain a call's body. */
 const MAX_MESSAGE_BYTES = 1024 * 1024
-/** Most messages of a batch; only revisions before 2025-06-18 allow batches. */
+/** Most messages in a batch; only revisions before 2025-06-18 allow batches. */
 const MAX_BATCH = 20
 const VERSION = '0.1.0'
 
@@ -98,7 +98,8 @@ export function createMcpEndpoint(
         `Expected a batch of at most ${MAX_BATCH} messages, got ${json.length}.`,
         taken,
       )
-    // Most calls are searches: those of one turn all run before any of their answers is sent.
+    // Most calls are searches: all those that arrive in one turn of the event loop run before any
+    // of their answers is sent.
     await turnEnds()
     const caller = { req, holdUntil }
     const called = await callers.run(caller, () => toOffered().answerToolCall(req, json))
@@ -124,7 +125,7 @@ const CursorSchema = v.object({
 })
 const NO_CURSOR = 'params.cursor: every list here has one page, so no cursor was ever issued.'
 
-/** A message that has a cursor, which the package would answer with the first page. */
+/** A message with a cursor; the package would answer it with the first page. */
 function findCursor(json: unknown): v.InferOutput<typeof CursorSchema> | null {
   const messages: unknown[] = Array.isArray(json) ? json : [json]
   return messages.find((message) => v.is(CursorSchema, message)) ?? null
@@ -151,7 +152,7 @@ const READS = { ttlMs: 60_000, cacheScope: 'public' } as const
 const QUIET = { listChanged: false }
 
 /**
- * A server. Everything it knows is in the directory, so it is stateless.
+ * One server. Everything it knows is in the directory, so it is stateless.
  * @param info the server's description of itself
  */
 export function createMcpServer(
@@ -240,7 +241,7 @@ const meta = {
   [PAYMENT_META]: v.optional(v.unknown()),
   [MPP_CREDENTIAL_META]: v.optional(v.unknown()),
 }
-/** Calls of this revision have in `_meta` what other revisions send once in a handshake. */
+/** Calls in this revision have in `_meta` what other revisions send once in a handshake. */
 const NEWEST = '2026-07-28'
 const NewestMetaSchema = v.strictObject({
   ...meta,
@@ -269,7 +270,7 @@ const PlainCallSchema = v.strictObject({
 
 const TYPES = ['application/json', 'text/event-stream']
 
-/** The answer to a plain call; null for other messages, which the package's own handler takes. */
+/** The answer to a plain call; null for other messages, which are left to the package's own handler. */
 type AnswerToolCall = (req: Request, json: unknown) => Promise<JSONRPCResultResponse | null>
 
 /**
@@ -323,7 +324,7 @@ function inOrder({ _meta, content, structuredContent, isError }: CallToolResult)
   return { ...(_meta !== undefined && { _meta }), content, structuredContent, isError }
 }
 
-/** Bytes of a seller's answer passed to a model; more would not fit its window anyway. */
+/** How many bytes of a seller's answer are passed to a model; more would not fit its window anyway. */
 const MAX_ANSWER_BYTES = 256 * 1024
 
 /** The server's instructions: how a payment works, in two sentences, before any call. */

@@ -41,15 +41,15 @@ import {
   readQuery,
 } from './requests.ts'
 
-/** How many listings the Markdown of a category has; a search finds the rest. */
+/** How many listings a category's Markdown has; a search finds the rest. */
 const MOST_ROWS = 50
 
 const loadMcp = () => import('./mcp.ts')
 const loadA2a = () => import('./a2a.ts')
 
 /**
- * Loads the protocols' packages, which takes long, so a server does this when it already answers; if the
- * first message loaded them, all callers would wait half a second.
+ * Loads the protocols' packages, which takes a while, so a server does this once it is already
+ * answering; if the first message loaded them, all callers would wait half a second.
  */
 export async function loadProtocols(): Promise<void> {
   await loadMcp()
@@ -86,7 +86,7 @@ function opensOnce(open: () => Promise<Handler>): Handler {
   }
 }
 
-/** Renders Markdown variants on request: few people read them, but a build would have to write all. */
+/** Renders Markdown variants on request: few people read them, but a build would have to write them all. */
 function createMarkdownEndpoint(parts: DirectoryParts & Pick<Parts, 'problem'>) {
   const directory = createDirectory(parts, 'api')
   const baseUrl = parts.config.BASE_URL
@@ -265,7 +265,7 @@ function toCategoryMarkdown(
   ])
 }
 
-/** `/compare/<slug>.md`: the comparison record as tables. */
+/** `/compare/<slug>.md`: the comparison as tables. */
 function toCompareMarkdown(view: CompareView): string {
   return toDocument([
     `# ${toInertMarkdown(view.title)}`,
@@ -372,7 +372,7 @@ function createEndpoint(parts: RegistryParts, answer: Answer) {
 
 const LIST_PARAMETERS = ['search', 'updated_since', 'version', 'include_deleted']
 
-/** `GET /v0.1/servers`, by name; the cursor holds the last name of the previous page. */
+/** `GET /v0.1/servers`, sorted by name; the cursor holds the last name on the previous page. */
 async function listServers(
   servers: readonly RegistryRow[],
   { search }: URL,
@@ -381,7 +381,7 @@ async function listServers(
   const { query, after, toCursor } = readPagedQuery(search, LIST_PARAMETERS, BAD_CURSOR)
   const limit = query.whole('limit', 1, MOST_PAGE) ?? SERVERS_A_PAGE
   const since = readInstant(query.text('updated_since'))
-  // A client that asks for changes keeps copies and must learn of removals.
+  // A client that asks for changes keeps copies, so it must learn of removals.
   const withDeleted = query.flag('include_deleted') ?? since !== undefined
   const words = query.text('search')?.toLowerCase()
   const version = query.text('version')
@@ -407,7 +407,7 @@ async function listServers(
   }
 }
 
-/** When a server was added, removed or last changed; an unknown time counts as now. */
+/** When a server was added, removed or last changed; an unknown time is treated as now. */
 function changedAt({ id, changed }: RegistryRow, dates: ChangeDates | undefined): number {
   const published = dates?.get(id)
   if (changed === null && published === undefined) return Number.POSITIVE_INFINITY
@@ -430,7 +430,7 @@ function readInstant(text: string | undefined): number | undefined {
   return at
 }
 
-/** Answers about one server, even if it was removed. */
+/** Answers about one server, even a removed one. */
 function ofServer(answer: (row: RegistryRow, version: string) => Answered): Answer {
   return (servers, { pathname, search }) => {
     // The path is, for example, /v0.1/servers/com.example%2Fweather/versions/latest.
@@ -455,7 +455,7 @@ const readVersion = ofServer((row, version) =>
 /** When the last change of each listing was published, by id. */
 type ChangeDates = ReadonlyMap<string, string>
 
-/** @returns the dates; empty if no log is kept, and without listings whose rows were dropped from the log */
+/** @returns the dates; empty if no log is kept; without listings whose rows were dropped from the log */
 function createChangeDates(outDir: string): () => Promise<ChangeDates> {
   const dates = new Map<string, string>()
   const readOn = followLog(createChangeLog(outDir), {

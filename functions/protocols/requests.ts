@@ -35,7 +35,7 @@ export function createBodyBudgets(): BodyBudgets {
 export type ProtocolRequest = H3Event['req']
 
 /**
- * Counts `times` requests of the caller against the limit of searches, which all endpoints share.
+ * Counts `times` requests by the caller against the search limit, which all endpoints share.
  * @returns the rate limit fields for the answer, whether the request is refused or not
  */
 async function takeForProtocol(parts: ProtocolLimits, req: ProtocolRequest, times = 1) {
@@ -49,11 +49,11 @@ async function takeForProtocol(parts: ProtocolLimits, req: ProtocolRequest, time
 export interface ProtocolBody {
   json: unknown
   taken: Record<string, string>
-  /** Counts the body's bytes until `work` is done as well; they always count until the answer was sent. */
+  /** Counts the body's bytes at least until `work` is done; they are always counted until the answer is sent. */
   holdUntil(work: Promise<unknown>): void
 }
 
-/** Why a body cannot be read: status, JSON-RPC code and fields of the refusal. */
+/** Why a body cannot be read, as the status, JSON-RPC code and fields of the refusal. */
 interface BodyFault {
   fault: string
   status: number
@@ -63,7 +63,7 @@ interface BodyFault {
 
 /** Most values in a message: a megabyte of `{}` becomes thirty megabytes of objects. */
 const MOST_VALUES = 20_000
-/** Body bytes that count as one request: a large body is as much work as many small ones. */
+/** Body bytes that are counted as one request: a large body is as much work as many small ones. */
 const BYTES_A_REQUEST = 64 * 1024
 const MOST_REQUESTS = 32
 /** Bytes counted for a body before any of it has arrived. */
@@ -71,8 +71,8 @@ const PIECE = 64 * 1024
 const READ_MS = 30_000
 
 /**
- * Counts the request, then reads its JSON body of at most `max` bytes. No body is read from a caller
- * whose limit is used up or whose open bodies are too large, and refused requests count as well.
+ * Counts the request, then reads its JSON body of at most `max` bytes. Nothing is read from a caller whose limit is
+ * used up or whose open bodies are too large; refused requests are counted as well.
  */
 export async function readProtocolBody(
   parts: ProtocolLimits & BodyBudgets,
@@ -82,7 +82,7 @@ export async function readProtocolBody(
   const first = await takeForProtocol(parts, req)
   const refuse = (fault: Fault): BodyFault => ({
     ...fault,
-    // The unread rest of the body would be read as the next request.
+    // Otherwise the unread rest of the body would be taken for the next request.
     headers: { ...first.taken, ...fault.headers, Connection: 'close' },
   })
   if (!first.allowed) return refuse(toLimited(first.taken))
@@ -172,7 +172,7 @@ function readPieces(
   body.once('close', () => end(BROKEN))
 }
 
-/** How many requests a body counts as: each message of a batch, and long bodies by their length. */
+/** How many requests a body is counted as: one for each message in a batch; long bodies by their length. */
 function costOf({ shape, size }: Arrived): number {
   return Math.min(MOST_REQUESTS, Math.max(1, shape.items, Math.ceil(size / BYTES_A_REQUEST)))
 }
@@ -309,16 +309,15 @@ export function createReadEndpoint(
   }
 }
 
-/** Most characters of a cursor: a thousand-character query in any script, and the name where its page ended. */
+/** Most characters in a cursor: a thousand-character query in any script, and the name where its page ended. */
 const MOST_CURSOR = 6000
 const QuestionSchema = v.tuple([v.string(), v.record(v.string(), v.string())])
 
 /**
- * A page of a list read by GET: its query, where the page before ended (undefined for the first page),
- * and the cursor of the next page. A cursor carries its search, because editors send the cursor without
- * the search words.
- *
- * @param known parameters of the search, in addition to `limit` and `cursor`
+ * A page of a list read by GET: its query, where the previous page ended (undefined for the first
+ * page), and the cursor for the next page. A cursor contains its search, because editors send the
+ * cursor without the search words.
+ * @param known search parameters, in addition to `limit` and `cursor`
  * @throws QueryFault with `fault` for a cursor that was not issued, or is sent with another search
  */
 export function readPagedQuery(search: string, known: readonly string[], fault: string) {
@@ -340,7 +339,7 @@ export function readPagedQuery(search: string, known: readonly string[], fault: 
   }
 }
 
-/** Marks cursors that carry their search; tokens of other endpoints have their own mark. */
+/** Marks cursors that contain their search; tokens of other endpoints have their own mark. */
 const CURSOR = 'cursor'
 
 function readCursor(cursor: string, fault: string) {
@@ -350,11 +349,10 @@ function readCursor(cursor: string, fault: string) {
 }
 
 /**
- * A cursor says where its page begins and carries a digest of the query it was issued for, so that an
- * invented cursor, or the cursor of another query, is an error and not a first page. The server stores
- * nothing for a cursor, and the digest is not secret: a forged cursor leads to a page that is public
- * anyway.
- *
+ * A cursor says where its page begins and contains a digest of the query it was issued for, so that
+ * an invented cursor, or another query's cursor, is an error and not a first page. The server
+ * stores nothing for a cursor, and the digest is not secret: a forged cursor leads to a page that
+ * is public anyway.
  * @example readPageToken(toPageToken('20', 'weather'), 'weather', '…') → '20'
  */
 export function toPageToken(start: string, question: string): string {
@@ -363,7 +361,7 @@ export function toPageToken(start: string, question: string): string {
 }
 
 /**
- * @returns the start of the page; undefined without a token
+ * @returns the start of the page; undefined if there is no token
  * @throws QueryFault with the sentence `fault` for a token that was not issued for this query
  */
 export function readPageToken(token: string | undefined, question: string, fault: string) {

@@ -34,18 +34,16 @@ import { type NewReceipt, type openReceipts, toReceiptId } from './receipts.ts'
 type Receipts = ReturnType<typeof openReceipts>
 
 /**
- * Observes paid calls: copies request and answer up to a limit, and judges the copies once the answer was
- * sent.
+ * Observes paid calls: copies request and answer up to a limit, and judges the copies once the answer was sent.
  *
- * Security model: copies are kept only in memory, until they are judged; a seller's words reach neither a
- * receipt nor a log. Bytes copied, and receipts an hour for a client or a listing, are limited; a call
- * beyond a limit passes without a receipt. If copies take too much memory, the largest are dropped and
- * their calls are not judged: this hurts only sellers that pad answers, and nobody is blamed for our
- * limits. A caller that leaves or stops is not the seller's fault: such a call gets no verdict.
+ * Security model: copies are kept only in memory, until they are judged; a seller's words reach neither a receipt nor a
+ * log. The bytes copied, and the receipts per hour for a client or a listing, are limited; a call beyond a limit passes
+ * without a receipt. If copies take too much memory, the largest are dropped and their calls are not judged: this hurts
+ * only sellers that pad answers, and nobody is blamed for our limits. A caller that leaves or stops is not the seller's
+ * fault: such a call gets no verdict.
  *
- * Known limitations: a verdict is only about the bytes that passed here. Bytes past a copy's limit, or
- * that came while there was no room for copies, are not judged, and a seller that answers well only
- * through the relay looks good.
+ * Known limitations: a verdict is only about the bytes that passed here. Bytes past a copy's limit, or that came while
+ * there was no room for copies, are not judged, and a seller that answers well only through the relay looks good.
  */
 interface ObserverParts {
   config: Pick<Config, 'BASE_URL' | 'RECEIPTS'>
@@ -58,19 +56,19 @@ interface ObserverParts {
 }
 
 export const OBSERVER_BOUNDS = {
-  /** Copies in memory, for all calls that are under way or wait to be judged (bytes). */
+  /** Copies in memory, for all calls that are under way or waiting to be judged (bytes). */
   copies: 16 * 1024 * 1024,
-  /** Most bytes copied of a request. */
+  /** How many bytes of a request are copied at most. */
   request: 64 * 1024,
   /** Calls that wait to be judged. */
   waiting: 2_000,
   /**
-   * A client's first receipts of an hour do not count against the listing's limit: else a seller could use up
+   * A client's first receipts in an hour are not counted against the listing's limit: otherwise a seller could use up
    * its own limit, then cheat without a trace. Filling `firstInAll` takes a thousand networks.
    */
   firstOfClient: 20,
   firstInAll: 20_000,
-  /** Receipts an hour, limited because sellers and callers may invent transactions. */
+  /** Receipts per hour, limited because sellers and callers may invent transactions. */
   ofClient: 600,
   ofListing: 5_000,
   inAll: 20_000,
@@ -104,7 +102,7 @@ export function createCallObserver({
 /** Request header: with `off` the call is not judged. */
 const WITNESS_HEADER = 'call-witness'
 
-/** The operation that a call buys; null for a call that is not observed. */
+/** The operation that a call buys; null if the call is not observed. */
 function findDeclared(req: IncomingMessage, { declared }: LiveListing, path: string) {
   if (declared === undefined || !carriesPayment(req.rawHeaders)) return null
   const found = declared.find(({ method, url }) => method === req.method && isAtAddress(url, path))
@@ -155,7 +153,7 @@ interface Surroundings {
 /** Sizes up to which an answer is judged, in bytes: as received, and decompressed. */
 const JUDGED_BYTES = { packed: 256 * 1024, unpacked: 1024 * 1024 } as const
 
-/** One object for each call, without closures: there may be a thousand calls a second. */
+/** One object per call, without closures: there may be a thousand calls a second. */
 class PaidCall implements ObservedCall {
   readonly id: string
   /** The salt of the receipt's hashes. */
@@ -180,7 +178,7 @@ class PaidCall implements ObservedCall {
   encodings: readonly string[] = []
   /** The transaction that the answer names. */
   transaction: string | null = null
-  /** Bytes copied of request and answer. */
+  /** Bytes copied from request and answer. */
   copied = 0
   /** Whether the copies were dropped to free memory. */
   isEvicted = false
@@ -279,7 +277,7 @@ function isDecided({ status }: PaidCall): boolean {
 
 type Copies = ReturnType<typeof createCopies>
 
-/** The calls that hold copies. @param most bytes that all of them may hold */
+/** The calls that hold copies. @param most bytes that all of them together may hold */
 function createCopies(most: number) {
   const held = new Set<PaidCall>()
   let bytes = 0
@@ -308,14 +306,14 @@ function createCopies(most: number) {
   }
 }
 
-/** Calls of this time span are judged together (milliseconds). */
+/** Calls within this time span are judged together (milliseconds). */
 const GATHER_MS = 20
-/** Bytes of answers judged in one turn: one large answer, or several short ones. */
+/** How many answer bytes are judged in one turn: one large answer, or several short ones. */
 const TURN_BYTES = 64 * 1024
-/** Bytes that each call counts in addition to its copies. */
+/** Bytes counted for each call in addition to its copies. */
 const CALL_BYTES = 2 * 1024
 
-/** Judges calls one by one in turns of their own, so that answers in transit need not wait. */
+/** Judges calls one by one in separate turns of the event loop, so that answers in transit need not wait. */
 function createJudge(
   { declared, receipts, log }: Pick<ObserverParts, 'declared' | 'receipts' | 'log'>,
   bounds: typeof OBSERVER_BOUNDS,
@@ -367,7 +365,7 @@ function createJudge(
   }
 }
 
-/** A call refused by a narrow limit does not count against a wider limit. */
+/** A call refused by a narrow limit is not counted against a wider limit. */
 function createReceiptLimits(bounds: typeof OBSERVER_BOUNDS) {
   const counter = createWindows({ seconds: HOUR_S })
   const used = (key: string) => counter.count(key).used
@@ -395,7 +393,7 @@ export type SeenCall = Pick<
   | 'answer'
 >
 
-/** @param row the declaration of the called operation @param marks marks of the request's payment */
+/** @param row the called operation's declaration @param marks marks of the request's payment */
 export function judgeCall(
   call: SeenCall,
   row: DeclaredRow,
@@ -481,10 +479,10 @@ const CODINGS = new Map<string, Unpack>([
 ])
 
 /**
- * A body not compressed as its header claims is judged as received, and a coding that the caller did not
- * accept does not count as an answer: a header must not exempt rubbish from judgement.
+ * A body not compressed as its header claims is judged as received, and a coding that the caller
+ * did not accept does not make it an answer: a header must not exempt rubbish from judgement.
  * @param encodings values of `Content-Encoding`
- * @param accepted the request's `Accept-Encoding`, undefined without one
+ * @param accepted the request's `Accept-Encoding`, undefined if there is none
  */
 function unpackAnswer(
   bytes: Buffer,
@@ -518,7 +516,7 @@ function isAccepted(coding: string, accepted: string | undefined): boolean {
   return acceptsEncoding(accepted.replace(/\bx-/gi, ''), coding.replace(/^x-/, ''))
 }
 
-/** Decompresses into one buffer of the usual or the largest size: several buffers would have to be joined. */
+/** Decompresses into one buffer of the usual or the largest size, because several buffers would have to be joined. */
 function unpackWhole(bytes: Buffer, unpack: Unpack): Buffer {
   const usual = Math.max(LEAST_PIECE, bytes.length * USUAL_RATIO)
   try {

@@ -19,22 +19,22 @@ import { inPages, type ReportTable, type Store, type Tables } from '../store/sto
 import { createSigner, DAY_CLOSES_MS } from './receipts.ts'
 
 const ROWS_A_PAGE = 5_000
-/** Most receipts of a listing shown to its seller. */
+/** How many of a listing's receipts are shown to its seller at most. */
 const MAX_SHOWN = 50
-/** Most calls kept per payment, where it is known which payment a call carried. */
+/** Most calls kept per payment, if it is known which payment a call carried. */
 const MAX_OF_PAYMENT = 10
-/** Most calls of unknown payment kept for each buyer of a listing. */
+/** Most calls with unknown payments kept for each buyer of a listing. */
 const MAX_OF_BUYER = 1_000
 
 /**
- * Calls since a time (milliseconds) that may belong to payments the meter read, by listing, oldest first;
- * except calls whose verdict a reviewer withdrew.
+ * Calls since a time (milliseconds) that may belong to payments the meter read, by listing, oldest
+ * first; except calls whose verdict a reviewer withdrew.
  *
- * Security model: the calls kept for a listing depend only on its own receipts and payments, so that no flood
- * hides another listing's calls.
+ * Security model: the calls kept for a listing depend only on its own receipts and payments, so
+ * that no flood hides another listing's calls.
  *
- * Known limitations: of a payment's calls only the first ten count, and of a buyer's calls whose payment the
- * meter has not found only the newest thousand.
+ * Known limitations: only the first ten calls with the same payment are kept; of a buyer's calls
+ * whose payments the meter has not found, only the newest thousand.
  */
 export async function readJudgedCalls(
   store: Store,
@@ -64,11 +64,11 @@ export async function readJudgedCalls(
  * The complete days of receipts, oldest first, each with the sorted hashes of its receipts and a
  * signature: anybody who has the file notices if a receipt is removed later.
  *
- * Known limit: a server whose clock is more than an hour behind writes receipts of days that are
- * complete here.
+ * Known limit: a server whose clock is more than an hour behind writes receipts for days that are
+ * already complete here.
  */
 export async function readReceiptDays(store: Store, now: number): Promise<DayOfReceipts[]> {
-  // Retention drops parts of the oldest day.
+  // Retention deletes parts of the oldest day.
   const first = Math.floor((now - RETENTION.receipt_days * DAY_MS) / DAY_MS) + 1
   const end = Math.floor((now - DAY_CLOSES_MS) / DAY_MS)
   const byDay = new Map<number, Buffer[]>()
@@ -133,7 +133,7 @@ async function readCalledListings({ db }: Store, since: number): Promise<Set<str
   return new Set(rows.map(({ listing_id }) => listing_id))
 }
 
-/** The ledger's own rows are not validated again: a build reads every receipt of a month. */
+/** The ledger's own rows are not validated again, because a build reads every receipt of a month. */
 const VerdictSchema = v.object({
   verdict: ReceiptSchema.entries.verdict,
   transaction: ReceiptSchema.entries.transaction,
@@ -179,7 +179,7 @@ function createKeptCalls(payments: ReadonlyMap<string, readonly LedgerPayment[]>
   }
 }
 
-/** Adds a call; a list more than twice as long as allowed is cut to the calls that `choose` picks. */
+/** Adds a call; a list more than twice as long as allowed is cut down to the calls that `choose` picks. */
 function keep(
   lists: Map<string, JudgedCall[]>,
   name: string,
@@ -212,7 +212,7 @@ async function readTakenBack({ db }: Store): Promise<Set<string>> {
   return new Set(rows.map(({ receipt }) => receipt ?? ''))
 }
 
-/** Transactions by the hash of the authorisation that the payer signed. */
+/** Transactions, by the hash of the authorisation that the payer signed. */
 async function readAuthorizations({ db }: Store, since: number): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('settlement')
@@ -225,11 +225,11 @@ async function readAuthorizations({ db }: Store, since: number): Promise<Map<str
 
 export interface SeenReceipt extends Receipt {
   call: string
-  /** State of the latest dispute of the verdict, if there is one. */
+  /** State of the latest dispute about the verdict, if there is one. */
   dispute?: ReportTable['state']
 }
 
-/** The newest receipts of a listing with their verdicts: for its seller. */
+/** A listing's newest receipts with their verdicts, for its seller. */
 export async function readReceiptsOf({ db }: Store, listingId: string): Promise<SeenReceipt[]> {
   const newest = await db
     .selectFrom('receipt')

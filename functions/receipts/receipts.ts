@@ -19,10 +19,10 @@ import type { Log } from '../ports/log.ts'
 import { clientOf } from '../server/rate-limits.ts'
 import { createLoop, inPieces, insertTogether, type Store, type Tables } from '../store/store.ts'
 
-/** A receipt with the facts that the ledger keeps beside it. */
+/** A receipt with the facts that the ledger keeps about it. */
 export interface NewReceipt {
   receipt: Receipt
-  /** Method and address of the operation. */
+  /** The operation's method and address. */
   call: string
   /** Hash of payee and payer. */
   payment: string | null
@@ -33,14 +33,14 @@ export interface NewReceipt {
 }
 
 /**
- * Receipts of paid calls in the ledger, one row each.
+ * Receipts for paid calls in the ledger, one row each.
  *
- * Security model: a call whose answer names a transaction becomes a receipt at once. Any other call waits in
- * memory until the meter finds the payment that its payer signed, so that omitting the settlement header does
- * not avoid a verdict; invented payments leave no receipt.
+ * Security model: a call whose answer names a transaction becomes a receipt at once. Any other call
+ * waits in memory until the meter finds the payment that its payer signed, so that omitting the
+ * settlement header does not avoid a verdict; invented payments leave no receipt.
  *
- * Known limitations: a killed server loses its waiting calls and the receipts that it had not written; nobody
- * could read them before.
+ * Known limitations: a killed server loses its waiting calls and the receipts that it had not
+ * written; nobody could read them before.
  */
 export function openReceipts(parts: { store: Store; clock: Clock; log: Log }) {
   const { store, clock } = parts
@@ -53,8 +53,8 @@ export function openReceipts(parts: { store: Store; clock: Clock; log: Log }) {
     wait: waiting.add,
     hasWaitedSince: waiting.hasWaitedSince,
     /**
-     * Looks for the payments of waiting calls. If several calls carried the same payment, the earliest
-     * gets a receipt: anybody who copies a payment from the chain comes later.
+     * Looks for the waiting calls' payments. If several calls carried the same payment, the
+     * earliest gets a receipt: anybody who copies a payment from the chain comes later.
      */
     async findPayments(): Promise<void> {
       for (const { authorization, transaction, at } of await findSettled(store, waiting.list())) {
@@ -66,7 +66,7 @@ export function openReceipts(parts: { store: Store; clock: Clock; log: Log }) {
           writer.add({ ...found, receipt: { ...found.receipt, transaction } })
       }
     },
-    /** Resolves when every receipt added so far is written or has failed. */
+    /** Resolves when every receipt added so far has been written or has failed. */
     written: writer.written,
     close: writer.close,
   }
@@ -75,7 +75,7 @@ export function openReceipts(parts: { store: Store; clock: Clock; log: Log }) {
 const TIME_BYTES = 6
 
 /**
- * An id that begins with the time of its call, so that rows are inserted in the order of ids.
+ * An id that begins with the time of its call, so that rows are inserted in id order.
  * @param random 16 bytes; the time is written into them
  */
 export function toReceiptId(at: number, random: Buffer): string {
@@ -83,14 +83,14 @@ export function toReceiptId(at: number, random: Buffer): string {
   return random.toString('base64url')
 }
 
-/** A day's file is complete this long after the day ended (milliseconds): no receipt comes later. */
+/** How long after the end of a day its file is complete (milliseconds): no receipt comes later. */
 export const DAY_CLOSES_MS = 2 * 3_600_000
 /** The longest time after a call at which its receipt is still written (milliseconds). */
 const LATEST_MS = DAY_CLOSES_MS - 15 * 60_000
 const MAX_BATCH = 1_000
-/** Receipts that wait for a store that is down; more are dropped. */
+/** How many receipts wait while the store is down; any more are dropped. */
 const MAX_UNWRITTEN = 5_000
-/** Receipts of this time span are written together (milliseconds). */
+/** Receipts from this time span are written together (milliseconds). */
 const GATHER_MS = 500
 const RETRY_MS = 1_000
 
@@ -99,7 +99,7 @@ function createWriter({ store, clock, log }: { store: Store; clock: Clock; log: 
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
   const loop = createLoop(async () => {
-    // Receipts that arrive meanwhile wait for the next gathering, so that transactions stay large.
+    // Receipts that arrive meanwhile wait for the next round, so that transactions stay large.
     for (let left = unwritten.length; left > 0; ) {
       const batch = unwritten.slice(0, Math.min(left, MAX_BATCH))
       await insertReceipts(store, batch, clock.now() - LATEST_MS)
@@ -138,7 +138,7 @@ function createWriter({ store, clock, log }: { store: Store; clock: Clock; log: 
   }
 }
 
-/** Retrying a stored batch stores nothing twice. @param since time before which calls are left out */
+/** Retrying a stored batch stores nothing twice. @param since calls before this time are left out */
 export async function insertReceipts(
   { db, dialect }: Store,
   batch: readonly NewReceipt[],
@@ -163,7 +163,7 @@ function toRow({ receipt, call, payment, authorization, isNamed }: NewReceipt): 
   }
 }
 
-/** Limits on calls that wait for their payments to be found: the time (milliseconds), and their numbers. */
+/** Limits on calls waiting for their payments to be found: how long (milliseconds), and how many. */
 const WAITING = { ms: 3_600_000, ofClient: 120, ofListing: 500, inAll: 5_000 }
 
 interface WaitingCall {
@@ -173,11 +173,11 @@ interface WaitingCall {
 }
 
 /**
- * Anybody can write a payment header, so the number of waiting calls is limited. A client over its limit
- * loses its oldest call; otherwise the client or listing with most calls loses its oldest.
+ * Anybody can write a payment header, so the number of waiting calls is limited. A client over its limit loses its
+ * oldest call; otherwise the client or listing with the most calls loses its oldest.
  */
 function createWaitingCalls(clock: Clock) {
-  // The waiting calls in the order of arrival.
+  // The waiting calls in order of arrival.
   const all = new Set<WaitingCall>()
   const drop = (call: WaitingCall | undefined) => void (call !== undefined && all.delete(call))
   const dropExpired = () => {
@@ -238,7 +238,7 @@ async function findSettled({ db }: Store, calls: readonly NewReceipt[]) {
   return found
 }
 
-/** @returns the receipt, with its listing's new id if the listing moved; null if there is no receipt */
+/** @returns the receipt, with its listing's new id if the listing moved; null if there is none */
 export async function findReceipt(
   { db }: Pick<Store, 'db'>,
   id: string,
@@ -252,7 +252,7 @@ export async function findReceipt(
   return { receipt: v.parse(ReceiptSchema, parseJson(row.receipt)), listingId: row.listing_id }
 }
 
-/** The public endpoints for receipts, with which anybody can verify them without trusting us. */
+/** The public receipt endpoints, with which anybody can verify receipts without trusting us. */
 export function createReceiptsFeature(parts: Parts) {
   const { config, problem, ledger } = parts
   const { store } = ledger
@@ -279,7 +279,7 @@ export function createReceiptsFeature(parts: Parts) {
       return publicJson(view, SHORT)
     }),
     receipt_keys: counted(async () => {
-      // Creates the key of a directory that has never signed anything.
+      // Creates the key for a directory that has never signed anything.
       await signer()
       return publicJson(await readReceiptKeys(store, config.RECEIPTS), SHORT)
     }),
@@ -304,7 +304,7 @@ export interface Signer {
 
 /** The prefix of an Ed25519 key in PKCS #8 (RFC 8410); the key's 32 bytes follow. */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
-/** How long a key rotated out in another process may still sign (milliseconds). */
+/** How long a key that another process has rotated out may still sign (milliseconds). */
 const TRUSTED_MS = 30_000
 
 /**
@@ -337,7 +337,7 @@ async function findOrMakeKey(store: Store, now: number): Promise<{ id: string; s
   const found = await find()
   if (found !== null) return found
   await insertKey(store, now)
-  // Two servers that started at once both take the older key.
+  // If two servers start at once, both take the older key.
   const made = await find()
   if (made === null) throw new Error('The key that signs receipts could not be stored.')
   return made

@@ -53,7 +53,7 @@ interface PlanContext {
 /** HEAD is not allowed: a seller's framework may treat it as an unpaid GET. */
 const ALLOW = [...ROUTES.call.methods, 'OPTIONS'].join(', ')
 
-/** @returns the plan, or the answer if nothing is to be sent. It looks no name up and counts nothing. */
+/** @returns the plan, or the answer if nothing is to be sent. It resolves no name and counts nothing. */
 export function planCall(req: IncomingMessage, context: PlanContext): CallPlan | Response {
   const { release, refuse } = context
   const method = req.method ?? ''
@@ -134,7 +134,7 @@ function toGoneCall(gone: Gone, target: string, refuse: MakeCallProblem): Respon
   )
 }
 
-/** What the caller expects; a refusal if the header cannot be parsed, or if the call already differs. */
+/** What the caller expects; a refusal if the header cannot be parsed, or if the call already differs from it. */
 function readExpectation(
   req: IncomingMessage,
   listing: LiveListing,
@@ -150,7 +150,7 @@ function readExpectation(
   return changed.length > 0 ? toChanged(changed, refuse) : expectation
 }
 
-/** Differences known before anything is sent: in the listing, or in the payment of the call. */
+/** Differences known before anything is sent: in the listing, or in the call's payment. */
 function findChanged(
   req: IncomingMessage,
   { digest: found }: LiveListing,
@@ -252,8 +252,8 @@ function toWireNames(values: object): Record<string, unknown> {
 }
 
 /**
- * The relay's own errors. Each carries `Proxy-Status` (RFC 9209), which a relayed answer never
- * carries in our name, so a caller can tell our 502 or 429 from the seller's.
+ * The relay's own errors. Each has `Proxy-Status` (RFC 9209), which a relayed answer never has in
+ * our name, so a caller can tell our 502 or 429 from the seller's.
  */
 type CallProblem = { code: ProblemCode; error: string; detail: string }
 
@@ -265,7 +265,7 @@ export type MakeCallProblem = (
 const MAY_HAVE_SETTLED =
   'If the call carried a payment, it may have settled anyway. Check before you pay again.'
 
-/** Reasons for which we end a relayed call; all other failures come from Node. */
+/** Reasons why we end a relayed call; all other failures come from Node. */
 const ENDS = {
   too_large: say('payload-too-large', 'http_request_denied', PROBLEMS['payload-too-large'].help),
   stalled: say(
@@ -312,8 +312,8 @@ export function createCallProblems(problem: MakeProblem, baseUrl: string): MakeC
 }
 
 /**
- * A failure before the seller's headers, as a problem of the relay. Messages of Node and of the seller
- * are not repeated: they may quote what the caller sent.
+ * A failure before the seller's headers arrived, as a problem of the relay. Node's and the seller's
+ * messages are not repeated: they may quote what the caller sent.
  */
 export function toCallProblem(error: unknown): CallProblem {
   if (error instanceof AddressRefusedError)
@@ -352,7 +352,7 @@ function fromCode(code: string): CallProblem {
       'http_response_header_section_size',
       `The answer's headers are too large. ${MAY_HAVE_SETTLED}`,
     )
-  // The error of Node's parser for a seller that does not speak HTTP.
+  // Node's parser reports this about a seller that does not speak HTTP.
   if (code.startsWith('HPE_')) return ENDS.invalid
   return unreachable(
     'connection_terminated',
@@ -375,11 +375,11 @@ export const RELAY_LIMITS = {
   headerBytes: PURPOSES.relay.limits.headerBytes,
   connectMs: PURPOSES.relay.limits.connectMs,
   responseHeadersMs: 30_000,
-  /** An offer may allow 300 s, and sellers settle after their handler even if nobody listens. */
+  /** An offer may allow 300 s, and sellers settle once their handler is done, even if nobody listens. */
   paidResponseHeadersMs: 330_000,
-  /** Longest silence inside a body, in each direction. */
+  /** Longest silence within a body, in each direction. */
   idleBodyMs: 60_000,
-  /** How fast a caller's body must arrive on average after the grace period, and its total time. */
+  /** How fast a caller's body must arrive on average after the grace period, and how long it may take in total. */
   upload: { graceMs: 10_000, minBytesPerSecond: 1024, maxMs: 600_000 },
   /** A client may hold an eighth of a listing's calls, so that others can still call it. A network is an IPv6 /48. */
   inFlight: {
@@ -398,14 +398,14 @@ export type RelayLimits = typeof RELAY_LIMITS
 
 export interface Slot {
   leave(): void
-  /** Set by whichever code acquired the slot; ends the call when the slot is needed. */
+  /** Set by whichever code acquired the slot; ends the call if the slot is needed. */
   evict: () => void
 }
 
 /**
- * Counts calls under way, so that a slow seller or a greedy client cannot take all slots. A slot
- * counts for its listing and overall. If all slots are taken, the client that holds most loses its oldest
- * call: a few clients with a hundred calls each must not keep other clients out.
+ * Counts calls under way, so that a slow seller or a greedy client cannot take all slots. A slot is
+ * counted for its listing and overall. If all slots are taken, the client that holds the most loses
+ * its oldest call: a few clients with a hundred calls each must not keep other clients out.
  */
 export function createInFlight(limits: RelayLimits['inFlight']) {
   const all = createBudget(limits)
@@ -422,7 +422,7 @@ export function createInFlight(limits: RelayLimits['inFlight']) {
     return created
   }
   return {
-    /** @returns the call's slot, or the name of the limit that is reached */
+    /** @returns the call's slot, or the name of the limit that was reached */
     enter(listingId: string, client: string): Slot | string {
       const own = ofListing(listingId)
       const [ofOwn, ofAll] = [own.reachedBy(client), all.reachedBy(client)]
@@ -454,8 +454,8 @@ export function createInFlight(limits: RelayLimits['inFlight']) {
 /**
  * Where a relayed call goes. The query is never parsed and written again: `URLSearchParams` would
  * turn `%20` into `+`, `flag` into `flag=` and `%zz` into `%25zz`, and a seller that compares the
- * signed resource with the URL it received would refuse the payment. Our two parameters are cut out of
- * the raw text, and every other byte stays.
+ * signed resource with the URL it received would refuse the payment. Our two parameters are cut out
+ * of the raw text; every other byte stays.
  */
 type CallQuery = ReturnType<typeof parseCallQuery>
 
@@ -472,7 +472,7 @@ function parseCallQuery(rawQuery: string) {
     else rest.push(part)
   }
   return {
-    /** Decoded, or null when absent. */
+    /** Decoded; null if absent. */
     endpoint: endpoints[0] ?? null,
     isEndpointRepeated: endpoints.length > 1,
     wantsInfo,
@@ -498,7 +498,7 @@ function parseCallTarget(listingUrl: string, query: CallQuery) {
   return { url, path }
 }
 
-/** Checked as text before parsing: `new URL()` reads `//evil`, `/\evil`, `\thttp://evil` as other hosts. */
+/** Checked as text before parsing: to `new URL()`, `//evil`, `/\evil` and `\thttp://evil` are other hosts. */
 function parseEndpoint(text: string, base: URL): URL | string {
   const right = `a path such as /v1/weather, or a URL that starts with ${base.origin}/`
   if (text.length > MAX_URL_LENGTH) return `expected at most ${MAX_URL_LENGTH} characters`

@@ -53,7 +53,7 @@ export function toRelayFeature(relay: Relay): Feature {
   return { paths: [{ path: CALL_PREFIX, isBare: true, answer: relay }] }
 }
 
-/** The relay knows only the listings of a release, and only the counters of the ledger. */
+/** The relay knows only a release's listings, and only the ledger's counters. */
 export type RelayParts = Omit<Parts, 'release' | 'ledger' | 'publishedAt'> & {
   release: () => Pick<Release, 'gone' | 'listings'>
   ledger: { usage: Pick<Usage, 'called'>; hints: Hints }
@@ -62,21 +62,21 @@ export type RelayParts = Omit<Parts, 'release' | 'ledger' | 'publishedAt'> & {
 /** Called when a call ends: `seller_402`, `seller_2xx` … `seller_5xx`, or our problem's code. */
 type OnOutcome = (outcome: string) => void
 
-/** Bytes of one read of a seller's answer: a caller that reads nothing keeps two such reads in memory. */
+/** Bytes per read of a seller's answer: a caller that reads nothing keeps two such reads in memory. */
 const READ_BYTES = 64 * 1024
 
 /**
- * The non-custodial pass-through (spec: Endpoints). It adds no payment, keeps no payment, and reads only
- * the settlement header. Never rejects.
+ * The non-custodial pass-through (spec: Endpoints). It adds no payment, keeps no payment, and reads
+ * only the settlement header. Never rejects.
  *
- * Security model: a listing of the release says where a call goes; the guard decides, before a connection
- * opens, whether that address may be reached. Two payment headers, or a payment header named in
- * `Connection`, are refused: two readers could see two payments. A client and its network have limits on
- * calls, bytes and time.
+ * Security model: a listing in the release says where a call goes; the guard decides, before a
+ * connection opens, whether that address may be reached. Two payment headers, or a payment header
+ * named in `Connection`, are refused: two readers could see two payments. A client and its network
+ * have limits on calls, bytes and time.
  *
- * Known limitations: TLS ends here on both sides, so the operator of a directory could read what passes.
- * The seller sees our address, not the caller's. A call that breaks after its payment was sent may have
- * settled, and the relay cannot undo the payment.
+ * Known limitations: TLS ends here on both sides, so the operator of a directory could read what
+ * passes. The seller sees our address, not the caller's. A call that breaks after its payment was
+ * sent may have settled, and the relay cannot undo the payment.
  */
 export function createRelay(
   parts: RelayParts,
@@ -104,7 +104,7 @@ export function createRelay(
     limits,
     refuse,
   }
-  /** The slot of a call; a response if no slot is free, null if the caller has left. */
+  /** The call's slot; a response if no slot is free, null if the caller has left. */
   const admit = async (req: IncomingMessage, res: ServerResponse, listingId: string) => {
     const client = nodeClientOf(req, config)
     const limited = refusalOf(await rates.take('call', client), parts.problem)
@@ -113,7 +113,7 @@ export function createRelay(
       limited.headers.set('Proxy-Status', `${PROXY_NAME}; error=http_request_denied`)
       return limited
     }
-    // The caller may have left while the call was counted, and no later event would report it.
+    // The caller may have left while the call was being counted, and no later event would report that.
     if (res.destroyed || isMalformed(req)) return null
     const slot = inFlight.enter(listingId, client)
     return typeof slot === 'string' ? toBusy(refuse, slot) : { client, slot }
@@ -179,7 +179,7 @@ function toInternal(refuse: MakeCallProblem, id: string): Response {
 const NO_OBSERVER: CallObserver = { observe: () => null }
 
 interface Forward {
-  /** The client that the limits apply to, and its slot among the calls in flight. */
+  /** The client to which the limits apply, and its slot among the calls in flight. */
   client: string
   slot: Slot
   /** Slots for reading paid answers to the end after the caller has left. */
@@ -211,7 +211,7 @@ async function forwardCall(
 ): Promise<void> {
   const { limits, observed: paid } = forward
   const isPaid = carriesPayment(req.rawHeaders)
-  // Only a call whose payment decodes is observed.
+  // Only a call whose payment can be decoded is observed.
   const isCredible = paid !== null || (isPaid && decodePayments(req.rawHeaders).length > 0)
   const patienceMs = isCredible ? limits.paidResponseHeadersMs : limits.responseHeadersMs
   const { promise: isOver, resolve: finish } = Promise.withResolvers<Response | null>()
@@ -260,8 +260,8 @@ function addHeaders(headers: Headers, pairs: readonly string[]): void {
 }
 
 /**
- * The seller settles even if nobody listens, so its answer is read to the end, in one of the few slots
- * for callers that left.
+ * The seller settles even if nobody listens, so its answer is read to the end, in one of the few
+ * slots reserved for callers that left.
  */
 function createDrain(
   { drains, client }: Forward,
@@ -276,7 +276,7 @@ function createDrain(
     const end = () => call.abort(error)
     const held = drains.take(client, { evict: end })
     if (typeof held === 'string') return end()
-    // A stream without an end must not be read for ever.
+    // An endless stream must not be read for ever.
     const timer = setTimeout(end, longestMs)
     void isOver.then(() => {
       clearTimeout(timer)
@@ -300,8 +300,8 @@ function createBody(
 }
 
 /**
- * @param finish called once: with our own answer, or with null when the seller's answer was passed on (or
- * the caller has left).
+ * @param finish called once: with our own answer, or with null when the seller's answer was passed
+ *   on (or the caller has left)
  */
 function createAnswer(
   res: ServerResponse,
@@ -320,10 +320,10 @@ function createAnswer(
       if (isRedirect(head.status)) {
         phase = 'discarding'
         finish(toRedirectProblem(head, new URL(path, target), refuse))
-        // The head says all we need, and the body may never end.
+        // The head contains all we need, and the body may never end.
         call()?.abort(new CallAborted('invalid'))
       } else {
-        // Node's writer may throw on bytes that Node's parser let through: then nothing was passed on.
+        // Node's writer may throw on bytes that Node's parser let through: then nothing has been passed on.
         writer.head(head)
         phase = 'passing'
       }
@@ -348,7 +348,7 @@ function createAnswer(
   }
 }
 
-/** 304 is no redirect: it answers the caller's own condition. */
+/** 304 is not a redirect: it answers the caller's own condition. */
 function isRedirect(status: number): boolean {
   return status >= 300 && status < 400 && status !== 304
 }
@@ -379,8 +379,8 @@ function toRedirectProblem(head: SellerHead, target: URL, refuse: MakeCallProble
 }
 
 /**
- * If the caller states what it expects, a 402 is read whole, decompressed as the caller would read it,
- * and judged before any of it is passed on.
+ * If the caller states what it expects, a 402 is read whole, decompressed as the caller would
+ * decompress it, and judged before any of it is passed on.
  */
 function holdTerms(
   inner: SellerListener,
@@ -422,10 +422,9 @@ function holdTerms(
 
 /**
  * Writes a seller's answer to the caller: head as latin1 bytes, body as it comes, with
- * back-pressure. The caller's connection is reset, never ended, when the answer is incomplete:
- * under chunked framing a clean end would make half an answer look whole.
- *
- * @param isPaid true when the request carried a payment
+ * back-pressure. If the answer is incomplete, the caller's connection is reset, never ended: under
+ * chunked framing a clean end would make half an answer look whole.
+ * @param isPaid true if the request carried a payment
  * @param transport headers of every answer that we write ourselves, as raw pairs
  * @param onDrain called when a caller that could take no more bytes can take more again
  */
@@ -457,7 +456,7 @@ export function createAnswerWriter(
     },
     /**
      * The writer owns the chunk from here on: once written, its memory is freed.
-     * @returns false when the caller cannot take more until the response drains
+     * @returns false if the caller cannot take more until the response drains
      */
     data(chunk: Buffer): boolean {
       // A short body is written as text together with the head; a buffer would be a separate write.
@@ -484,7 +483,7 @@ export function createAnswerWriter(
   }
 }
 
-/** Most bytes of a body that are copied so that they leave together with the head. */
+/** How many bytes of a body are copied, so that they leave together with the head. */
 const SHORT_BODY = 4 * 1024
 
 /** Below this size a chunk is cheaper to keep than to free (bytes). */
@@ -501,8 +500,8 @@ function isGivenBack({ socket }: ServerResponse, chunk: Buffer): boolean {
 }
 
 /**
- * Frees a chunk that was passed to the system. The garbage collector would only run at 60 MiB of chunks,
- * nearly all the memory that a hundred streams took.
+ * Frees a chunk that was handed to the system. The garbage collector would only run at 60 MiB of
+ * chunks, nearly all the memory that a hundred streams took.
  */
 function giveBack({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0)
@@ -514,11 +513,10 @@ function toReasonPhrase(reason: string): string {
 }
 
 /**
- * The caller's body as a stream of its own. It is destroyed when the seller answers before the whole body
- * was sent (as with most 402s); destroying the caller's request would cut the connection that the answer
- * needs. Bytes that still arrive are read and discarded.
- *
- * @param onProgress called with every chunk, for the idle clock and the observer.
+ * The caller's body as a separate stream. It is destroyed if the seller answers before the whole
+ * body was sent (as with most 402s); destroying the caller's request would cut the connection that
+ * the answer needs. Bytes that still arrive are read and discarded.
+ * @param onProgress called with every chunk, for the idle clock and the observer
  */
 function createUpload(
   req: IncomingMessage,
@@ -567,8 +565,8 @@ function createUpload(
 }
 
 /**
- * An average pace is required because a byte now and then would satisfy every idle clock and keep the
- * call's slot. Time in which the seller takes no more bytes does not count against the caller.
+ * An average pace is required because a byte now and then would satisfy every idle clock and keep
+ * the call's slot. The time in which the seller takes no more bytes is not held against the caller.
  * @returns a function that ends the watch
  */
 function watchPace(

@@ -25,7 +25,7 @@ export interface SellerHead {
 /** Callbacks for the answer. Exactly one of `onEnd` and `onFail` is called, once. */
 export interface SellerListener {
   onHead(head: SellerHead): void
-  /** @returns false to stop reading until `resume`. */
+  /** @returns false to stop reading until `resume` */
   onData(chunk: Buffer): boolean
   onEnd(): void
   onFail(error: Error): void
@@ -36,14 +36,14 @@ const ANY_NUMBER = 0
 
 /**
  * Sends one request on a connection of its own and reports the answer. One connection serves one
- * request: bytes that a seller writes after its answer reach nobody, and no request has to be sent twice
- * because its connection was closing.
+ * request: any bytes that a seller sends after its answer reach nobody, and no request has to be
+ * sent twice because its connection was closing.
  *
  * This is Node's own client without an agent, on a socket that the guard dialled: its parser is
  * strict, and costs half of undici's for a client that serves one request.
  *
- * Known limit: an answer that ends with the connection (no length, not chunked) and is cut by a FIN looks
- * complete; if cut by a reset, it is reported as a failure.
+ * Known limit: an answer that ends with the connection (no length, not chunked) and is cut by a FIN
+ * looks complete; if cut by a reset, it is reported as a failure.
  */
 export class SellerCall {
   #requested: SellerRequest
@@ -118,8 +118,8 @@ export class SellerCall {
 
   #listen(request: ClientRequest): void {
     request.maxHeadersCount = ANY_NUMBER
-    // Interim answers concern one connection, and the timeout for the final answer goes on; but a 100 or
-    // an upgrade would answer a request that was never made.
+    // Interim answers concern one connection, and the timeout for the final answer keeps running;
+    // but a 100 or an upgrade would answer a request that was never made.
     request.on('continue', () => this.#fail(new CallAborted('invalid')))
     request.on('upgrade', (_answer, socket) => {
       socket.on('error', () => {})
@@ -217,8 +217,8 @@ interface WireRequest {
 }
 
 /**
- * `Host` and framing are ours, everything else is the caller's, in its order. @example […, 'X-A',
- * '1'] of a POST → ['host', 'a.example', 'connection', 'close', 'X-A', '1', …]
+ * `Host` and framing are ours, everything else is the caller's, in the caller's order. @example […,
+ * 'X-A', '1'] of a POST → ['host', 'a.example', 'connection', 'close', 'X-A', '1', …]
  */
 function toWireHeaders({ host, method, headers, hasBody }: WireRequest): string[] {
   const wire = ['host', host, 'connection', 'close']
@@ -252,9 +252,9 @@ export type AnswerClock = ReturnType<typeof createAnswerClock>
 type Phase = 'request' | 'headers' | 'body' | 'caller'
 
 /**
- * One clock for a call, separate from the connection's, which restarts with every byte: a stream of 103s
- * would hold a call for ever.
- * @param headersMs time limit for the headers of the final answer (milliseconds)
+ * One clock for a call, separate from the connection's clock, which restarts with every byte: a
+ * stream of 103s would hold a call for ever.
+ * @param headersMs time limit for the final answer's headers (milliseconds)
  */
 export function createAnswerClock(
   { idleBodyMs }: Pick<RelayLimits, 'idleBodyMs'>,
@@ -281,7 +281,7 @@ export function createAnswerClock(
     },
     /** The answer's body is arriving; called again with each chunk. */
     streaming: () => start('body', idleBodyMs),
-    /** The caller reads no more for now: this time does not count against the seller, until data flows again. */
+    /** The caller reads no more for now: this time is not held against the seller, until data flows again. */
     waitingForCaller(): void {
       phase = 'caller'
       clearTimeout(timer)
@@ -302,7 +302,7 @@ export interface CallObserver {
 export interface ObservedCall {
   /** Headers added to the answer, as raw pairs. */
   readonly headers: readonly string[]
-  /** The transaction that the answer's head names; null before the head came. */
+  /** The transaction named in the answer's head; null before the head came. */
   readonly transaction: string | null
   onRequestBody(chunk: Buffer): void
   onHead(head: SellerHead): void

@@ -18,9 +18,9 @@ export interface Page {
   isSecret?: true
   /** Set if the page is shown without a token even if the directory is closed. */
   isOpen?: true
-  /** Fetches data before the page's turn, because other services are slow and pages wait in line. */
+  /** Fetches data before it is the page's turn, because other services are slow and pages wait in line. */
   prepare?(req: IncomingMessage, res: ServerResponse): Promise<Partial<App.Locals>>
-  /** Computes the page's data in the page's turn. */
+  /** Computes the page's data when it is the page's turn. */
   compute?(target: string): Promise<Partial<App.Locals>>
 }
 
@@ -36,8 +36,8 @@ interface PageParts {
 
 /**
  * Astro's handler for the release being served, loaded when first needed. Rendering costs as much
- * as a search, so the limit of searches covers it. Pages are rendered one after another, in turns
- * between clients, and none for a client that has left.
+ * as a search, so the search limit covers it. Pages are rendered one after another, clients take
+ * turns, and nothing is rendered for a client that has left.
  */
 export function createOnDemandPages(parts: PageParts) {
   const { config, limits, problem, release, search, pages, report } = parts
@@ -46,7 +46,7 @@ export function createOnDemandPages(parts: PageParts) {
   async function answer(req: IncomingMessage, res: ServerResponse, page: Page, next: () => void) {
     const prepared = await page.prepare?.(req, res)
     const client = nodeClientOf(req, config)
-    // Pages are shown even when the store is down: requests are then counted in memory.
+    // Pages are shown even while the store is down: requests are then counted in memory.
     const taken = await limits.take('search', client)
     const refusal = refusalOf(taken, problem)
     if (refusal !== null) return refuse(release(), req, res, refusal)
@@ -91,10 +91,10 @@ export function createOnDemandPages(parts: PageParts) {
   }
 }
 
-/** How many pieces may wait: per client and in total. */
+/** How many pieces of work may wait: per client and in total. */
 const MAX_WAITING = { perClient: 32, inAll: 512 }
 
-/** Does work one piece at a time, in turns between clients, so that one client's queue does not delay others. */
+/** Does work one piece at a time; clients take turns, so that one client's queue does not delay others. */
 function createFairQueue() {
   // Clients in the order of their turns; a Map keeps insertion order.
   const waiting = new Map<string, (() => Promise<void>)[]>()
@@ -165,8 +165,8 @@ type AstroHandler = (
 ) => unknown
 
 /**
- * Imports page code once for each name. A process never frees a module, so releases that differ
- * only in content must share theirs. After a failure the next request tries again.
+ * Imports page code once per name. A process never frees a module, so releases that differ only in
+ * content must share theirs. After a failure the next request tries again.
  */
 function createPageCodeLoader(): (code: PageCode) => Promise<AstroHandler> {
   const loaded = new Map<string, Promise<AstroHandler>>()
@@ -180,7 +180,7 @@ function createPageCodeLoader(): (code: PageCode) => Promise<AstroHandler> {
   }
 }
 
-/** Reads everything at once, because the release may be removed later. @throws before any code of it runs */
+/** Reads everything at once, because the release may be removed later. @throws before any of its code runs */
 async function importVerified({ folder, files }: PageCode): Promise<AstroHandler> {
   for (const [path, sha256] of files)
     if (hash('sha256', await readFile(join(folder, path))) !== sha256)

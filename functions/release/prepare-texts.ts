@@ -19,12 +19,12 @@ export function prepareTexts(index: SearchIndex, { texts, also_search, tasks }: 
   const named = tasks.filter(({ sellers }) => sellers > 0)
   return {
     featured: featuredRows(index, showcase),
-    /** The part between the showcase and our own listings that match. */
+    /** The part between the showcase and those of our own listings that match. */
     afterFeatured: toBytes(`],"featured_label":${label},"featured_first_party":[`),
     /** `beforeNotes`: the part between our own listings and the notes; `afterNotes`: the rest. */
     beforeNotes: toBytes(`],${JSON.stringify(before).slice(1, -1)},"notes":`),
     afterNotes: toBytes(`,"attribution":${JSON.stringify(attribution)}}`),
-    /** By task id: the bytes that an answer to a query for the task has. */
+    /** By task id: the bytes added to an answer if the query is for the task. */
     tasks: new Map(named.map((task) => [task.id, `,"tasks":[${JSON.stringify(task)}]`])),
   }
 }

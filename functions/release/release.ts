@@ -43,8 +43,8 @@ export type Release = Awaited<ReturnType<typeof loadRelease>>
 
 /**
  * Loads and verifies a release by its name, in short steps.
- * @throws OperatorError when the release is damaged, is of another version, or was built with another
- * `BASE_URL`, which would make its absolute URLs wrong.
+ * @throws OperatorError if the release is damaged, is of another version, or was built with another
+ *   `BASE_URL`, which would make its absolute URLs wrong
  */
 async function loadRelease(
   name: string,
@@ -65,10 +65,10 @@ async function loadRelease(
     /** Digest of everything the build was made from. */
     name,
     listings,
-    /** Removed at their seller's request; never among `listings`. */
+    /** Removed at their sellers' request; never among `listings`. */
     optedOut,
     gone,
-    /** Hosts that strangers share, for judging claims. */
+    /** Hosts that strangers share, needed to judge claims. */
     sharedHosts: file.shared_hosts,
     search,
     operations: await openIndex(folder, 'data/operations.index'),
@@ -86,7 +86,7 @@ async function loadRelease(
   }
 }
 
-/** Reads and verifies a file of rows. @throws OperatorError when the file is missing or was changed */
+/** Reads and verifies a file of rows. @throws OperatorError if the file is missing or was changed */
 function createReader(folder: string, { checksums }: ReleaseFile) {
   return async (path: string): Promise<string> => {
     const bytes = await readFile(join(folder, path)).catch((error: unknown) => {
@@ -134,7 +134,7 @@ async function readReleaseFile(path: string): Promise<ReleaseFile> {
 export type PageCode = ReturnType<typeof toPageCode>
 
 function toPageCode(folder: string, { checksums }: ReleaseFile) {
-  /** Paths from the folder and their SHA-256; `entry.mjs` is among them. */
+  /** Paths relative to the folder and their SHA-256; `entry.mjs` is among them. */
   const files = Object.entries(checksums).filter(([path]) => path.startsWith('server/'))
   // The name is a hash of the files: the same code in another release has the same name.
   return { name: hash('sha256', JSON.stringify(files)), folder, files }
@@ -149,11 +149,11 @@ export async function readBuilt<View>(
   path: string,
 ): Promise<View | null> {
   const bytes = files.read(path)
-  // JSON.parse is typed `any`: the build wrote this file from this very type.
+  // JSON.parse returns `any`; the build wrote this file from this very type.
   return bytes === null ? null : JSON.parse(bytes.toString('utf8'))
 }
 
-/** Finders of similar ids, created when the first unknown id of a release is requested. */
+/** Finders of similar ids, created when an unknown id is first requested in a release. */
 const finders = new WeakMap<Release['listings'], ReturnType<typeof createNearestIds>>()
 
 /** The message about an id that no listing has. */
@@ -166,14 +166,14 @@ export function toUnknownText({ listings }: Pick<Release, 'listings'>, id: strin
     : `No listing has this id; did you mean ${near.join(', ')}?`
 }
 
-/** The current id of a listing; unchanged if the listing never moved. */
+/** A listing's current id; the same id if the listing never moved. */
 export function currentId({ gone }: Pick<Release, 'gone'>, id: string): string {
   return gone.get(id)?.moved_to ?? id
 }
 
 /**
  * Rows for the protocols of other directories. Read on first use: most servers never need them.
- * @param read reads the verified text of a data file of the release
+ * @param read reads the verified text of one of the release's data files
  */
 function createProtocolData(read: (name: string) => Promise<string>) {
   return {
@@ -203,7 +203,7 @@ function createProtocolData(read: (name: string) => Promise<string>) {
   }
 }
 
-/** Loads once and keeps the value. A failure is not kept: the next request tries again. */
+/** Loads the value once and keeps it. A failure is not kept: the next request tries again. */
 function once<Value>(load: () => Promise<Value>): () => Promise<Value> {
   let loading: Promise<Value> | undefined
   return () => {
@@ -215,7 +215,7 @@ function once<Value>(load: () => Promise<Value>): () => Promise<Value> {
   }
 }
 
-/** Rows read between two pauses, in which the server answers requests. */
+/** Rows read between two pauses in which the server answers requests. */
 const ROWS_AT_A_TIME = 500
 
 async function readRows<Row>(
@@ -226,7 +226,7 @@ async function readRows<Row>(
   const rows: Row[] = []
   for (let start = 0; start < text.length; ) {
     const end = text.indexOf('\n', start)
-    // JSON.parse is typed `any`: the build wrote these rows from this very type.
+    // JSON.parse returns `any`; the build wrote these rows from this very type.
     rows.push(JSON.parse(text.slice(start, end < 0 ? text.length : end)))
     start = end < 0 ? text.length : end + 1
     if (rows.length % ROWS_AT_A_TIME === 0) await pause()
@@ -255,15 +255,15 @@ async function readChecked<Schema extends v.GenericSchema<unknown, { id: string 
 
 const DEFAULT_MEMORY_BYTES = 32 * 1024 * 1024
 
-/** Closes an index's file once nothing refers to the index: searches may still use an old index. */
+/** Closes an index's file once nothing refers to the index: searches may still be using an old index. */
 const abandoned = new FinalizationRegistry<number>((file) => closeSync(file))
 
 /**
- * Opens an index file for serving: the head and small bodies are in memory; larger bodies are read from the
- * file one by one (the system's page cache keeps the popular ones). Everything in memory was verified; a body
- * in the file is verified each time it is read.
- * @param memoryBytes listing bodies up to this many bytes in all are kept in memory
- * @throws SearchIndexError when the file is damaged, cut short, or of another version
+ * Opens an index file for serving: the head and small bodies are in memory; larger bodies are read
+ * from the file one by one (the system's page cache keeps the popular ones). Everything in memory
+ * has been verified; a body in the file is verified each time it is read.
+ * @param memoryBytes total size up to which listing bodies are kept in memory
+ * @throws SearchIndexError if the file is damaged, cut short, or of another version
  */
 export function openSearchIndex(path: string, memoryBytes = DEFAULT_MEMORY_BYTES): SearchIndex {
   const file = openSync(path, 'r')
@@ -317,11 +317,10 @@ const LOOK_EVERY = 1000
 
 /**
  * Holds the release being served and picks up a new one when `OUT_DIR/current` is switched. The new
- * release is loaded and verified in short steps before it is swapped in, so that no request waits or sees
- * a mixture of both. If it cannot be loaded, the old release stays, and the next try comes when the link
- * changes again.
- *
- * @throws when the first release cannot be loaded.
+ * release is loaded and verified in short steps before it is swapped in, so that no request waits
+ * or sees a mixture of both. If it cannot be loaded, the old release stays until the link changes
+ * again.
+ * @throws if the first release cannot be loaded
  */
 export async function createReleaseHolder({
   outDir,

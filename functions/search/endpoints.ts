@@ -70,7 +70,7 @@ function idsIn(parameters: URLSearchParams): string[] {
   return ids.map((id) => id.trim()).filter((id) => id !== '')
 }
 
-/** `GET /api/v1/compare`: the existing comparison pages, or with `ids` the chosen listings. */
+/** `GET /api/v1/compare`: the existing comparison pages or, with `ids`, the chosen listings. */
 export function createCompareList(
   parts: ComparisonParts & Pick<Parts, 'problem' | 'limits'>,
 ): Handler {
@@ -87,12 +87,12 @@ export function createCompareList(
 
 /** How many ids beyond the limit are named. */
 const MOST_NAMED = 6
-/** Most characters shown of an id that no listing has. */
+/** How many characters are shown of an id that no listing has. */
 const MOST_SHOWN = 80
 
 /**
- * What `/compare?ids=a,b` (or `ids=a&ids=b`) shows. Links from anywhere may add parameters of their own:
- * these are ignored. Ids that no listing has are named, and the other listings are shown.
+ * What `/compare?ids=a,b` (or `ids=a&ids=b`) shows. Other parameters are ignored, because links
+ * from anywhere may add them. Ids that no listing has are named, and the other listings are shown.
  */
 export function createComparePage({ release }: Pick<Parts, 'release'>) {
   return async function compare(target: string): Promise<ChosenListings> {
@@ -145,7 +145,7 @@ export function createKit(
     const requested = readQuery(query)
     if ('problems' in requested) return requested
     const { listing_id: id = '' } = context.params ?? {}
-    // Only the id of a listing becomes part of a file's address, so no id can lead to another file.
+    // Only a listing's id becomes part of a file's address, so no id can lead to another file.
     const isListed = release().listings.has(id)
     const whole = isListed ? await readBuilt<KitView>(release(), kitPath(id)) : null
     if (whole === null)
@@ -304,7 +304,7 @@ function toChosenComparison(
   rows: readonly CompareRow[],
   { baseUrl, site, updated, isFirstParty }: ChosenContext,
 ): ChosenComparison {
-  // No author judged which listing is made for the job, so all count as broad.
+  // No author judged which listing is made for the job, so all are shown as broad.
   const others = rows
     .filter(({ id }) => !isFirstParty(id))
     .map((row) => ({ ...row, focus: 'broad' as const }))

@@ -71,8 +71,8 @@ export function createFindOperations({
   }
 }
 
-/** The matches, with their rows in the order they are shown.
- *
+/**
+ * The matches, with their rows in display order.
  * @param facts values in the question that can fill a call; null if no call is shown
  */
 export function rankOperations(
@@ -92,7 +92,7 @@ export function rankOperations(
   return { ...outcome, rows, read }
 }
 
-/** Rows that do a task: ranked by the words of the question or, if none matches, by trust. */
+/** Rows that do a task, ranked by the question's words or, if none matches, by trust. */
 function findDoing(
   index: SearchIndex,
   requested: SearchQuery,
@@ -103,7 +103,7 @@ function findDoing(
   return rows.length > 0 ? rows : rankIndex(index, { ...requested, task, q: undefined }).rows
 }
 
-/** Notes how many rows `effect=` leaves out although they may match the question. */
+/** Adds a note saying how many rows `effect=` leaves out although they may match the question. */
 function effectNotes(index: SearchIndex, query: SearchQuery): string[] {
   if (query.effect === undefined) return []
   const count = countUnknownEffects(index, query)
@@ -159,7 +159,7 @@ function isRequested(
 /**
  * Shortens a full answer, because an agent pays for each byte; a row keeps everything that its call
  * needs. Example and input both show required values, so one of them is enough: in rows after the
- * first, the shorter one. Suggestions are in the notes as well.
+ * first, whichever is shorter. Suggestions are in the notes as well.
  */
 function fitAnswer({ suggested, ...answer }: OperationsAnswer): OperationsAnswer {
   const fitInto = (others: Omit<OperationsAnswer, 'results'>) => ({
@@ -175,7 +175,7 @@ function fitAnswer({ suggested, ...answer }: OperationsAnswer): OperationsAnswer
   return isWithin(least, MOST_BYTES_A_CALL) ? least : withoutOffers(least)
 }
 
-/** Above this size, rows also lose their offers, which the seller's own terms repeat. */
+/** Above this size, rows also lose their offers, because the seller's own terms repeat them. */
 const MOST_BYTES_A_CALL = 600
 
 function withoutOffers(answer: OperationsAnswer): OperationsAnswer {
@@ -184,7 +184,7 @@ function withoutOffers(answer: OperationsAnswer): OperationsAnswer {
 
 type Shorten = (result: Result) => Result
 
-/** What a row can lose, the least needed first. Listing and price always stay. */
+/** What a row can lose, least needed first. Listing and price always stay. */
 function toShorter({ operation: { example, input, url } }: Result, at: number): Shorten[] {
   const isStatedTwice = example !== undefined && input !== undefined
   const shown = at === 0 || sizeOf(example) <= sizeOf(input) ? 'input' : 'example'
@@ -201,7 +201,7 @@ function toShorter({ operation: { example, input, url } }: Result, at: number): 
   ]
 }
 
-/** Most characters of a description where an answer is too long. */
+/** Most characters in a description if an answer is too long. */
 const SHORT_DESCRIPTION = 40
 
 function withShortDescription(result: Result): Result {
@@ -220,7 +220,7 @@ function without(member: string): Shorten {
   }
 }
 
-/** `GET /api/v1/operations` as a search, mounted like the search for listings. */
+/** `GET /api/v1/operations` as a search, mounted like the listing search. */
 export function createOperationsSearch(find: FindOperations): Search {
   return (rawQuery) => {
     const answer = find(rawQuery)
@@ -240,8 +240,8 @@ interface Ordering {
 }
 
 /**
- * The found rows, each once, in the order they are shown: by the question's verb, by its task, and
- * by the values that a call takes from the question. `relevance` stays as the formula gave it.
+ * The found rows, each once, in display order: by the question's verb, by its task, and by the
+ * values that a call takes from the question. `relevance` stays as the formula gave it.
  */
 function orderOperations(index: SearchIndex, { q, lists, end, task, facts, read }: Ordering) {
   const effect = findRequestedEffect(index, q)
@@ -263,7 +263,7 @@ const ARTICLES = new Set('a an the my our your his her their this that these tho
 /** The effect that a query wants, by its first verb that implies one; null without such a verb. */
 function findRequestedEffect({ words }: SearchIndex, q: string): Effect | null {
   const stated = splitText(q)
-  // `pay` in `pay with MPP` is a part of a filter, not a verb.
+  // `pay` in `pay with MPP` is part of a filter, not a verb.
   const phrases = findPhrases(stated, words.phrases)
   let weak: Effect | null = null
   for (const [at, word] of stated.entries()) {
@@ -302,13 +302,13 @@ function doesRequested(index: SearchIndex, row: number, requested: Effect | null
   return !others.some((effect) => passes(bitsFor(index, `effect:${effect}`), row))
 }
 
-/** The first `FIRST_PLACES` rows hold at most `OF_ONE_LISTING` rows of one listing; the rest follow. */
+/** The first `FIRST_PLACES` rows contain at most `OF_ONE_LISTING` rows of one listing; the rest follow. */
 const FIRST_PLACES = 5
 const OF_ONE_LISTING = 2
-/** How many rows of a listing are compared to find the row whose name the query has. */
+/** How many of a listing's rows are compared to find the one whose name is in the query. */
 const COMPARED = 8
 
-/** The parts of the search that the order depends on. */
+/** The parts of the search that determine the order. */
 interface Requested {
   q: string
   rows: readonly FoundRow[]
@@ -370,7 +370,7 @@ function putTaskFirst(
   return { rows: [...doing, ...others], count: doing.length }
 }
 
-/** The rows in their order, except that no listing fills the first places alone. */
+/** The rows in their order, except that no listing alone fills the first places. */
 function spread(rows: readonly FoundRow[]): FoundRow[] {
   const counts = new Map<string, number>()
   const [first, later]: [FoundRow[], FoundRow[]] = [[], []]
@@ -383,7 +383,7 @@ function spread(rows: readonly FoundRow[]): FoundRow[] {
   return [...first, ...later]
 }
 
-/** Rows read to see what their calls take: reading one costs as much as ranking hundreds. */
+/** How many rows are read to see what their calls take: reading one costs as much as ranking hundreds. */
 const READ = 24
 
 /**
@@ -409,7 +409,7 @@ function putCallableFirst(
   return [...ordered, ...rows.filter((row) => !ranks.has(row))]
 }
 
-/** Whether a query gives arguments for a call, in addition to saying which call. */
+/** Whether a query contains arguments for a call, in addition to naming the call. */
 function saysArguments(facts: QuestionFacts): boolean {
   const { urls, emails, domains, ips, evmAddresses, transactions, places, coins } = facts
   const { currencies, tickers, countries, languages, quoted, subject } = facts
@@ -428,7 +428,7 @@ interface Wanted {
   read: ReadRow
 }
 
-/** How many values of the query a row takes; a row that can be called as shown comes first. */
+/** How many of the query's values a row takes; a row that can be called as shown comes first. */
 function toRank({ operation, slots, filled }: Stored, facts: QuestionFacts): number {
   const { example, url = '', bring } = operation
   const stated = example === undefined ? 0 : countStated(url, example, slots, facts)
@@ -437,7 +437,7 @@ function toRank({ operation, slots, filled }: Stored, facts: QuestionFacts): num
   return isComplete ? stated + CALLABLE : stated
 }
 
-/** Rank of a row that can be called as shown: above any number of values that a query can contain. */
+/** Rank of a row that can be called as shown: higher than any number of values in a query. */
 const CALLABLE = 100
 
 /** A row and its listing. */
@@ -447,14 +447,14 @@ interface FoundRow extends RankedRow {
 
 /** A row as stored in the index. */
 type Stored = Omit<OperationsAnswer['results'][number], 'relevance'> & {
-  /** Slots of the example that can be filled from the query. */
+  /** The example's slots that can be filled from the query. */
   slots: readonly ArgumentSlot[]
   /** The example with values from the query in place of the example's own. */
   filled: () => ShownExample | undefined
 }
 type ReadRow = (row: number) => Stored
 
-/** Reads rows for one query, each once. */
+/** Reads rows for one query, each only once. */
 export function createRowReader(index: SearchIndex, facts: QuestionFacts | null): ReadRow {
   const known = new Map<number, Stored>()
   return (row) => {
@@ -475,7 +475,7 @@ function readStored(index: SearchIndex, row: number, facts: QuestionFacts | null
     if (!isFilled && shown !== undefined && facts !== null)
       shown = fillArguments(url, shown, slots, facts)
     isFilled = true
-    // A call without any argument needs no example.
+    // A call without any arguments needs no example.
     return shown !== undefined && Object.keys(shown).length > 0 ? shown : undefined
   }
   return { listing, operation, digest, slots, filled }

@@ -27,7 +27,7 @@ import { type AnsweredQuery, createSearch, type PageMembers, type Search } from 
 
 export type SearchParts = Pick<Parts, 'release' | 'problem' | 'limits' | 'config' | 'ledger'>
 
-/** Marks a search sent while somebody types. */
+/** Marks a search that is sent while somebody types. */
 const TYPING_HEADER = 'search-typing'
 
 /** A search at its address, on Node's own request and response, without intermediate copies and objects. */
@@ -44,11 +44,11 @@ export function createSearchPath(
       const refusal = refusalOf(taken, problem)
       if (refusal !== null) return sendResponse(req, res, refusal)
       await turnEnds()
-      // A client that left needs no answer.
+      // A client that has left needs no answer.
       if (res.destroyed) return
       const isTyping = req.headers[TYPING_HEADER] === '1'
       const reply = search(query, { page: isTyping ? 'typing' : undefined })
-      // Lets the other requests of this batch search before any is answered.
+      // Lets the other requests in this batch search before any is answered.
       await null
       if (reply.status !== 200)
         return sendResponse(req, res, refuseParameters(problem, reply.problems))
@@ -64,7 +64,7 @@ export function createPageSearch(parts: SearchParts) {
   const search = createReleaseSearch(parts, 'web')
   return (rawQuery: string, page: 'submitted' | 'typing' = 'submitted'): PageAnswer => {
     const reply = search(rawQuery, { page })
-    // Typed `any` by `JSON.parse`: our own search wrote these bytes.
+    // `JSON.parse` returns `any`; our own search wrote these bytes.
     return reply.status === 200
       ? JSON.parse(new TextDecoder().decode(reply.body))
       : { problems: reply.problems }
@@ -92,9 +92,9 @@ export function createReleaseSearch({ release, ledger }: SearchParts, src: Click
 }
 
 /**
- * Counts how often searches showed each organic row. A search only adds one to a number, which costs almost
- * nothing; ids are read, and counts reported, once for many searches.
- * @param report called with the counts since the last call: each listing once
+ * Counts how often searches showed each organic row. A search only adds one to a number, which
+ * costs almost nothing; ids are read, and counts reported, once for many searches.
+ * @param report called with the counts since the last call, each listing once
  */
 function createShownRows(report: (listingId: string, times: number) => void) {
   let of: SearchIndex | undefined
@@ -128,14 +128,14 @@ function createShownRows(report: (listingId: string, times: number) => void) {
 
 const decoder = new TextDecoder()
 
-/** Parts of a release besides its index of listings. */
+/** What a release contains besides its index of listings. */
 interface Shown {
   operations: SearchIndex
   sharedHosts: SharedHosts
   listingOf(id: string): Pick<LiveListing, 'mark'> | undefined
 }
 
-/** Members that each row has on the search page only. */
+/** Members that rows have only on the search page. */
 export function pageMembers(
   index: SearchIndex,
   { query, outcome }: AnsweredQuery,
@@ -166,7 +166,7 @@ function domainOf(url: string, sharedHosts: SharedHosts): string | null {
 
 type MatchingOperation = NonNullable<PageMembers['operation']>
 
-/** For each listing, its first operation among the best operations for the question. */
+/** For each listing, its first operation among those that fit the question best. */
 function matchingOperations(index: SearchIndex, q: string, listings: ReadonlySet<string>) {
   const found = new Map<string, MatchingOperation>()
   const { rows, read } = rankOperations(index, { q, limit: listings.size, offset: 0 })
@@ -185,7 +185,7 @@ function pathOf(url: string): string {
   return (URL.parse(url)?.pathname ?? url).replaceAll('%7B', '{').replaceAll('%7D', '}')
 }
 
-/** Typed `any` by `JSON.parse`: the build wrote these bytes. */
+/** `JSON.parse` returns `any`; the build wrote these bytes. */
 function parseBody(index: SearchIndex, row: number) {
   return JSON.parse(decoder.decode(readBody(index, row)))
 }
@@ -205,7 +205,7 @@ export function noteOnAddress(
   if (host === undefined || isListed(index, host, sharedHosts) || findId(index, address) >= 0)
     return null
   const found = findNotListed(url)
-  // Names of files and programs also have dots.
+  // File and program names also have dots.
   const isAddress = scheme !== undefined || isPublicName(host) || found.host !== host
   return isAddress ? toAddressNote(found) : null
 }
@@ -221,7 +221,7 @@ export function whyNotListed(
   return 'listing' in found ? null : found
 }
 
-/** Whether a listing has this host, or the domain that the host belongs to. */
+/** Whether a listing has this host, or the domain to which the host belongs. */
 function isListed(index: SearchIndex, host: string, sharedHosts: SharedHosts): boolean {
   return [host, ownerAt(host, sharedHosts)].some(
     (name) => findExact(index.exact, 'host', name).length > 0,

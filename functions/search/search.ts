@@ -15,7 +15,7 @@ import { type SearchOutcome, searchIndex } from '../../src/search/query/search-i
 import { ANY_ORIGIN, toBytes, UNCACHED } from '../http/answers.ts'
 import type { prepareTexts } from '../release/prepare-texts.ts'
 
-/** Queries that are remembered for one index: a few megabytes at most. */
+/** How many queries are remembered for one index: a few megabytes at most. */
 const REMEMBERED_QUERIES = 2000
 /** How many hashes of recent queries are kept: most queries are made once, and are not worth remembering. */
 const REQUESTED_ONCE = 2 ** 14
@@ -32,7 +32,7 @@ interface SearchParts {
   texts: () => SearchTexts
   /** Additional members of the search page's rows; absent on hosts without that page. */
   pageMembers?: (index: SearchIndex, answered: AnsweredQuery) => PageMembers[]
-  /** The hint for a text that is an address without a listing. */
+  /** The hint shown if a text is an address without a listing. */
   noteOn?: (index: SearchIndex, text: string) => string | null
   randomUuid: () => string
   /** Called with the organic rows a search showed; it must not slow the search down. */
@@ -110,9 +110,9 @@ export interface AnsweredQuery {
 }
 
 /**
- * Caches the answers to queries that were made at least twice. An index never changes, so nothing here can be
- * stale; a new index clears everything.
- * @param most how many answers are cached; the least recently used are dropped first. 0 caches none.
+ * Caches the answers to queries that were made at least twice. An index never changes, so nothing
+ * here can be stale; a new index clears everything.
+ * @param most how many answers are cached; the least recently used are dropped first. 0 caches none
  */
 function createAnsweredQueries(most = REMEMBERED_QUERIES) {
   let of: SearchIndex | undefined
@@ -149,7 +149,7 @@ interface SearchResponseInput {
   query: SearchQuery
   outcome: SearchOutcome
   texts: SearchTexts
-  /** The `src` of links: who shows these links. */
+  /** The `src` in links: who shows these links. */
   source?: ClickSource
   /** Set for the search page, submitted or while typing: additional members of organic rows. */
   page?: readonly object[]
@@ -171,7 +171,7 @@ function writeSearchResponse(input: SearchResponseInput): Uint8Array<ArrayBuffer
       bytes.add(body.subarray(0, body.length - BODY_END.length))
       bytes.text(',"go":"/go/')
       bytes.add(idOf(body))
-      // A row's position is in its link where rows compete; our own listings do not compete.
+      // A row's link contains its position if rows compete; our own listings do not compete.
       const place = range === 'organic' ? `&pos=${at + 1}` : ''
       const explain = more[at] === undefined ? '' : `,"explain":${JSON.stringify(more[at])}`
       bytes.text(`?sid=${searchId}${place}&src=${source}"},"relevance":${relevance}${explain}}`)
@@ -218,7 +218,7 @@ function startBytes() {
   }
 }
 
-/** The compact view: short rows, no showcase, no texts; for the search page also our own kits that match. */
+/** The compact view: short rows, no showcase, no texts; for the search page also those of our own kits that match. */
 function compactText({
   index,
   searchId,
@@ -246,7 +246,7 @@ function echoOf(searchId: string, query: SearchQuery, total: number): string {
   return `{"search_id":"${searchId}","query":${JSON.stringify(query)},"total":${total},"results":[`
 }
 
-/** The notes, and the hints beside them. */
+/** The notes, and the hints that go with them. */
 function besideOf(
   { notes, task, suggested, facets }: SearchOutcome,
   { tasks }: SearchTexts,

@@ -20,7 +20,7 @@ import { createSignedInRoute, type SellerRoute } from './sign-in.ts'
 
 type ClaimParts = Pick<Parts, 'config' | 'clock' | 'log' | 'ledger' | 'resolver' | 'release'>
 
-/** What a seller provides for a check: the mail address, or a workflow's token. */
+/** What a seller provides for a check: the email address, or a workflow's token. */
 type Shown = Partial<Pick<Parameters<Prove>[0], 'email' | 'idToken'>>
 
 /**
@@ -51,7 +51,7 @@ export function createClaimCheck(parts: Parts): SellerRoute<ClaimChecked> {
   }
   const bySeller = createSignedInRoute(parts, async ({ params }, { id: sellerId, email }) => {
     await expireClaims(db, sellerId, clock.now())
-    // The query reads only the caller's own claims, so another seller's claim looks missing.
+    // The query reads only the caller's own claims, so another seller's claim appears to be missing.
     const claim = await findClaim({ id: params.claim_id ?? '', seller_id: sellerId })
     return check(claim, claim?.method === 'oidc' ? { idToken: undefined } : { email })
   })
@@ -72,8 +72,8 @@ function idTokenOf({ req }: H3Event): string | undefined {
 }
 
 /**
- * Looks for a claim's proof and records the outcome; the check endpoint and the daily
- * re-verification both use this. An invalid workflow token is not recorded: anybody can send one.
+ * Looks for a claim's proof and records the outcome; the check endpoint and the daily re-verification both use this. An
+ * invalid workflow token is not recorded, because anybody can send one.
  */
 async function checkClaim(parts: ClaimParts, prove: Prove, claim: ClaimTable, shown: Shown) {
   const proof = findClosedReason(parts, claim) ?? (await proveAgain(parts, prove, claim, shown))
@@ -129,7 +129,7 @@ const MAX_TRIES = 5
 
 /**
  * Records the outcome of a proof. The claim may have changed during the proof, so each step names
- * the state it starts from; mails are sent exactly if the change is committed.
+ * the state it starts from; emails are sent if and only if the change is committed.
  * @returns the claim in its current state
  */
 async function recordProof(
@@ -183,8 +183,8 @@ async function recordSuccess(step: Step): Promise<void> {
     .execute()
   if (still.length > 0 || claim.state !== 'pending') return
   await supersedeOthers(step)
-  // If another seller commits first, the unique index refuses this update, and the transaction runs again.
-  // Stores the method that was proved: the seller may have chosen another method meanwhile.
+  // If another seller commits first, the unique index refuses this update, and the transaction runs again. The stored
+  // method is the one that was proved: the seller may have chosen another method meanwhile.
   const proved = { state: 'verified' as const, method: claim.method }
   const verified = await trx
     .updateTable('claim')
@@ -197,7 +197,7 @@ async function recordSuccess(step: Step): Promise<void> {
   await notifySeller(trx, mails, claim, 'claim_verified')
 }
 
-/** The newer proof wins, because it shows who controls the host now. The former owner gets a mail. */
+/** The newer proof wins, because it shows who controls the host now. The former owner gets an email. */
 async function supersedeOthers({ trx, mails, claim }: Step): Promise<void> {
   const { id, listing_id, seller_id } = claim
   const others = await trx
@@ -256,7 +256,7 @@ const AT_ONCE = 4
 /**
  * Checks the verified claims that are due, even if their listings were opted out or removed; claims
  * on removed listings lapse as if the proof were gone. Instances may run this at the same time: a
- * claim is taken by moving its `last_checked_at`, so each is checked once.
+ * claim is taken by moving its `last_checked_at`, so each claim is checked once.
  */
 export async function reverifyClaims(parts: ClaimParts) {
   const prove = createProver(parts)

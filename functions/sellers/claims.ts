@@ -59,8 +59,8 @@ function createClaims(parts: Parts) {
 
 /**
  * `POST /api/v1/sellers/claim {listing_id, method?}`. Host, token and state come from the server
- * alone. Asking again while a claim is open gives the same claim with the same token, by the method
- * that was named last.
+ * alone. Asking again while a claim is open gives the same claim with the same token, with the
+ * method that was named last.
  */
 function createClaimStart(parts: Parts) {
   const { ledger, clock, release, config } = parts
@@ -91,9 +91,9 @@ export function claimRulesOf({ config, release }: Pick<Parts, 'config' | 'releas
 const MAX_OPEN_CLAIMS = 20
 
 /**
- * The seller's open claim on this listing, with this method from now on, or a new claim with a token of its
- * own; refuses a seller with too many open claims. A verified claim keeps its method, because that method
- * proves ownership until another one is proved. Runs in a transaction.
+ * The seller's open claim on this listing, with this method from now on, or a new claim with its
+ * own token; refuses a seller with too many open claims. A verified claim keeps its method, because
+ * that method proves ownership until another one is proved. Runs in a transaction.
  */
 async function openClaim(
   trx: Kysely<Tables>,
@@ -145,7 +145,7 @@ async function continueClaim(trx: Kysely<Tables>, claim: ClaimTable, method: Cla
   return { ...claim, ...changed }
 }
 
-/** @param waitMs time until the first of the open claims expires (milliseconds) */
+/** @param waitMs time until the first open claim expires (milliseconds) */
 function refuseFull(waitMs: number): never {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000))
   const hours = RETENTION.pending_claim_hours
@@ -160,9 +160,9 @@ function refuseFull(waitMs: number): never {
 }
 
 /**
- * `POST /api/v1/sellers/opt-out {listing_id, removed?, moved_to?}`: the owner removes a listing from
- * the directory at the next build, names another of their listings instead, or brings it back. It
- * stays removed if the claim later lapses, as long as it stays on the proved host.
+ * `POST /api/v1/sellers/opt-out {listing_id, removed?, moved_to?}`: the owner removes a listing
+ * from the directory at the next build, names another of their listings instead, or brings it back.
+ * It stays removed if the claim later lapses, as long as the listing stays on the proved host.
  */
 function createOptOut(parts: Parts) {
   const { db } = parts.ledger.store
@@ -218,7 +218,7 @@ export function createOwnerRoute<Schema extends ObjectSchema & OfListing, Answer
 
 type OfListing = v.GenericSchema<unknown, { listing_id: string }>
 
-/** The verified claim of a seller that covers a listing at its current host. */
+/** A seller's verified claim that covers a listing at its current host. */
 async function findOwned({ ledger, release }: Parts, sellerId: string, listingId: string) {
   const claim = await ledger.store.db
     .selectFrom('claim')
@@ -340,7 +340,7 @@ async function readRemovals(
   )
 }
 
-/** `POST /api/v1/sellers/mails {listings}`: turns mails about changes of own listings on or off. */
+/** `POST /api/v1/sellers/mails {listings}`: turns emails about changes to the seller's own listings on or off. */
 function createSellerMails(parts: Parts) {
   const { ledger, clock } = parts
   return createSignedInRoute(parts, async (call, { id: sellerId }) => {
@@ -354,7 +354,7 @@ function createSellerMails(parts: Parts) {
   })
 }
 
-/** `GET /api/v1/sellers/me/analytics`: ninety days of each listing the seller owns now. */
+/** `GET /api/v1/sellers/me/analytics`: ninety days of figures for each listing that the seller owns now. */
 function createAnalytics(parts: Parts) {
   return createSignedInRoute(parts, async (_call, { id: sellerId }): Promise<Analytics> => {
     const { listings } = await readOwn(parts, sellerId)
@@ -439,7 +439,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-/** Every known payout of the listings of these claims: counted, contested or proved. */
+/** Every known payout of these claims' listings: counted, contested or proved. */
 async function listPayouts(
   db: Kysely<Tables>,
   release: Pick<Release, 'listings'>,

@@ -10,7 +10,7 @@ import type { ClaimTable, Tables } from '../store/store.ts'
 import { isOwned } from './claims.ts'
 import { createSecret, hashSecret } from './sign-in.ts'
 
-/** A mail about a claim, as it is queued. */
+/** An email about a claim, as it is queued. */
 const ClaimMailSchema = v.object({
   listing_id: v.string(),
   host: v.string(),
@@ -20,11 +20,11 @@ const ClaimMailSchema = v.object({
 })
 type ClaimMail = v.InferOutput<typeof ClaimMailSchema>
 
-/** What changed in the directory about an owned listing, one sentence each. */
+/** What changed in the directory about an owned listing, one sentence per change. */
 const NewsSchema = v.object({ listing_id: v.string(), news: v.array(v.string()) })
 
 /**
- * Writes the mails. A sign-in token is created when its mail is sent, so no table ever holds it;
+ * Writes the emails. A sign-in token is created when its email is sent, so no table ever holds it;
  * every try creates a new token. Links start with `BASE_URL`, never with the request's Host.
  */
 export function createLetters({ ledger, clock, config, release }: Parts) {
@@ -76,7 +76,7 @@ function writeNews({ listing_id, news }: v.InferOutput<typeof NewsSchema>): Lett
   }
 }
 
-/** The mails about a claim, by kind. */
+/** The emails about a claim, by kind. */
 const OF_CLAIM = {
   claim_verified: ({ listing_id, host, method }) => ({
     subject: `You own the listing ${listing_id}`,
@@ -100,7 +100,7 @@ const OF_CLAIM = {
   }),
 } satisfies Record<string, (claim: ClaimMail) => Letter>
 
-/** Queues the mail in the transaction that changes the claim. */
+/** Queues the email in the transaction that changes the claim. */
 export async function notifySeller(
   trx: Kysely<Tables>,
   mails: MailQueue,
@@ -114,20 +114,20 @@ export async function notifySeller(
   await mails.add(trx, email, { kind, listing_id, host, method, reason })
 }
 
-/** The facts whose changes are mailed to owners, as last reported; kept with the claim. */
+/** The facts whose changes are emailed to owners, as last reported; kept with the claim. */
 const ReportedSchema = v.object({
   price: v.string(),
-  /** Absent where no probe was conclusive. */
+  /** Absent if no probe was conclusive. */
   probe: v.optional(v.string()),
   disputed: v.boolean(),
 })
 type Reported = v.InferOutput<typeof ReportedSchema>
 
 /**
- * Mails owners whose listing stopped answering, changed its price or was disputed since the last
- * report. The new state is recorded in the transaction that queues the mail, so two servers send
- * one mail. It is recorded even if the seller wants no such mails, so that turning them on reports
- * nothing old. The first comparison after a claim reports nothing.
+ * Emails owners whose listing stopped answering, changed its price or was disputed since the last
+ * report. The new state is recorded in the transaction that queues the email, so two servers send
+ * one email. It is recorded even if the seller wants no such emails, so that turning them on
+ * reports nothing old. The first comparison after a claim reports nothing.
  */
 export async function notifyOwners({
   ledger,
@@ -204,7 +204,7 @@ async function record(
   return rows.length > 0
 }
 
-/** A fresh token for the address; any earlier token of the address stops working. */
+/** A fresh token for the address; any earlier token for the address stops working. */
 async function issueLoginToken(db: Kysely<Tables>, email: string, now: number) {
   const token = createSecret()
   const row = {

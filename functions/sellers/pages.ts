@@ -38,7 +38,7 @@ import {
   type SellerRoute,
 } from './sign-in.ts'
 
-/** All features for sellers: endpoints, mails, and pages that use the endpoints. */
+/** All features for sellers: endpoints, emails, and pages that use the endpoints. */
 export function createSellersFeature(parts: Parts) {
   const routes = createRoutes(parts)
   return {
@@ -79,7 +79,7 @@ function createRoutes(parts: Parts) {
 type SellerRoutes = ReturnType<typeof createRoutes>
 
 type Read = (name: string) => string
-/** Calls an endpoint of the routes. */
+/** Calls one of the sellers' routes, chosen by `choose`. */
 type Ask = <Answer>(
   choose: (routes: SellerRoutes) => SellerRoute<Answer>,
   sent?: object,
@@ -138,7 +138,7 @@ async function checkClaim(ask: Ask, claim_id: string): Promise<Outcome> {
   return { at: claim_id, ...(result.verified && { line }) }
 }
 
-/** `/sellers/dashboard`: shows the answers of the seller endpoints as a page, and their writes as forms. */
+/** `/sellers/dashboard`: shows the seller endpoints' answers as a page, and their writes as forms. */
 async function showDashboardPage(
   parts: Parts,
   routes: SellerRoutes,
@@ -158,9 +158,9 @@ async function showDashboardPage(
 }
 
 /**
- * Calls a seller endpoint for the page that `req` wants: the endpoint checks session and limits as usual,
- * and `readSent` has refused the forms of other sites.
- * `res` carries the cookies of all answers to the browser.
+ * Calls a seller endpoint for the page that `req` requests: the endpoint checks session and limits
+ * as usual, and `readSent` has refused forms from other sites. `res` passes the cookies of all
+ * answers to the browser.
  */
 function createAsk(
   { config, log }: Pick<Parts, 'config' | 'log'>,
@@ -204,7 +204,7 @@ async function showDashboard(
   const cards = await toCards(parts, ask, me, wantedId)
   const listing = release().listings.get(wantedId) ?? release().optedOut.get(wantedId)
   const ways = toWays(parts, wantedId, me.seller.email)
-  // A message about no known claim is shown at the form for a new claim.
+  // A message that concerns no known claim is shown at the form for a new claim.
   const isKnown = outcome?.at === 'mails' || me.claims.some(({ id }) => id === outcome?.at)
   return {
     kind: 'signed_in',
@@ -289,12 +289,12 @@ function toWays(parts: Parts, id: string, email: string): ClaimWay[] {
   return ways.sort((a, b) => rankOf(a) - rankOf(b))
 }
 
-/** Most listings found on one host: nobody claims more listings than this one by one. */
+/** How many listings are found on one host: nobody claims more than this one by one. */
 const MOST_FOUND = 30
 
 /**
- * The listings on a host and its subdomains: the typed domain (or address, or listing id), otherwise the
- * domain of the mail address, if it has listings. On a shared host, the repository's listings.
+ * The listings on a host and its subdomains: those of the typed domain (or address, or listing id), otherwise those of
+ * the email address's domain, if it has listings. On a shared host, the repository's listings.
  */
 function findOnDomain(
   { listings, sharedHosts }: Release,
@@ -319,7 +319,7 @@ function findOnDomain(
     const host = new URL(url).hostname
     return isShared ? isProvedAt(url, place) : host === domain || host.endsWith(`.${domain}`)
   }
-  // Reading each address would take a tenth of a second for 100,000 listings.
+  // Parsing each address would take a tenth of a second for 100,000 listings.
   const isNear = (url: string) => url.toLowerCase().includes(place) && isThere(url)
   const found = [...listings.values()].filter(({ url }) => isNear(url)).slice(0, MOST_FOUND)
   return typed === '' && found.length === 0 ? null : { domain: place, isShared, listings: found }
@@ -330,12 +330,12 @@ async function readListed(release: Release, id: string): Promise<ListingView | n
   return release.listings.has(id) ? readBuilt<ListingView>(release, listingPath(id)) : null
 }
 
-/** What the seller came for, remembered until the mailed link brings them back. */
+/** What the seller came for, remembered until the emailed link brings them back. */
 const WANTED = 'wanted'
 
 /**
- * `/sellers/sign-in`: requests a link, and redeems the mailed link. Redeeming takes a click, because a
- * mail scanner that follows links submits no form.
+ * `/sellers/sign-in`: requests a link, and redeems the emailed link. Redeeming takes a click,
+ * because a mail scanner that follows links submits no form.
  */
 async function showSignInPage(
   parts: Parts,
@@ -372,7 +372,7 @@ async function showSignInPage(
   }
 }
 
-/** What to keep of a query: ids and places, which are letters, digits and a few marks. */
+/** What to keep from a query: ids and places, which are letters, digits and a few marks. */
 function toWanted(read: Read): string {
   const wanted = new URLSearchParams()
   const [listing, domain] = [read('listing'), read('domain')]

@@ -79,7 +79,7 @@ function createPayoutWithdrawal(parts: Parts) {
   const { db } = parts.ledger.store
   return createOwnerRoute(parts, 'payout', PayoutBodySchema, async ({ payout }, { id }) => {
     const key = { claim_id: id, payout: normalizePayout(payout) }
-    // The claim stays. A challenge that waits for its signature ends too.
+    // The claim stays. A challenge that is waiting for its signature ends too.
     await db.transaction().execute(async (trx) => {
       for (const table of ['payout_challenge', 'payout_proof'] as const)
         await trx
@@ -170,7 +170,7 @@ export async function openChallenge(
 
 /**
  * Records the proof. One DELETE uses the challenge up, so that a signature works once.
- * @returns null when the challenge was used meanwhile
+ * @returns null if the challenge was used meanwhile
  */
 export async function recordPayoutProof(
   db: Kysely<Tables>,
@@ -209,7 +209,7 @@ export async function recordPayoutProof(
  * functions below never throw on a stranger's input.
  */
 
-/** EIP-191 version 0x45: with this prefix, a text's signature can never be that of a transaction. */
+/** EIP-191 version 0x45: because of this prefix, a text's signature can never be a transaction's. */
 export function hashPersonalText(text: string): Uint8Array {
   const bytes = utf8ToBytes(text)
   return keccak_256(
@@ -262,7 +262,7 @@ const SELECTOR = '1626ba7e'
 const YES = new RegExp(`^0x${SELECTOR}0{56}$`)
 const WORD = 64
 
-/** EIP-1271: asks a contract whether a signature is its owner's; null when the node cannot tell. */
+/** EIP-1271: asks a contract whether a signature is its owner's; null if the node cannot tell. */
 async function isSignedByContract(
   rpc: JsonRpc,
   wallet: string,

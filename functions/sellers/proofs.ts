@@ -193,7 +193,7 @@ function missedRedirect(
   )
 }
 
-/** Whether a redirect keeps to the registrable domain over https, or, in trials, to the very origin. */
+/** Whether a redirect stays on the registrable domain over https or, in trials, on the very same origin. */
 function isWithin(start: string, next: URL, sharedHosts: SharedHosts): boolean {
   const from = new URL(start)
   if (next.origin === from.origin) return true
@@ -267,7 +267,7 @@ const EVENTS = [
   'deployment_status',
 ]
 
-/** The audience of a token: this directory and this claim, so that it is valid for no other. */
+/** A token's audience: this directory and this claim, so that it is valid for no other. */
 function audienceOf(baseUrl: string, token: string): string {
   return `${baseUrl}/listing-claim/${token}`
 }
@@ -384,7 +384,7 @@ async function readKeys(config: WorkflowParts['config'], resolver: WorkflowParts
 }
 
 const WELL_KNOWN_PATH = '/.well-known/listing-claim.txt'
-/** The content of the record is this prefix followed by the token. */
+/** The record contains this prefix followed by the token. */
 const TXT_PREFIX = 'listing-claim='
 
 function wellKnownUrl({ origin }: ClaimHost): string {
@@ -482,7 +482,7 @@ jobs:
   ])
 }
 
-/** `steps` has each step of the guide as one line, for readers of the raw answer. */
+/** `steps` has each step of the guide as one line, for people who read the raw answer. */
 function withSteps(facts: Omit<Instructions, 'steps' | 'guide'>, guide: Guide): Instructions {
   const steps = guide.map(({ text, code }) => (code === undefined ? text : `${text}: ${code}`))
   return { ...facts, steps, guide }

@@ -14,13 +14,13 @@ import { clientOf, type LimitName, refuseTaken } from '../server/rate-limits.ts'
 import type { Tables } from '../store/store.ts'
 
 /**
- * Signing in by a mailed link, and out.
+ * Signing in by an emailed link, and out.
  *
  * Security model: anybody who can read a mailbox can sign in as its seller. Links and sessions are
  * 256 random bits, stored only as a hash; a link works once, and only through a button, so that no
  * mail scanner uses it up. Known and unknown addresses get the same answer after the same steps.
- * Browsers' writes come from our own pages only (`answerFromStore`), and the cookie is read by no
- * script and sent to no other host.
+ * Browsers' writes are accepted from our own pages only (`answerFromStore`); no script can read the
+ * cookie, and it is sent to no other host.
  *
  * Known limitations: a stolen cookie acts as the seller until the session expires or is signed out.
  * A forwarded link signs in the first person who uses it. On plain http, as in development, the
@@ -34,7 +34,7 @@ export function createSignInRoutes(parts: Parts) {
   }
 }
 
-/** A call of a seller endpoint: an API request, or a form on a page with the same rights. */
+/** A call to a seller endpoint: an API request, or a form on a page with the same rights. */
 export interface SellerCall {
   client: string
   cookie: string | null
@@ -48,7 +48,7 @@ export interface SellerCall {
 
 type Act<Answer> = (call: SellerCall) => Promise<Answer>
 
-/** An endpoint of sellers, and its action, which the pages of sellers also call. */
+/** A seller endpoint, and its action, which the seller pages also call. */
 export type SellerRoute<Answer> = Handler & { readonly act: Act<Answer> }
 
 /** @param act the action; its result is null for an answer without a body */
@@ -92,7 +92,7 @@ export function createSignedInRoute<Answer extends object>(
   })
 }
 
-/** Counts the call against a limit of its client, then reads what was sent. */
+/** Counts the call against one of its client's limits, then reads what was sent. */
 export async function takeBody<Schema extends ObjectSchema>(
   parts: Parts,
   name: LimitName,
@@ -104,8 +104,8 @@ export async function takeBody<Schema extends ObjectSchema>(
 }
 
 /**
- * `POST /api/v1/sellers/login`: queues a mail with a sign-in link. Known and unknown addresses take
- * the same steps, so neither answer nor timing distinguishes them; no request waits for SMTP.
+ * `POST /api/v1/sellers/login`: queues an email with a sign-in link. Known and unknown addresses
+ * take the same steps, so neither answer nor timing distinguishes them; no request waits for SMTP.
  */
 function createLogin(parts: Parts) {
   const { store, mails } = parts.ledger
@@ -128,8 +128,8 @@ function createLogin(parts: Parts) {
 }
 
 /**
- * Beyond its mails per hour, a mailbox gets a spare mail now and then, and only for a client that has
- * not caused a mail yet: strangers can neither flood a mailbox nor lock its owner out.
+ * Beyond its hourly emails, a mailbox gets a spare email now and then, and only for a client that
+ * has not caused an email yet: strangers can neither flood a mailbox nor lock its owner out.
  * @param asker the client and the mailbox
  */
 async function refuseCrowded(parts: Parts, mailbox: string, asker: string): Promise<void> {
@@ -154,7 +154,7 @@ const BAD_ADDRESS = {
 } as const
 
 /**
- * `POST /api/v1/sellers/session {token}`: the button of the sign-in page. One transaction uses the
+ * `POST /api/v1/sellers/session {token}`: the button on the sign-in page. One transaction uses the
  * token up and opens the session, so a crash leaves both done or neither.
  */
 function createSessionStart(parts: Parts) {
@@ -191,7 +191,7 @@ function createSessionEnd(parts: Parts) {
   })
 }
 
-/** The seller with a mail address that has just been proved; created at the first sign-in. */
+/** The seller with an email address that has just been proved; created at the first sign-in. */
 async function findOrCreateSeller(trx: Kysely<Tables>, email: string, now: number) {
   await trx
     .insertInto('seller')
@@ -208,9 +208,9 @@ export function toSellerView(email: string, createdAt: number) {
 const CLOCK_SKEW_MS = MINUTE_MS
 
 /**
- * Uses the token up. A single DELETE decides: only one of fifty parallel redemptions gets the row. An
- * expired token is deleted too, so that setting the clock back cannot revive it.
- * @returns the address the link was sent to, or null
+ * Uses the token up. A single DELETE decides: only one of fifty parallel redemptions gets the row.
+ * An expired token is deleted too, so that setting the clock back cannot revive it.
+ * @returns the address to which the link was sent, or null
  */
 async function redeemLoginToken(trx: Kysely<Tables>, token: string, now: number) {
   if (!SECRET_PATTERN.test(token)) return null
@@ -224,7 +224,7 @@ async function redeemLoginToken(trx: Kysely<Tables>, token: string, now: number)
   return isInTime ? row.email : null
 }
 
-/** 256 bits cannot be guessed, so a plain hash at rest is enough. */
+/** 256 bits cannot be guessed, so storing a plain hash is enough. */
 const SECRET_BYTES = 32
 
 /** base64url of 32 bytes without padding. */
@@ -240,17 +240,16 @@ export function hashSecret(secret: string): string {
 
 interface SignedIn extends SellerAttributes {
   id: string
-  /** `Set-Cookie` if the session's time was extended, otherwise null. */
+  /** `Set-Cookie` if the session was extended, otherwise null. */
   renewed: string | null
 }
 
 export const isSecure = ({ config }: Pick<Parts, 'config'>) => config.BASE_URL.startsWith('https:')
 
 /**
- * Sessions of sellers, by lucia, which only this file uses. Lucia's session id is the secret itself and
- * its clock is the machine's, so the adapter below stores only the id's SHA-256 and translates between
- * our clock and lucia's.
- *
+ * Sellers' sessions, by lucia, which only this file uses. Lucia's session id is the secret itself
+ * and its clock is the machine's, so the adapter below stores only the id's SHA-256 and translates
+ * between our clock and lucia's.
  * @param db the surrounding transaction, if any
  */
 export function createSessions(
@@ -277,7 +276,7 @@ export function createSessions(
       const session = await lucia.createSession(sellerId, {}, { sessionId: createSecret() })
       return cookieOf(session.id)
     },
-    /** The signed-in seller of a `Cookie` header; a cookie past half its life is renewed. */
+    /** The seller signed in by a `Cookie` header; a cookie past half its life is renewed. */
     read: async (header: string | null): Promise<SignedIn | null> => {
       const id = readId(header)
       if (id === null) return null
@@ -345,7 +344,7 @@ function createAdapter(db: Kysely<Tables>, clock: Clock): Adapter {
 interface SellerAttributes {
   email: string
   createdAt: number
-  /** Whether the seller wants mails about changes of their listings. */
+  /** Whether the seller wants emails about changes to their listings. */
   wantsMails: boolean
 }
 
@@ -360,10 +359,9 @@ declare module 'lucia' {
 const MAX_HEADER_LENGTH = 8_192
 
 /**
- * The value of one cookie. Null when the cookie is absent or comes twice: a neighbouring host plants a
- * cookie by sending a second one of the same name (RFC 6265 §8.6). Values are not decoded: ours need no
- * decoding, and lucia's own parser throws on `%zz` in any other cookie.
- *
+ * The value of one cookie. Null if the cookie is absent or comes twice: a neighbouring host plants
+ * a cookie by sending a second one of the same name (RFC 6265 §8.6). Values are not decoded: ours
+ * need no decoding, and lucia's own parser throws on `%zz` in any other cookie.
  * @example readCookie('a=1; session=x', 'session') → 'x'
  */
 export function readCookie(header: string | null, name: string): string | null {

@@ -2,23 +2,21 @@ import { networkOf } from './rate-limits.ts'
 
 /**
  * How much of a scarce resource clients may hold at once: calls under way, runs, bytes of bodies.
- * Besides each client, each IPv6 /48 has a share (an IPv4 address is its own network), so that a hundred
- * /64s of one party do not count as a hundred clients.
- *
- * @example one run for each client, released whatever happens:
- *   const runs = createBudget({ perClient: 1, perNetwork: 4, inAll: 8 })
- *   const held = runs.take(clientKey(…))
- *   if (typeof held === 'string') return busy(held) // 'client', 'network' or 'process'
- *   try { await run() } finally { held.release() }
- * @example bytes, counted on arrival; if all are taken, the largest holder's oldest holding is evicted:
- *   const held = bytes.take(client, { size: 0, evict: () => req.destroy() })
- *   if (typeof held === 'string' || held.grow(chunk.length) !== null) return refuse()
+ * Besides each client, each IPv6 /48 has a share (an IPv4 address is its own network), so that a
+ * hundred /64s of one party are not counted as a hundred clients.
+ * @example one run for each client, released whatever happens: const runs = createBudget({
+ *   perClient: 1, perNetwork: 4, inAll: 8 }) const held = runs.take(clientKey(…)) if (typeof held
+ *   === 'string') return busy(held) // 'client', 'network' or 'process' try { await run() } finally
+ *   { held.release() }
+ * @example bytes, counted on arrival; if all are taken, the largest holder's oldest holding is
+ *   evicted: const held = bytes.take(client, { size: 0, evict: () => req.destroy() }) if (typeof
+ *   held === 'string' || held.grow(chunk.length) !== null) return refuse()
  */
 export type Budget = ReturnType<typeof createBudget>
 
 interface BudgetLimits {
   perClient: number
-  /** What all clients of one IPv6 /48 may hold together. */
+  /** What all clients in one IPv6 /48 may hold together. */
   perNetwork: number
   inAll: number
 }
@@ -29,8 +27,8 @@ interface HoldOptions {
   /** Default: 1. */
   size?: number
   /**
-   * Ends a holding that has been evicted. If everything is taken, the network that holds most loses its
-   * oldest evictable holding to a newcomer whose network holds less.
+   * Ends a holding that has been evicted. If everything is taken, the network that holds the most
+   * loses its oldest evictable holding to a newcomer whose network holds less.
    */
   evict?: () => void
 }
@@ -71,7 +69,7 @@ export function createBudget(limits: BudgetLimits, whenFull: 'refuse' | 'replace
     }
   }
   return {
-    /** The exhausted share, if the next request of `client` would be refused. Takes nothing. */
+    /** The exhausted share, if the next request from `client` would be refused. Takes nothing. */
     reachedBy: (client: string) =>
       whenFull === 'replace' ? null : findReached(client, networkOf(client), 1),
     isFree: tally.isEmpty,
@@ -127,7 +125,7 @@ function createTally() {
       // A set keeps deleted members alive until the next full collection, and `evict` refers to a call.
       held.evict = undefined
     },
-    /** The network that holds most, if it holds more than `size`. */
+    /** The network that holds the most, if it holds more than `size`. */
     largestAbove(size: number): string | null {
       let [largest, most]: [string | null, number] = [null, size]
       for (const [network, held] of networks) if (held > most) [largest, most] = [network, held]

@@ -4,10 +4,10 @@ import { OperatorError } from '../../src/domain/wire/problems.ts'
 
 export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>
 
-/** Most requests of a connection that may wait for earlier ones; with more, the connection is closed. */
+/** How many requests on a connection may wait for earlier ones; with more, the connection is closed. */
 export const MAX_WAITING = 32
 
-/** Longest time a connection may be idle during a request or an answer (milliseconds). */
+/** Longest time for which a connection may be idle during a request or an answer (milliseconds). */
 const IDLE_TIMEOUT_MS = 60_000
 
 /** Emitted on a request whose body turns out not to be HTTP: no more of the body will come. */
@@ -30,16 +30,15 @@ interface Queue {
 }
 
 /**
- * Answers the requests of a connection one at a time. Node emits every pipelined request as soon as
- * it is read, and holds the answers until their turn: 60 KB of requests would become hundreds of
- * pages rendered at once and held in memory for a client that reads none of them. Here work begins
- * when the previous answer has been sent, and never for a closed connection.
+ * Answers a connection's requests one at a time. Node emits every pipelined request as soon as it
+ * is read, and holds the answers until their turn: 60 KB of requests would become hundreds of pages
+ * rendered at once and held in memory for a client that reads none of them. Here work begins when
+ * the previous answer has been sent, and never for a closed connection.
  *
  * Security model: a connection has one request under way and a few that wait; a connection that
  * reads too slowly, is idle or sends invalid HTTP is closed. Known limitation: only the operating
  * system limits the number of connections.
- *
- * @throws OperatorError on a Node whose parser cannot be stopped
+ * @throws OperatorError on a Node version whose parser cannot be stopped
  */
 export function serializeRequests(
   answer: NodeHandler,
@@ -107,7 +106,7 @@ export function serializeRequests(
 /** Time for a client to read that its request was not HTTP, and to disconnect (milliseconds). */
 const LINGER_MS = 1000
 
-/** If reset at once, a connection whose client is still sending would lose the answer in flight. */
+/** If the connection were reset at once while the client was still sending, the answer in flight would be lost. */
 function endSoon(socket: Duplex, bytes: string): void {
   socket.end(bytes)
   const timer = setTimeout(() => socket.destroy(), LINGER_MS)
@@ -143,18 +142,18 @@ type SlowReaders = ReturnType<typeof createSlowReaders>
 
 interface Reader {
   socket: Socket
-  /** Bytes the system had taken from us when the answer began, and now. */
+  /** Bytes that the system had taken from us when the answer began, and has taken now. */
   before: number
   taken: number
-  /** Time we waited for the reader: during this answer, and since the reader last took bytes. */
+  /** Time for which we waited for the reader: during this answer, and since the reader last took bytes. */
   waitedMs: number
   stillMs: number
 }
 
 /**
- * Closes connections whose answers are not read, or too slowly. Only time in which our bytes wait
- * for the reader counts, so an answer may be as long and as slow as its source likes. A reader's
- * progress shows in steps, one write at a time.
+ * Closes connections whose answers are not read, or too slowly. Only the time for which our bytes
+ * wait for the reader is counted, so an answer may be as long and as slow as its source likes. A
+ * reader's progress shows in steps, one write at a time.
  */
 export function createSlowReaders(limits: ReadLimits = READ_LIMITS) {
   const readers = new Set<Reader>()
@@ -205,8 +204,8 @@ function takenFrom(socket: Socket): number {
 const STOP_PARSING = 2
 
 /**
- * Stops the parser, which would go on to the end of its 64 KiB buffer, and make objects and errors
- * for a thousand requests while other clients wait. Node has no public way to do this:
+ * Stops the parser, which would otherwise go on to the end of its 64 KiB buffer, and make objects
+ * and errors for a thousand requests while other clients wait. Node has no public way to do this:
  * `assertParserStops` checks at startup that this way works.
  */
 function stopParsing(socket: Socket): void {
@@ -216,7 +215,7 @@ function stopParsing(socket: Socket): void {
 }
 
 /**
- * Sends this Node three requests at once on an in-memory connection, and stops after the first.
+ * Sends three requests at once to this Node version on an in-memory connection, and stops after the first.
  * @throws OperatorError if the other requests are still parsed
  */
 export function assertParserStops(stop: (socket: Socket) => void = stopParsing): void {

@@ -8,16 +8,15 @@ import type { MakeProblem } from '../http/answers.ts'
 import { currentRequestId, type Log, type LogFields } from '../ports/log.ts'
 
 /**
- * Answers on Node's own response: whole Responses, refusals of requests that nobody should accept,
- * work done in batches, and compression of answers made for a request.
+ * Answers on Node's own response: whole Responses, refusals of requests that nobody should accept, work done in
+ * batches, and compression of answers made for a request.
  *
- * Security model: compressing a secret together with text that an attacker chooses reveals the secret to
- * anybody who sees the size of the answer (BREACH, https://breachattack.com). Answers with something
- * that only their reader may know are not compressed: those of seller paths and of rows with `isSecret`,
- * and all that set a cookie. The relay bypasses compression entirely: its bytes are the seller's.
+ * Security model: compressing a secret together with text that an attacker chooses reveals the secret to anybody who
+ * sees the size of the answer (BREACH, https://breachattack.com). Answers with something that only their reader may
+ * know are not compressed: those of seller paths and of path-table rows with `isSecret`, and all that set a cookie. The relay
+ * bypasses compression entirely: its bytes are the seller's.
  *
- * Known limitations: compression runs on the thread that serves, so an answer above `MAX_BYTES` is
- * sent uncompressed.
+ * Known limitations: compression runs on the serving thread, so an answer above `MAX_BYTES` is sent uncompressed.
  */
 
 /** How long a caller may go on sending an unwanted body before the connection is closed. */
@@ -86,7 +85,7 @@ export function createFailureReport({
   }
 }
 
-/** Bytes of a request target. */
+/** Longest request target, in bytes. */
 const MAX_TARGET_LENGTH = 8192
 
 export interface RequestFault {
@@ -98,7 +97,7 @@ export interface RequestFault {
  * Finds what is wrong with requests that Node's parser accepts but nobody should: two `Host` lines
  * (two parties would route the request differently), a Host that is not a host, targets in absolute
  * form for another host.
- * @returns null for a plain request
+ * @returns null if the request is fine
  */
 export function findRequestFault({
   method,
@@ -134,7 +133,7 @@ export function findRequestFault({
     : malformed('The request target has a host other than the Host header.')
 }
 
-/** Path and query of a target; a target in absolute form is reduced to its path. */
+/** A target's path and query; a target in absolute form is reduced to its path. */
 export function splitTarget(url: string): { path: string; query: string } {
   const origin = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
   const target = origin === -1 ? '/' : url.slice(origin)
@@ -148,20 +147,20 @@ function malformed(detail: string): RequestFault {
   return { code: 'malformed-request', detail }
 }
 
-/** True when a body follows the head (RFC 9112 §6.3). */
+/** True if a body follows the head (RFC 9112 §6.3). */
 export function hasBody(req: IncomingMessage): boolean {
   return 'transfer-encoding' in req.headers || Number(req.headers['content-length'] ?? 0) > 0
 }
 
-/** A batch has at most this many callers. */
+/** How many callers a batch has at most. */
 const BATCH_SIZE = 32
 
 /**
- * Batches callers within one turn of the event loop: they continue at its end, one after another, and
- * again each time they all wait (`await null`), so the work of many is done before any is answered.
- * Sending goes deep into the operating system, which evicts a search from the processor's caches:
- * work that alternates with sending takes 1.5 times as long. A single caller is not delayed.
- *
+ * Batches callers within one turn of the event loop: they continue at its end, one after another,
+ * and again each time they all wait (`await null`), so the work for many is done before any is
+ * answered. Sending goes deep into the operating system, which evicts a search from the processor's
+ * caches: work that alternates with sending takes 1.5 times as long. A single caller is not
+ * delayed.
  * @returns a promise for the end of the turn
  */
 export function createBatches(): () => Promise<void> {
@@ -208,7 +207,7 @@ function compressWhole(coding: Coding, bytes: Uint8Array): Uint8Array {
   return brotliCompressSync(bytes, { params: { ...BROTLI, ...size } })
 }
 
-/** From this call on the response buffers what is written to it, and sends it compressed at the end. */
+/** From this call on, the response buffers what is written to it and sends it compressed at the end. */
 export function compressAnswer(req: IncomingMessage, res: ServerResponse): void {
   const accepted = toText(req.headers['accept-encoding'])
   const coding = CODINGS.find((name) => acceptsEncoding(accepted, name)) ?? null

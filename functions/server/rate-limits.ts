@@ -6,23 +6,23 @@ import { type MakeProblem, refuse } from '../http/answers.ts'
 import { type Config, type RateLimit, USUAL_LIMITS } from '../ports/config.ts'
 
 /**
- * Rate limits for every capability: fixed windows, counted for each key. Answers carry the
- * `RateLimit` and `RateLimit-Policy` fields of draft-ietf-httpapi-ratelimit-headers. The clients of one
- * IPv6 /48 share a second budget (`NETWORK_CLIENTS`).
+ * Rate limits for every capability: fixed windows, counted per key. Answers have the `RateLimit`
+ * and `RateLimit-Policy` fields of draft-ietf-httpapi-ratelimit-headers. The clients in one IPv6
+ * /48 share a second budget (`NETWORK_CLIENTS`).
  *
- * Known limitations: behind proxies, the client is the address that the nearest `TRUST_PROXY` proxies
- * report. A caller with many networks has many budgets. Around the end of a window a client may use
- * two budgets in a row. Counters of several processes are shared only where the store keeps them.
+ * Known limitations: behind proxies, the client is the address that the nearest `TRUST_PROXY`
+ * proxies report. A caller with many networks has many budgets. Around the end of a window a client
+ * may use two budgets in a row. Several processes share counters only if the store keeps them.
  */
 export type RateLimits = ReturnType<typeof createRateLimits>
 
 interface LimitTaken {
   allowed: boolean
-  /** `RateLimit-*` fields, and `Retry-After` when refused; empty if the limit is off. */
+  /** `RateLimit-*` fields, and `Retry-After` if refused; empty if the limit is off. */
   headers: Record<string, string>
 }
 
-/** A /48 gets the budget of this many /64s, because the /64s of a phone network belong to strangers. */
+/** A /48 gets the budget of this many /64s, because the /64s in a phone network belong to strangers. */
 const NETWORK_CLIENTS = 10
 
 export function createRateLimits(
@@ -41,7 +41,7 @@ export function createRateLimits(
       const limit = limitOf(config, name)
       return limit !== null && (await counterOf(name, limit).peek(key)) >= limit.requests
     },
-    /** Counts one request of `key` against the limit. A limit that is off allows every request. */
+    /** Counts one request by `key` against the limit. A limit that is off allows every request. */
     async take(name: LimitName, key: string): Promise<LimitTaken> {
       const limit = limitOf(config, name)
       if (limit === null) return { allowed: true, headers: {} }
@@ -75,7 +75,7 @@ function toTaken(
   }
 }
 
-/** @returns null if the request may go on, otherwise the 429. */
+/** @returns null if the request may go on, otherwise the 429 */
 export function refusalOf(taken: LimitTaken, problem: MakeProblem): Response | null {
   return taken.allowed ? null : problem('rate-limited', toLimited(taken))
 }
@@ -103,9 +103,9 @@ function limitOf({ RATE_LIMITS }: Pick<Config, 'RATE_LIMITS'>, name: LimitName):
 }
 
 /**
- * `login` counts clients, `login_address` requests of one client for one address; the setting `login`
- * controls both. The other limits count mails to an address: five an hour, then a spare mail in ten minutes for
- * a client that has not caused a mail yet, so nobody can use up an owner's mails.
+ * `login` counts clients, `login_address` one client's requests for one address; the setting `login` controls both. The
+ * other limits count emails to an address: five an hour, then a spare email every ten minutes for a client that has not
+ * caused an email yet, so nobody can use up an owner's emails.
  */
 const LIMITS = {
   ...USUAL_LIMITS,
@@ -116,7 +116,7 @@ const LIMITS = {
 }
 export type LimitName = keyof typeof LIMITS
 
-/** The counter of one limit. In memory by default; several instances share a store. */
+/** The counter for one limit. In memory by default; several instances share a store. */
 export type CreateCounter = (options: {
   name: LimitName
   requests: number
@@ -130,13 +130,13 @@ export interface Counter {
   peek(key: string): Promise<number>
 }
 
-/** Most open windows; then new keys share buckets, so that rotating addresses cannot fill the memory. */
+/** Most open windows; after that, new keys share buckets, so that rotating addresses cannot fill the memory. */
 const MAX_KEYS = 50_000
 const SHARED_BUCKETS = 1024
 
 interface Window {
   used: number
-  /** On the monotonic clock (milliseconds): setting the clock cannot lengthen a window. */
+  /** On the monotonic clock (milliseconds): changing the system time cannot lengthen a window. */
   endsAt: number
 }
 
@@ -151,8 +151,8 @@ export function createMemoryCounter({ seconds }: { seconds: number }, now?: () =
 }
 
 /**
- * Fixed windows in memory. All windows have the same length, so they end in the order of the map: each
- * count drops ended windows from the front.
+ * Fixed windows in memory. All windows have the same length, so they end in map order: each count
+ * drops ended windows from the front.
  */
 export function createWindows(
   { seconds }: { seconds: number },
@@ -193,11 +193,10 @@ export function createWindows(
  * whole /64, so a limit on single addresses would limit nobody).
  *
  * `X-Forwarded-For` is believed only as far as `TRUST_PROXY` says: with n proxies in front, the
- * n-th entry from the right was written by the outermost of them; everything left of that entry is the
- * caller's own claim.
- *
- * @param remoteAddress the socket's peer, undefined when the peer is already gone.
- * @param forwardedFor the `X-Forwarded-For` header, several lines joined by commas.
+ * n-th entry from the right was written by the outermost of them; everything left of that entry is
+ * the caller's own claim.
+ * @param remoteAddress the socket's peer, undefined if the peer is already gone
+ * @param forwardedFor the `X-Forwarded-For` header, with several lines joined by commas
  * @example clientKey('::ffff:198.51.100.7', null, 0) → '198.51.100.7'
  * @example clientKey('2001:db8:1:2:3::4', null, 0) → '20010db800010002::/64'
  */
@@ -229,13 +228,13 @@ export function nodeClientOf(
 export interface Caller {
   client: string
   signal: AbortSignal
-  /** The caller's connection: a run never sends requests to the address of ours at which it arrived. */
+  /** The caller's connection: a run never sends requests to the address at which we received this call. */
   socket: Socket | undefined
 }
 
 /**
- * The network a client's key lies in: the /48 of an IPv6 /64, since the owner of one /64 usually has all
- * 65,536 /64s of its /48. An IPv4 address is its own network: its neighbours are strangers to it.
+ * The network that contains a client's key: the /48 of an IPv6 /64, since the owner of one /64 usually has all 65,536
+ * /64s of its /48. An IPv4 address is its own network: its neighbours are strangers to it.
  * @example networkOf('20010db800010002::/64') → '20010db80001::/48'
  * @example networkOf('198.51.100.7') → '198.51.100.7'
  */

@@ -24,7 +24,7 @@ const METRICS_PATH = '/metrics'
 /** RFC 9116: the contact for vulnerabilities. The operator's address is known only at run time. */
 const SECURITY_PATH = '/.well-known/security.txt'
 
-/** The path table of these features, with the service's own answers. */
+/** These features' path table, with the service's own answers. */
 export function openPaths(
   parts: Parts,
   features: readonly Feature[],
@@ -99,7 +99,7 @@ function takes({ methods, isProtocol }: Row, method: string): boolean {
   return isProtocol || methods.includes(method === 'HEAD' ? 'GET' : method)
 }
 
-/** Answers requests without a route or file: 405 with `Allow` if the path exists, otherwise 404. */
+/** Answers requests that have no route or file: 405 with `Allow` if the path exists, otherwise 404. */
 function createFallback(
   { problem, release }: Pick<Parts, 'problem' | 'release'>,
   paths: PathTable,
@@ -121,9 +121,9 @@ function createFallback(
 }
 
 /**
- * `GET /.well-known/security.txt` (RFC 9116): the contact for vulnerabilities. The operator's address is
- * in the environment, so no release can hold it; without an address, the contact is RFC 2142's mailbox of
- * the host.
+ * `GET /.well-known/security.txt` (RFC 9116): the contact for vulnerabilities. The operator's
+ * address is in the environment, so no release can contain it; without an address, the contact is
+ * the host's mailbox according to RFC 2142.
  */
 function createSecurityText({ config, clock }: Pick<Parts, 'config' | 'clock'>): Handler {
   const contact = config.MAIL_FROM ?? `security@${new URL(config.BASE_URL).hostname}`
@@ -187,7 +187,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-/** The store must take a write within this time to count as ready (milliseconds). */
+/** The store must accept a write within this time to be considered ready (milliseconds). */
 const STORE_DEADLINE_MS = 2_000
 
 /** How long a successful test write is trusted (milliseconds), because anybody may request `/readyz`. */
@@ -197,14 +197,14 @@ type HealthParts = Pick<Parts, 'ledger' | 'problem' | 'log' | 'clock' | 'release
 
 const HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
 
-/** `GET /healthz`: the process answers. A store that is down is not a reason to restart it. */
+/** `GET /healthz`: the process answers. A store that is down is no reason to restart it. */
 function answerHealthz(): Response {
   return new Response('{"status":"ok"}', { headers: HEADERS })
 }
 
 /**
- * `GET /readyz`: whether the store also takes writes, so that a balancer may send requests here; and how
- * old the facts of the release are, for operators who build daily.
+ * `GET /readyz`: whether the store also accepts writes, so that a balancer may send requests here;
+ * and how old the release's facts are, for operators who build daily.
  */
 export function createReadyz({ ledger, problem, log, clock, release }: HealthParts) {
   const findFault = createStoreCheck(() => ledger.store.ping(), clock)
@@ -244,7 +244,7 @@ function createStoreCheck(ping: Store['ping'], clock: Clock) {
   }
 }
 
-/** @returns why the store takes no writes; null if it takes them */
+/** @returns why the store accepts no writes; null if it does */
 function findFault(ping: Store['ping']): Promise<string | null> {
   return within(STORE_DEADLINE_MS, ping()).then(
     () => null,
@@ -259,7 +259,7 @@ function toAdvice(fault: string): string {
     : 'The store accepts no writes; the reason is in the log.'
 }
 
-/** The handler of an address, and facts needed before it is called. */
+/** The handler for an address, and facts needed before it is called. */
 export interface Row {
   /** The name in metrics: the route's id in the domain's tables. */
   label?: string
@@ -269,9 +269,9 @@ export interface Row {
   needsStore?: boolean
   raw?: RawPath
   page?: Page
-  /** Answers wrong methods and every error itself, in the terms of another protocol. */
+  /** Answers wrong methods and every error itself, in another protocol's terms. */
   isProtocol?: boolean
-  /** The answer may hold what only its reader may see, or a seller's words. */
+  /** The answer may contain what only its reader may see, or a seller's words. */
   isSecret?: boolean
   /** Answered without a token even if the directory is closed. */
   isOpen?: boolean
@@ -319,8 +319,8 @@ export function createPathTable(features: readonly Feature[], own: OwnAnswers) {
       return Object.fromEntries(names.map((name, at) => [name, parts[at + 1] ?? '']))
     },
     /**
-     * Methods that routes accept at this path; empty when no route has it. HEAD is accepted wherever
-     * GET is, except to the relay, because a seller may treat HEAD as an unpaid GET.
+     * Methods that routes accept at this path; empty if no route has it. HEAD is accepted wherever
+     * GET is, except by the relay, because a seller may treat HEAD as an unpaid GET.
      */
     methodsOf(path: string): string[] {
       const routes = find(path).filter((row) => row.isProtocol !== true && row.page === undefined)

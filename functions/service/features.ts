@@ -22,7 +22,7 @@ import type { Metrics } from './prometheus.ts'
 
 /**
  * Every feature of the service, once. To add a feature, write it and name it here: its addresses
- * are rows of the domain's tables, and the compiler reports addresses that no feature answers.
+ * are rows in the domain's tables, and the compiler reports addresses that no feature answers.
  */
 export function createFeatures(parts: Parts, metrics: Metrics | null): readonly Feature[] {
   const receipts = openReceipts({ ...parts, store: parts.ledger.store })
@@ -31,7 +31,7 @@ export function createFeatures(parts: Parts, metrics: Metrics | null): readonly 
   const relay = createRelay(parts, RELAY_LIMITS, metrics?.relayed, observer)
   return complete([
     toRelayFeature(relay),
-    // Waits until calls that were just answered are judged.
+    // Waits until calls that were just answered have been judged.
     { close: observer.idle },
     { close: receipts.close },
     createSearchFeature(parts),
@@ -56,7 +56,7 @@ export function createLedgerFeatures(parts: Parts) {
   ] as const
 }
 
-/** Chores of the ledger that belong to no other feature. */
+/** Chores on the ledger that belong to no other feature. */
 function createUpkeepFeature({ ledger, clock }: Parts) {
   return {
     chores: [
@@ -130,7 +130,7 @@ function createProbesFeature(parts: Parts, known: Known) {
 type KeysOf<F> = F extends { routes: infer R } ? keyof R : never
 type Missing<List extends readonly Feature[]> = Exclude<keyof Routes, KeysOf<List[number]>>
 
-/** A check of types: compiles only if the listed features together answer every route. */
+/** A type check: compiles only if the listed features together answer every route. */
 function complete<const List extends readonly Feature[]>(
   features: List & ([Missing<List>] extends [never] ? unknown : { missing: Missing<List> }),
 ): readonly Feature[] {

@@ -21,9 +21,9 @@ import { type Store, toDay } from '../store/store.ts'
 import { provenPayouts, readVerifiedSettlements } from '../trust/meter-rows.ts'
 
 /**
- * The facts of the ledger for a build.
+ * The ledger's facts for a build.
  * @param moves listings that moved according to the content: their ledger rows move too
- * @param payeesOf function for the owner of each payee; called only if there are payments
+ * @param payeesOf returns the owner of each payee; called only if there are payments
  */
 export async function readFactsForBuild(
   config: Config,
@@ -107,7 +107,7 @@ async function readAcceptedDisputes({ db }: Store, now: number) {
     .selectFrom('report')
     .select(['listing_id', 'reason', 'settled_at'])
     .where((eb) => eb.and({ kind: 'dispute', state: 'accepted' }))
-    // A successful dispute of a receipt's verdict does not count against the listing.
+    // A successful dispute about a receipt's verdict is not held against the listing.
     .where('receipt', 'is', null)
     .where('settled_at', '>=', now - RETENTION.report_days * DAY_MS)
     .orderBy('listing_id')

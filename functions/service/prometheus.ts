@@ -39,7 +39,7 @@ export function createPrometheusMetrics(sources: MetricsSources) {
   }
 }
 
-/** Counts a request of a route and times it until its answer was sent. */
+/** Counts a route's request and times it until its answer was sent. */
 function createWatch(registry: Registry) {
   const requests = new Counter({
     name: 'waypost_http_requests_total',
@@ -66,7 +66,7 @@ function createWatch(registry: Registry) {
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Adds gauges that are read on each scrape, split by `label` where there are several. */
+/** Adds gauges that are read on each scrape, split by `label` if there are several. */
 function addGauges(registry: Registry, { store, clock, clicks, publishedAt }: MetricsSources) {
   const add = (name: string, help: string, read: () => Promise<Figures>, label?: string) => {
     const gauge: Gauge = new Gauge({
@@ -104,7 +104,7 @@ function addGauges(registry: Registry, { store, clock, clicks, publishedAt }: Me
   )
 }
 
-/** A counter for each verdict of the guard: a refused address is an attack or our own mistake. */
+/** A counter for each of the guard's verdicts: a refused address is an attack or our own mistake. */
 function addVerdicts(registry: Registry) {
   const counter: Counter = new Counter({
     name: 'waypost_outbound_total',
@@ -129,7 +129,7 @@ interface MetricsSources {
   publishedAt: () => number
 }
 
-/** Waiting mails that are still recent enough to be sent. */
+/** Waiting emails that are still recent enough to be sent. */
 function countMails({ db }: Store, now: number): Promise<number> {
   const mails = db.selectFrom('mail')
   return countRows(mails.where('created_at', '>', now - RETENTION.mail_hours * 3_600_000))

@@ -63,9 +63,9 @@ interface Layers {
 
 /** Time within which a body sent to our own endpoints must arrive (milliseconds). */
 const BODY_TIMEOUT = 60_000
-/** A page that is a file if requested without a query, and rendered if requested with a query. */
+/** A page that is a file if requested without a query, and rendered if requested with one. */
 const COMPARE_PAGE = '/compare'
-/** The methods of pages and files; OPTIONS of a file is answered by the file handler. */
+/** The methods of pages and files; a file's OPTIONS is answered by the file handler. */
 const READ_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
 interface Request {
@@ -79,7 +79,7 @@ interface Request {
   isSecret: boolean
 }
 
-/** Passes each request to the handler of its address; requests of one connection stay in order. */
+/** Passes each request to the handler for its address; requests on one connection stay in order. */
 function createRequestHandler(layers: Layers): NodeHandler {
   const { parts, features, metrics = null } = layers
   const isProxied = parts.config.TRUST_PROXY > 0
@@ -137,7 +137,7 @@ function createAnswer({ parts, pages }: Layers, paths: PathTable) {
     if (isForFunction(request, release()) || !answerStored(request)) toApp(request)
   }
 
-  /** Files, and pages rendered for their request. */
+  /** Files, and pages rendered on request. */
   function answerStored(request: Request): boolean {
     const { req, res, path } = request
     const { files } = release()
@@ -170,7 +170,7 @@ function refuseFault({ req, res, path }: Request, fault: RequestFault, problem: 
   return sendResponse(req, res, toFaultProblem(fault, path.startsWith(CALL_PREFIX), problem))
 }
 
-/** A feature that this directory switched off answers as if it had never existed. */
+/** A feature that this directory has switched off answers as if it had never existed. */
 function answerSwitchedOff(
   { req, res, path }: Request,
   { site, files }: Release,
@@ -206,7 +206,7 @@ function toGoneProblem(gone: Gone, target: string, problem: MakeProblem): Respon
   return problem('listing-moved', { ...answer, headers })
 }
 
-/** The removed listing of an address; null if no listing was removed there. */
+/** The removed listing at an address; null if no listing was removed there. */
 function findGone({ gone, listings }: Release, path: string): Gone | null {
   for (const id of listingOfPath(path)) {
     const found = gone.get(id)
@@ -215,7 +215,7 @@ function findGone({ gone, listings }: Release, path: string): Gone | null {
   return null
 }
 
-/** Gives the page of chosen listings its own name: its address is that of the list of comparisons. */
+/** Gives the page of chosen listings its own name, because its address is that of the comparison list. */
 function nameChosenPage(request: Request): void {
   if (request.path === CHOSEN_PAGE) request.path = ''
   if (request.path !== COMPARE_PAGE || request.query === '') return
@@ -234,9 +234,9 @@ function toFaultProblem(
 }
 
 /**
- * If a file and a function share an address, the function answers requests with a query. Protocols answer
- * every method and error themselves; an id of a listing may end in `.json`, and then the address means
- * its page. A page may be requested as Markdown.
+ * If a file and a function share an address, the function answers requests with a query. Protocols
+ * answer every method and error themselves; a listing id may end in `.json`, and then the address
+ * means its page. A page may be requested as Markdown.
  */
 function isForFunction({ req, path, query, rows }: Request, { files }: Release): boolean {
   const row = rows.find(({ answer }) => answer !== undefined)
@@ -297,8 +297,8 @@ export function createWaypostServer(layers: ServerLayers): Server {
   const options = {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT,
-    // Node's timeout covers the whole body, but a relayed upload may take longer while bytes arrive; the
-    // relay has its own timeout for stalled uploads.
+    // Node's timeout covers the whole body, but a relayed upload may take longer as long as bytes
+    // arrive; the relay has its own timeout for stalled uploads.
     requestTimeout: 0,
     connectionsCheckingInterval: CHECK_INTERVAL,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
@@ -310,7 +310,7 @@ export function createWaypostServer(layers: ServerLayers): Server {
     stillMs,
   )
   const server = createServer(options, turns.handle)
-  // The bytes of headers are limited; a limit on their number would silently drop lines.
+  // The size of the headers is limited; a limit on their number would silently drop lines.
   server.maxHeadersCount = 0
   answerUnreadable(server, turns, layers.parts)
   return server
@@ -364,7 +364,7 @@ const DETAILS = new Map<unknown, string>([
   ],
 ])
 
-/** @param error the error of Node's `clientError` event */
+/** @param error the error from Node's `clientError` event */
 function toUnreadable(error: Error): Unreadable {
   const detail = DETAILS.get('code' in error ? error.code : undefined)
   return {
@@ -410,17 +410,17 @@ export function prefersMarkdown(accept: string | null | undefined): boolean {
   return markdown > 0 && markdown >= quality('text/html')
 }
 
-/** How long a token check is cached, so a revoked token may still work that long (milliseconds). */
+/** How long a token check is cached, so a revoked token may still work for that long (milliseconds). */
 const KNOWN_MS = 5_000
 const MOST_KNOWN = 10_000
 
-/** Files of the sign-in page, which reveal no content. Other open paths are marked in their rows. */
+/** The sign-in page's files, which reveal no content. Other open paths are marked in their rows. */
 const OPEN_FILES = new Set(['/favicon.svg', '/colours.css'])
 
 /**
  * `READ_ACCESS=token`: nothing is served without a token from `npm run access`, sent as a bearer
- * token or as the password a browser asks for. `Proxy-Authorization` leaves `Authorization` free
- * for a seller called through the relay; the token itself never gets past this gate.
+ * token or as the password that a browser prompts for. `Proxy-Authorization` leaves `Authorization`
+ * free for a seller called through the relay; the token itself never gets past this gate.
  */
 function createAccessGate(parts: Parts, paths: PathTable, enter: NodeHandler): NodeHandler {
   const { config, release } = parts
@@ -429,7 +429,7 @@ function createAccessGate(parts: Parts, paths: PathTable, enter: NodeHandler): N
   const isOpen = (path: string) =>
     OPEN_FILES.has(path) ||
     paths.find(path).some((row) => row.isOpen === true) ||
-    // Only the exact address of a file passes: "/_astro/../api" has the same prefix.
+    // Only a file's exact address passes: "/_astro/../api" has the same prefix.
     (path.startsWith('/_astro/') && release().files.has(path)) ||
     release().site.public_badges.some((id) => path === badgePath(id) || path === badgeDataPath(id))
   return (req, res) => {
@@ -468,13 +468,13 @@ function createTokenCheck({ ledger, clock }: Pick<Parts, 'ledger' | 'clock'>) {
   }
 }
 
-/** The page where the operator explains how to get a token. */
+/** The page on which the operator explains how to get a token. */
 const ACCESS_PAGE = '/problems/token-required'
 
 const CREDENTIALS = ['proxy-authorization', 'authorization'] as const
 
 /**
- * The token of a request. Every header line that carries the token is removed, in either field and
+ * A request's token. Every header line that contains the token is removed, in either field and
  * however often it occurs, so that neither a log nor a seller sees it.
  */
 function takeToken(req: IncomingMessage): string | null {
@@ -508,7 +508,7 @@ function refuse(
   const isProtocol = paths.find(path).some((row) => row.isProtocol === true)
   const realm = `realm="${release().site.short_name}"`
   const basic = `Basic ${realm}, charset="UTF-8"`
-  // A browser reads only the first challenge of a line, and asks for a password if that challenge is Basic.
+  // A browser reads only the first challenge in a line, and prompts for a password if that challenge is Basic.
   const isBrowser = req.headers.accept?.includes('text/html') === true
   const headers = {
     ...toTransportHeaders(config.BASE_URL),

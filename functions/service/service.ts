@@ -39,7 +39,7 @@ const GRACE = 10_000
 
 /**
  * Composes the whole service over the published release. It does not listen yet.
- * @throws OperatorError without a release, or with a release that was built for another `BASE_URL`
+ * @throws OperatorError if there is no release, or it was built for another `BASE_URL`
  */
 export async function createService(options: ServiceOptions) {
   const { config, log } = options
@@ -112,7 +112,7 @@ async function createParts(
   }
 }
 
-/** The library is loaded only where metrics are on. */
+/** The library is loaded only if metrics are on. */
 async function createMetrics(
   parts: Parts,
   { publishedAt }: ReleaseHolder,
@@ -138,9 +138,9 @@ interface LedgerOptions {
   config: Config
   log: Log
   clock: Clock
-  /** The name of the directory, for mails. */
+  /** The directory's name, for emails. */
   siteName: () => string
-  /** Letters by the kind of mail; features add theirs before anything is sent. */
+  /** Functions that write an email's text, by kind of email; features add theirs before anything is sent. */
   letters: ReadonlyMap<string, WriteLetter>
   mailer?: Mailer
   /** How long a redirect waits for a slow store (milliseconds); by default a second. */
@@ -149,7 +149,7 @@ interface LedgerOptions {
 
 /**
  * Opens the ledger for a server: takes the lock on local state, opens and migrates the store.
- * @throws StateError when another process serves from the same `STATE_DIR`
+ * @throws StateError if another process serves from the same `STATE_DIR`
  */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { config, log, clock, siteName, letters, clickPatienceMs } = options
@@ -199,7 +199,7 @@ export function addLetters(letters: Map<string, WriteLetter>, features: readonly
 
 const FIRST_AFTER_MS = 60_000
 
-/** Runs the work that a server does by itself; each chore is safe on several instances. */
+/** Runs the work that a server does on its own; each chore is safe on several instances. */
 function startChores(chores: readonly Chore[], log: Log) {
   const stopping = new AbortController()
   const rhythms = Map.groupBy(chores, ({ everyMs }) => everyMs)

@@ -14,7 +14,7 @@ const PLAIN = /^(?:\/(?:\.well-known(?=\/)|[\w~@:+=-][\w.~@:+=-]*))*\/?$/
 /** File names that are not addresses: index files of folders, and compressed copies. */
 const HIDDEN = /\/index\.(?:html|json)$|\.br$|(?<!\.ndjson)\.gz$/
 
-/** Bytes of files kept in memory; the oldest are dropped first. */
+/** How many bytes of files are kept in memory; the oldest are dropped first. */
 const MAX_HELD_BYTES = 256 << 20
 /** A longer file (bytes) is streamed from the disk: the ledger of a million payments does not fit in memory. */
 const MAX_READ_BYTES = 8 << 20
@@ -30,12 +30,12 @@ interface Sent {
   /** Null if the file is streamed. */
   bytes: Buffer | null
   etag: string
-  /** Headers of an answer without a body. */
+  /** Headers for an answer without a body. */
   bare: Record<string, string>
   full: Record<string, string>
 }
 
-/** The file at an address, and the answers made so far, by the content codings that were accepted. */
+/** The file at an address, and the answers made so far, by the accepted content codings. */
 interface Found {
   /** Path from the folder. */
   file: string
@@ -49,11 +49,10 @@ interface Found {
 const FOUND_BYTES = 1024
 
 /**
- * The files of a release, from its `public` folder with compressed copies beside them. Security
- * model: an address becomes a path only if every part of it is plain; only the part `.well-known`
- * may begin with a dot, so no address leads out of the folder. Known limitation: bytes that a disk
+ * A release's files, from its `public` folder with compressed copies next to them. Security model:
+ * an address becomes a path only if every part of it is plain; only the part `.well-known` may
+ * begin with a dot, so no address leads out of the folder. Known limitation: bytes that a disk
  * corrupted are sent; only data and code that a server loads have checksums.
- *
  * @param root the release's `public` folder
  */
 export function createStaticFiles(root: string, report: ReportFailure) {
@@ -94,8 +93,8 @@ export function createStaticFiles(root: string, report: ReportFailure) {
   return {
     has: (path: string) => look(path) !== null,
     /**
-     * Answers GET and HEAD of a known path; false leaves the request to the next layer. Under another
-     * `status`, such as the 404 page's, the file answers every method.
+     * Answers GET and HEAD for a known path; false leaves the request to the next layer. Under
+     * another `status`, such as the 404 page's, the file answers every method.
      */
     serve(req: IncomingMessage, res: ServerResponse, path: string, status = 200): boolean {
       try {
@@ -108,7 +107,7 @@ export function createStaticFiles(root: string, report: ReportFailure) {
       }
       return true
     },
-    /** The uncompressed bytes of a known address, for other protocols; null for an unknown address. */
+    /** The uncompressed bytes at a known address, for other protocols; null for an unknown address. */
     read(path: string): Buffer | null {
       if (isDumpCopy(path)) return null
       const sent = find(path, undefined)
@@ -121,7 +120,7 @@ export function createStaticFiles(root: string, report: ReportFailure) {
 const accepted = new Map<string, string>()
 const MAX_ACCEPTED = 64
 
-/** The codings that a client takes, the smallest first: `b`, `g`, both or none. */
+/** The codings that a client accepts, the smallest first: `b`, `g`, both or none. */
 function toCodings(header: string | undefined): string {
   if (header === undefined) return ''
   const known = accepted.get(header)

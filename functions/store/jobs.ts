@@ -9,7 +9,7 @@ interface JobQueueOptions {
   name: string
   /** Milliseconds since the epoch. */
   now: () => number
-  /** Set if this process holds the state's lock, so that the former holder of a job is dead. */
+  /** Set if this process holds the state's lock, which means that a job's former holder is dead. */
   isAlone?: boolean
   holdMs?: number
 }
@@ -30,7 +30,7 @@ export function createJobQueue(
       .where((eb) => eb.and({ queue: name, holder }))
       .where('key', 'in', keys)
   return {
-    /** Adds missing jobs, due at once. Known jobs in `urgent` become due too if not held. */
+    /** Adds missing jobs, due at once. Known jobs in `urgent` become due too unless they are held. */
     async add(keys: readonly string[], urgent: ReadonlySet<string> = new Set()) {
       for (const some of inPieces(keys)) {
         const due = now()
@@ -50,7 +50,7 @@ export function createJobQueue(
           .execute()
       }
     },
-    /** Takes jobs that are due and that nobody holds, the longest waiting first. */
+    /** Takes jobs that are due and that nobody holds, longest-waiting first. */
     async take(limit: number) {
       const at = now()
       const free = db
@@ -79,7 +79,7 @@ export function createJobQueue(
       return taken.map(({ key }) => key)
     },
     /**
-     * Renews the lease of jobs. Inside a transaction nobody can take them until it ends.
+     * Renews the lease on jobs. Inside a transaction nobody else can take them until it ends.
      * @returns false if one of the jobs was lost meanwhile
      */
     async hold(keys: readonly string[], trx?: Kysely<Tables>) {

@@ -12,14 +12,14 @@ import { askStore, type Store, type Tables, toJsonRows, tryWriting } from './sto
 
 /**
  * The first migration: nothing was deployed before it. A released migration is never edited: every
- * change is a new numbered migration, and all of them together lead to the tables of `schema.ts`.
+ * change is a new numbered migration, and all of them together lead to the tables in `schema.ts`.
  */
 const BASELINE = '0001-tables'
 const MIGRATIONS: Record<string, Migration> = { [BASELINE]: { up: createTables } }
 
 /**
- * The store that the environment names, migrated and ready.
- * @throws OperatorError where a backup must be restored first, or another version migrated the store
+ * The store named by the environment, migrated and ready.
+ * @throws OperatorError if a backup must be restored first, or another version migrated the store
  */
 export async function openStore(config: Pick<Config, 'DATABASE_URL' | 'STATE_DIR'>, log: Log) {
   let store: Store | undefined
@@ -67,7 +67,7 @@ const STATEMENT_TIMEOUT_MS = 10_000
 /** `int8` and `numeric` (sums): counts and times, all far below 2^53. */
 const NUMBERS = new Set<number>([20, 1700])
 
-/** Connects lazily: a database that is down shows in `ping`, not here. */
+/** Connects lazily: a database that is down is noticed by `ping`, not here. */
 function openPostgresStore(url: string, log: Log): Store {
   const pool = new pg.Pool({
     ...createPrimaryFinder(toServerUrls(url)),
@@ -78,7 +78,7 @@ function openPostgresStore(url: string, log: Log): Store {
     application_name: 'waypost',
     types: { getTypeParser },
   })
-  // A dying idle connection would otherwise be an uncaught error; the pool opens a new one.
+  // Without a listener, an idle connection that dies would be an uncaught error; the pool opens a new one.
   pool.on('error', (error) => log.error('store.connection_lost', { reason: error.message }))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const close = () => pool.end()
@@ -98,7 +98,7 @@ function openPostgresStore(url: string, log: Log): Store {
 
 /**
  * Limits how long a request waits for each query, even if the server hangs. After a timeout the
- * connection ends, because its state is unknown to the next query.
+ * connection ends, because the next query could not know its state.
  */
 function boundQueries(client: pg.Client): void {
   const { query } = client

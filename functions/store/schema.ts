@@ -17,7 +17,7 @@ interface Table<Columns extends Record<string, Column<unknown>>> {
   constraint?: string
 }
 
-/** The rows of tables, by name, as the queries see them. */
+/** The tables' rows, by name, as the queries see them. */
 export type RowsOf<Tables> = {
   [Name in keyof Tables]: Tables[Name] extends Table<infer Columns>
     ? { [Key in keyof Columns]: Columns[Key] extends Column<infer Value> ? Value : never }
@@ -53,12 +53,12 @@ function table<Columns extends Record<string, Column<unknown>>>(
 export const USAGE_KINDS = ['impression', 'call'] as const
 
 const ofSeller = withRule(text, 'references seller (id) on delete cascade')
-/** A proof ends with its claim: the next owner of the listing proves its payouts again. */
+/** A proof ends with its claim: the listing's next owner proves its payouts again. */
 const ofClaim = withRule(text, 'references claim (id) on delete cascade')
 /** `''` if a click or search named no source. */
 const source = textOf<ClickSource | ''>()
 
-/** The position of a transfer on its chain. */
+/** A transfer's position on its chain. */
 const transfer = { network: text, transaction_id: text, log_index: integer }
 /** The payment scheme; null if it was not looked up. */
 const scheme = maybe(textOf<CountedScheme>())
@@ -91,22 +91,22 @@ export const TABLES = {
     },
     'usage_day_key primary key (listing_id, kind, day, src)',
   ),
-  /** `mails_off_at`: the time since which a seller wants no mails about changes of their listings. */
+  /** `mails_off_at`: when the seller turned off email about changes to their listings. */
   seller: table({
     id: key,
     email: unique,
     created_at: moment,
     mails_off_at: maybe(moment),
   }),
-  /** `id_hash` is the SHA-256 of the cookie's value: a copy of this table signs nobody in. */
+  /** `id_hash` is the SHA-256 of the cookie's value: nobody can sign in with a copy of this table. */
   session: table({ id_hash: key, seller_id: ofSeller, created_at: moment, expires_at: moment }),
   /** One row per address, so that a newer link replaces the older one. */
   login_token: table({ email: key, token_hash: unique, created_at: moment, expires_at: moment }),
-  /** Tries counted per window, shared by all instances. `key` holds no address, only a hash. */
+  /** Tries counted per window, shared by all instances. `key` contains no address, only a hash. */
   attempt: table({ key, window_start: moment, tries: integer }),
   /**
-   * Mails that wait to be sent. `payload` is JSON and never holds a secret: links are made when
-   * sending. A server that sends a mail first moves `next_at`, so that no other server sends the same mail.
+   * Emails waiting to be sent. `payload` is JSON and never contains a secret: links are made when sending. A server
+   * that sends an email first moves `next_at`, so that no other server sends the same one.
    */
   mail: table({
     id: key,
@@ -131,9 +131,9 @@ export const TABLES = {
     verified_at: maybe(moment),
     last_checked_at: maybe(moment),
     failing_since: maybe(moment),
-    /** JSON of what the last check saw, for the seller; foreign text is cut and made inert. */
+    /** What the last check saw, as JSON, for the seller; foreign text is cut and made inert. */
     last_check: maybe(text),
-    /** JSON of the listing's state as last mailed to the owner; null before the first comparison. */
+    /** The listing's state as last emailed to the owner, as JSON; null before the first comparison. */
     told: maybe(text),
   }),
   /** `moved_to` is the id the owner named for the listing. */
@@ -167,7 +167,7 @@ export const TABLES = {
   report: table({
     id: key,
     kind: textOf<ReportKind>(),
-    /** Address and host of a new service; null if the report is about a listing. */
+    /** A new service's address and host; null if the report is about a listing. */
     url: maybe(text),
     host: maybe(text),
     /** The listing that the report is about, or that was added because of the report. */
@@ -202,7 +202,7 @@ export const TABLES = {
     { listing_id: text, place: integer, transaction_id: text, noted_at: moment },
     'payment_hint_key primary key (listing_id, place)',
   ),
-  /** Each payment that the meter saw: one row, even if several sellers may count it. */
+  /** Each payment that the meter saw: one row, even if several sellers may claim it. */
   settlement: table(
     {
       ...transfer,
@@ -266,11 +266,11 @@ export const TABLES = {
     },
     'meter_payer_key primary key (network, payer)',
   ),
-  /** Receipts of paid calls. No part of a request or an answer is here. */
+  /** Receipts for paid calls. They contain no part of a request or an answer. */
   receipt: table({
     id: key,
     listing_id: text,
-    /** Method and address of the operation, as content has it. */
+    /** The operation's method and address, as in the content. */
     call: text,
     called_at: moment,
     /** Canonical JSON. */
@@ -324,10 +324,10 @@ function isPostgres(db: Kysely<unknown>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter
 }
 
-/** Counters of limits are written with every request and may be lost in a crash, so they need no WAL. */
+/** Limit counters are written with every request and may be lost in a crash, so they need no WAL. */
 const UNLOGGED = new Set(['attempt'])
 
-/** The rule "one verified claim per listing" holds even when two checks race. */
+/** The rule "one verified claim per listing" holds even if two checks race. */
 const ONE_VERIFIED_CLAIM =
   "create unique index claim_verified on claim (listing_id) where state = 'verified'"
 
@@ -353,7 +353,7 @@ const BY_MONTH = {
   usage_day: { column: 'day', unitsADay: 1 },
 } as const
 
-/** Months created in advance; rows of any other month go to the partition `<table>_other`. */
+/** Months created in advance; rows for any other month go to the partition `<table>_other`. */
 const AHEAD = [1, 2]
 
 export async function addMonths(db: QueryExecutorProvider, now: number): Promise<void> {
@@ -368,7 +368,7 @@ export async function addMonths(db: QueryExecutorProvider, now: number): Promise
     }
 }
 
-/** Drops the partitions of months that lie entirely before a day (days since the epoch). */
+/** Drops the partitions for months that lie entirely before a day (days since the epoch). */
 export async function dropMonths(
   db: QueryExecutorProvider,
   table: keyof typeof BY_MONTH,

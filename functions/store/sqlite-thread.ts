@@ -13,7 +13,7 @@ const MAX_PREPARED = 300
 export interface Query {
   sql: string
   parameters: readonly unknown[]
-  /** Replaces `parameters` for many rows: the statement runs once for each row. */
+  /** Replaces `parameters` if there are many rows: the statement runs once for each row. */
   rows?: readonly (readonly unknown[])[]
 }
 
@@ -24,11 +24,11 @@ interface Order {
   query:
     | (Query & { parameters: readonly SQLInputValue[]; rows?: readonly SQLInputValue[][] })
     | null
-  /** How long the query waits for the lock of another process (milliseconds). */
+  /** How long the query waits for another process's lock (milliseconds). */
   patienceMs: number | undefined
 }
 
-/** Rows are sent without column names, whose repetition would take most of the time. */
+/** Rows are sent without column names, because repeating the names would take most of the time. */
 interface Found {
   columns: readonly string[]
   rows: readonly unknown[]
@@ -42,7 +42,7 @@ export type Answer =
 const port = parentPort
 if (port === null) throw new Error('sqlite-thread.ts runs only as a worker (openSqliteThread)')
 const database = new DatabaseSync(String(workerData), { timeout: BUSY_TIMEOUT_MS })
-// FULL, because in WAL mode NORMAL may lose acknowledged commits when the power fails.
+// FULL, because in WAL mode NORMAL may lose acknowledged commits in a power failure.
 database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
 const NOTHING: Found = { columns: [], rows: [], changes: 0 }
 const prepared = new Map<string, StatementSync>()

@@ -36,12 +36,12 @@ const LEAST_ROOM = 256 * 1024
 /** SQLITE_FULL, SQLITE_CANTOPEN */
 const [FULL, CANNOT_OPEN] = [13, 14]
 
-/** Low byte of SQLite's codes for a file whose bytes are wrong: CORRUPT and NOTADB. */
+/** Low bytes of SQLite's codes for a file whose bytes are wrong: CORRUPT and NOTADB. */
 const DAMAGED = new Set([11, 26])
 
 const RESTORE = 'Stop the server and put a backup in its place: npm run restore -- <backup>.'
 
-/** Opens (and creates) the SQLite state. Migrations are the caller's next step. */
+/** Opens (and creates) the SQLite state. The caller runs the migrations next. */
 export async function openSqliteStore(stateDir: string): Promise<Store> {
   const file = join(stateDir, SQLITE_FILE)
   makePrivateFolder(stateDir)
@@ -55,7 +55,7 @@ export async function openSqliteStore(stateDir: string): Promise<Store> {
   for (const path of [`${file}-wal`, `${file}-shm`]) if (existsSync(path)) makePrivateFile(path)
   const connection = await openSqliteThread(file)
   const db = new Kysely<Tables>({ dialect: createSqliteDialect(connection) })
-  // Kysely closes the driver only once it has run a query; close the thread either way.
+  // Kysely closes the driver only if it has run a query; close the thread either way.
   const close = () => connection.close()
   return {
     dialect: 'sqlite',
@@ -82,7 +82,7 @@ export function toDamage(file: string, error: unknown): OperatorError | null {
   )
 }
 
-/** A new ledger gets its name only once it has bytes, so an empty file was emptied by something else. */
+/** A new ledger gets its name only once it has bytes, so something else must have emptied an empty file. */
 function createLedgerFile(file: string): void {
   const born = `${file}.${randomUUID()}.new`
   makePrivateFile(born)
@@ -127,7 +127,7 @@ async function openSqliteThread(file: string) {
   let lastId = 0
   const order = (query: Query | null, patienceMs?: number) =>
     new Promise<Rows>((resolve, reject) => {
-      // A thread that has ended never answers: a message would wait for ever.
+      // A thread that has ended never answers: a message to it would wait for ever.
       if (!isOpen) return reject(new Error(CLOSED))
       lastId += 1
       waiting.set(lastId, { resolve, reject })
@@ -182,7 +182,7 @@ function createWriteQueue(): (patienceMs?: number) => Promise<() => void> {
     if (patienceMs === undefined) await before
     else
       await within(patienceMs, before).catch((error: unknown) => {
-        // Callers behind this caller still wait for the callers before it.
+        // Callers behind this one still wait for the callers before it.
         void before.then(resolve)
         throw error
       })
@@ -257,13 +257,13 @@ export function hasLedger(config: Pick<Config, 'DATABASE_URL' | 'STATE_DIR'>): b
 }
 
 /**
- * State holds addresses of sellers and their claims: only the user that runs the server may read it.
- * Modes are also set on existing files, however they were created.
+ * State contains sellers' addresses and their claims: only the user that runs the server may read
+ * it. Modes are also set on existing files, however they were created.
  */
 const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
 
-/** @throws when the folder cannot be created or made private */
+/** @throws if the folder cannot be created or made private */
 function makePrivateFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: FOLDER_MODE })
   chmodSync(path, FOLDER_MODE)
@@ -278,14 +278,14 @@ function makePrivateFile(path: string): void {
   else closeSync(openSync(path, 'a', FILE_MODE))
 }
 
-/** `STATE_DIR` cannot be used by this process; the message says why and how to fix it. */
+/** This process cannot use `STATE_DIR`; the message says why and how to fix it. */
 export class StateError extends OperatorError {
   override name = 'StateError'
 }
 
 const LOCK_FILE = 'waypost.lock'
 
-/** One server per `STATE_DIR`. @throws StateError when another process holds it */
+/** One server per `STATE_DIR`. @throws StateError if another process holds it */
 export async function lockState(stateDir: string): Promise<FileLock> {
   let lock: FileLock | null
   try {
@@ -319,7 +319,7 @@ const SQLITE_BUSY = 5
 
 /**
  * Takes the lock. Returns null if another process holds it.
- * @throws SQLite's error when the file cannot be opened or written
+ * @throws SQLite's error if the file cannot be opened or written
  */
 export function takeFileLock(path: string): FileLock | null {
   const file = new DatabaseSync(path, { timeout: 0 })
@@ -338,7 +338,7 @@ export function takeFileLock(path: string): FileLock | null {
 
 /**
  * Copies the SQLite state while the server runs; the copy is checked before it gets its name.
- * @throws when the target exists, the source does not, or the copy fails its integrity check
+ * @throws if the target exists, the source does not, or the copy fails its integrity check
  */
 export async function backupState(stateDir: string, target: string): Promise<void> {
   const source = join(stateDir, SQLITE_FILE)

@@ -25,12 +25,12 @@ export interface Store extends AsyncDisposable {
   readonly db: Kysely<Tables>
   /** Appends the clicks in one commit; resolves once they would survive a crash. */
   appendClicks(clicks: readonly Click[]): Promise<void>
-  /** Rejects when the store cannot take a write now, or its disk is about to be full. */
+  /** Rejects if the store cannot accept a write now, or its disk is about to be full. */
   ping(): Promise<void>
   close(): Promise<void>
 }
 
-/** `ping` of both stores. @throws the store's error if a write fails */
+/** Both stores' `ping`. @throws the store's error if a write fails */
 export async function tryWriting({ db }: Pick<Store, 'db'>, now: number): Promise<void> {
   await db
     .insertInto('job')
@@ -79,7 +79,7 @@ export async function insertTogether<Table extends keyof Tables>(
     )
 }
 
-/** Rows of one statement: one value per column, below SQLite's limit of 32,766. */
+/** Rows per statement: one value per column, below SQLite's limit of 32,766. */
 const ROWS_A_STATEMENT = 1_000
 
 export function inPieces<Row>(rows: readonly Row[], size = ROWS_A_STATEMENT): Row[][] {
@@ -89,8 +89,8 @@ export function inPieces<Row>(rows: readonly Row[], size = ROWS_A_STATEMENT): Ro
 }
 
 /**
- * The rows of a query in pages, ordered by columns that together are unique: each page begins after the
- * last row of the page before.
+ * A query's rows in pages, ordered by columns that together are unique: each page begins after the
+ * last row of the previous page.
  */
 export async function* inPages<Table extends keyof Tables, Row extends object>(
   query: SelectQueryBuilder<Tables, Table, Row>,
@@ -144,7 +144,7 @@ export function toDay(milliseconds: number): number {
   return Math.floor(toHour(milliseconds) / HOURS_A_DAY)
 }
 
-/** Total time one request waits for the store, over all queries, before a 503 (milliseconds). */
+/** How long one request waits for the store in total, over all queries, before a 503 (milliseconds). */
 const PATIENCE_MS = 3_000
 
 const requests = new AsyncLocalStorage<{ waitedMs: number }>()
@@ -181,7 +181,7 @@ export class SqliteError extends Error {
   }
 }
 
-/** Low byte of SQLite's codes for a disk or file that cannot serve right now. */
+/** Low bytes of SQLite's codes for a disk or file that cannot serve right now. */
 const SQLITE_UNAVAILABLE = new Set([
   5, // BUSY
   6, // LOCKED
@@ -197,16 +197,16 @@ const SQLITE_UNIQUE = new Set([2067, 1555])
 
 const POSTGRES_UNIQUE = '23505'
 
-/** Codes of a serialization failure and a deadlock: the documented remedy is to run the transaction again. */
+/** Codes for a serialization failure and a deadlock: the documented remedy is to run the transaction again. */
 const POSTGRES_RETRYABLE = new Set(['40001', '40P01'])
 
-/** Classes of SQLSTATE that concern the query, not the server's health. */
+/** SQLSTATE classes that concern the query, not the server's health. */
 const POSTGRES_OUR_FAULT = /^(?:0[A-F]|2[0-9A-F]|3[0-9A-F]|42|44)/
 
 const CONNECTION_LOST =
   /^\w*Error: (?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after|The store )/
 
-/** True when the store is down, full, locked or read-only, so that 503 is the honest answer. */
+/** True if the store is down, full, locked or read-only, so that 503 is the honest answer. */
 export function isStoreUnavailable(error: unknown): boolean {
   if (error instanceof SqliteError) return SQLITE_UNAVAILABLE.has(error.errcode & 0xff)
   const code = codeOf(error)
@@ -263,14 +263,13 @@ export function createSharedCounters(
 
 /** A store slower than this must not delay a search or a redirect (milliseconds). */
 const COUNTER_PATIENCE_MS = 1_000
-/** How long a slow store is left alone (milliseconds): a sign-in would otherwise wait five times. */
+/** How long a slow store is left alone (milliseconds): otherwise a sign-in would wait five times. */
 const REST_MS = 2_000
 
 /**
- * Fixed windows counted in the store. Keys are hashed: the table holds no address. Requests that
+ * Fixed windows counted in the store. Keys are hashed: the table contains no address. Requests that
  * arrive while a statement is running share the next one, so that a busy instance costs the store a
  * few statements a second. While the store is down or slow, each instance counts on its own.
- *
  * @param patienceMs milliseconds after which a store is slow
  */
 export function createStoreCounters(
@@ -309,7 +308,7 @@ interface Attempt {
   window_start: number
 }
 
-/** Requests that wait for the next statement, by hashed key, and the rows that it will return. */
+/** Requests waiting for the next statement, by hashed key, and the rows that it will return. */
 interface Batch {
   tries: Map<string, number>
   rows: Promise<Map<string, Attempt>>
@@ -357,7 +356,7 @@ function createBatchedCounter(
   }
 }
 
-/** One statement, so that parallel requests cannot read the same count; sorted against deadlocks. */
+/** One statement, so that parallel requests cannot read the same count; sorted to prevent deadlocks. */
 async function countTries(
   { db }: Store,
   tries: ReadonlyMap<string, number>,
@@ -393,7 +392,7 @@ async function countTries(
   return new Map(rows.map(({ key, ...attempt }) => [key, attempt]))
 }
 
-/** Clocks of instances may differ by this much without one instance ending another's window. */
+/** Instances' clocks may differ by this much without one instance ending another's window. */
 const CLOCK_SKEW_MS = 5_000
 
 function hashKey(name: LimitName, key: string): string {

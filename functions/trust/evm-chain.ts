@@ -43,7 +43,7 @@ const LogsSchema = v.array(
   }),
 )
 
-/** @throws RpcError when the node serves another chain, since its answers would be about that chain */
+/** @throws RpcError if the node serves another chain, since its answers would be about that chain */
 export async function openEvmChain(
   rpc: JsonRpc,
   { network, token }: { network: string; token: string },
@@ -53,7 +53,7 @@ export async function openEvmChain(
     throw new RpcError(`RPC_URLS: expected a node for ${network}, got one for eip155:${chain}`)
   return {
     head: () => rpc.call('eth_blockNumber', [], QuantitySchema),
-    /** @returns null where the node has no such block */
+    /** @returns null if the node has no such block */
     async block(number: number): Promise<Block | null> {
       const found = await rpc.call(
         'eth_getBlockByNumber',
@@ -64,7 +64,7 @@ export async function openEvmChain(
         throw new RpcError(`eth_getBlockByNumber: requested ${number}, got block ${found.number}`)
       return found === null ? null : { number, hash: found.hash, at: found.timestamp * 1000 }
     },
-    /** Logs of one event of the token, in the node’s order. */
+    /** Logs for one of the token's events, in the node's order. */
     async logs(topics: Topics, from: number, to: number) {
       const blocks = { fromBlock: toQuantity(from), toBlock: toQuantity(to) }
       const filter = { address: token, topics, ...blocks }
@@ -91,7 +91,7 @@ export async function openEvmChain(
   }
 }
 
-/** A block that must exist: a node without it is behind its own reported head. */
+/** A block that must exist: a node without it is behind the head that it reported. */
 export async function needBlock(chain: EvmChain, number: number): Promise<Block> {
   const block = await chain.block(number)
   if (block === null) throw new RpcError(`eth_getBlockByNumber: the node has no block ${number}`)
@@ -181,7 +181,7 @@ function toQuantity(number: number): string {
 
 /** One chain's JSON-RPC, from `RPC_URLS`: configured by the operator, so not guarded like sellers. */
 export interface JsonRpc {
-  /** @throws RpcError when the node is unreachable, refuses, or answers in another shape. */
+  /** @throws RpcError if the node is unreachable, refuses, or answers in another shape */
   call<Schema extends v.GenericSchema>(
     method: string,
     params: unknown[],
@@ -191,12 +191,12 @@ export interface JsonRpc {
 
 export type CreateJsonRpc = (url: string) => JsonRpc
 
-/** The message never contains the URL, which often carries the operator's key. */
+/** The message never contains the URL, because the operator's key is often in it. */
 export class RpcError extends Error {
   override name = 'RpcError'
   /**
-   * `busy`: the node wants a pause. `refused`: the node refuses, for example too wide a range.
-   * `reverted`: the contract refuses.
+   * `busy`: the node wants a pause. `refused`: the node refuses, for example because a range is too
+   * wide. `reverted`: the contract refuses.
    */
   readonly kind: 'busy' | 'refused' | 'reverted' | null
 

@@ -46,19 +46,18 @@ export interface Reading {
   ranges: LogRanges
 }
 
-/** Payments on this chain to some payouts, by any scheme that is counted. */
+/** Payments on this chain to certain payouts, by any accepted scheme. */
 function readPaidLogs(reading: Reading, payouts: readonly string[], range: Range) {
   return isTempo(reading.work.network)
     ? readMemoPayments(reading, payouts, range)
     : readTokenPayments(reading, payouts, range)
 }
 
-/** Tempo and its test network. */
 function isTempo(network: string): boolean {
   return network === 'eip155:4217' || network === 'eip155:42431'
 }
 
-/** Blocks in which wallets paid anybody by a scheme that counts; a deposit is not a payment yet. */
+/** Blocks in which wallets paid anybody by an accepted scheme; a deposit is not a payment yet. */
 export async function readConsents(
   { work, ranges }: Reading,
   wallets: readonly string[],
@@ -139,7 +138,7 @@ async function withoutDeposits(ranges: LogRanges, uses: readonly TimedLog[], ran
 }
 
 /**
- * Transactions looked up in one range for each payout, the largest first: a flood of small payments hides
+ * How many transactions are looked up per payout in one range, the largest first: a flood of small payments hides
  * nothing, and a flood of large payments to the flooder's own payout hides no other payout's.
  */
 const MOST_CALLS = 500
@@ -174,7 +173,7 @@ function firstTransactions(logs: readonly TimedLog[]): string[] {
   return [...hashes].slice(0, MOST_CALLS)
 }
 
-/** For each wallet, the block of its first log. */
+/** True for logs that are no buyer's Permit2 payment: minted coins, deposits paid out by a contract. */
 function firstBlocks(logs: readonly TimedLog[]): Map<string, number> {
   const first = new Map<string, number>()
   for (const { topics, blockNumber } of logs) {
@@ -184,7 +183,7 @@ function firstBlocks(logs: readonly TimedLog[]): Map<string, number> {
   return first
 }
 
-/** True for logs that are no buyer's Permit2 payment: minted coins, deposits paid out by a contract. */
+/** What one range of blocks contains about certain payouts. */
 function isOutOfContract({ topics }: TimedLog): boolean {
   const from = toAddress(topics[1])
   return /^0x0*$/.test(from) || DEPOSIT_PLACES.includes(from)
@@ -223,7 +222,7 @@ export class Reorganised extends Error {
 /**
  * Reads one range between two checks of its last block, and returns nothing if the chain changed in
  * between.
- * @throws RpcError when the node cannot answer or contradicts itself; Reorganised when a remembered
+ * @throws RpcError if the node cannot answer or contradicts itself; Reorganised if a remembered
  *   block has left the chain
  */
 export async function readRange(
@@ -297,11 +296,13 @@ function toSettlement(
 
 /** Most blocks requested at once; a range that a node refuses is requested in smaller ranges. */
 const MOST_BLOCKS = 10_000
-/** Wallets in one list of topics: at first as many as a request may carry, then what most nodes take. */
+/** Wallets in one list of topics: at first as many as a request may contain, then what most nodes accept. */
 const MOST_WALLETS = 10_000
 const USUAL_WALLETS = 1_000
 const FEWEST_WALLETS = 50
-/** Successful ranges before wider ones are tried again: the node may have refused only because it was busy. */
+/**
+ * How many ranges must succeed before wider ones are tried again: the node may have refused only because it was busy.
+ */
 const FORGET_AFTER = 100
 /** How close a range must come to the width that was refused: within a tenth. */
 const CLOSE_ENOUGH = 0.1
@@ -323,7 +324,7 @@ export function createLogRanges(chain: EvmChain) {
   let most = MOST_WALLETS
   let longest = 0
   let tried: 'nothing' | 'shorter' | 'both' = 'nothing'
-  /** @returns false when the request cannot be made smaller */
+  /** @returns false if the request cannot be made smaller */
   const askForLess = (blocks: number): boolean => {
     // A node that refuses a long list over many blocks may object to the list or to the blocks: a shorter
     // list is tried once; if that is refused too, the blocks were the reason, and the list may be long again.
@@ -365,7 +366,7 @@ export function createLogRanges(chain: EvmChain) {
       }
     },
     /**
-     * Logs of the coin for many wallets.
+     * The coin's logs for many wallets.
      * @param toTopics puts the wallets at their position among the topics
      */
     async logsOf(
@@ -406,7 +407,7 @@ function createSpan() {
       refused = blocks
       inARow = 0
       span.blocks = good > 0 && good < blocks ? good : Math.ceil(blocks / 2)
-      // A width that was accepted before is refused now: this stretch is busier.
+      // A width that was accepted before is refused now: this part of the chain is busier.
       if (good >= blocks) good = 0
     },
   }

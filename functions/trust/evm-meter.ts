@@ -43,8 +43,8 @@ import {
 } from './meter-rows.ts'
 
 /**
- * Reads payments to the payouts of one EVM chain since the last run. Requests grow with the blocks:
- * payouts go into one list of topics, which is as long as the node accepts.
+ * Reads payments to the payouts on one EVM chain since the last run. The number of requests grows
+ * with the blocks: payouts go into one list of topics, which is as long as the node accepts.
  *
  * Known limit: a node that omits logs looks like a quiet chain.
  */
@@ -79,7 +79,7 @@ export async function measureEvm(work: ChainWork): Promise<ChainTally> {
   return tally
 }
 
-/** How many reorganisations one run accepts; a node with more is read in a later run. */
+/** How many reorganisations one run accepts; after more, the node is left to a later run. */
 const MOST_ROLL_BACKS = 3
 
 async function takeBackFrom(work: ChainWork, chain: EvmChain, newest: number): Promise<void> {
@@ -151,8 +151,8 @@ function nextGroup(cursors: readonly MeterCursorTable[], target: number): Group 
 }
 
 /**
- * Stores the rows of a whole range together with the new position of its payouts, or nothing.
- * @throws MeterStopped if the position of these payouts has changed since the range was begun
+ * Stores the rows of a whole range together with its payouts' new position, or nothing.
+ * @throws MeterStopped if these payouts' position has changed since the range was begun
  */
 async function writeRange(
   work: ChainWork,
@@ -196,7 +196,7 @@ function toPayers(payments: readonly SettlementTable[]): Payer[] {
  * Rolls back what was read from blocks that have left the chain, down to the last remembered block
  * that is still on it, however deep. A node that is merely behind rolls nothing back.
  * @param head the node's newest block
- * @returns the last block that stays, or null when nothing was removed
+ * @returns the last block that stays, or null if nothing was removed
  */
 async function rollBack(work: ChainWork, chain: EvmChain, head: number) {
   const { store, network } = work
@@ -260,14 +260,14 @@ async function takeBack(work: ChainWork, ancestor: number): Promise<void> {
   })
 }
 
-/** Payers looked up together: one list of topics, of a length that most nodes accept. */
+/** How many payers are looked up together: one list of topics, of a length that most nodes accept. */
 const PAYERS_AT_ONCE = 1_000
 
 type Tracing = Reading & { head: number }
 
 /**
  * Finds where new payers' money came from in the thirty days before they first paid, and whether
- * they had paid others by then. Until both are known, their payments do not count.
+ * they had paid others by then. Until both are known, their payments are not counted.
  */
 async function tracePayers(tracing: Tracing): Promise<void> {
   const { store, network } = tracing.work
@@ -343,7 +343,7 @@ function addFunding(funding: Funding, log: TimedLog): void {
   funding.set(payer, senders)
 }
 
-/** Leaves out the smallest transfer, but never the last, which gives the time. */
+/** Leaves out the smallest transfer, but never the last, because the last gives the time. */
 function withoutSmallest(given: readonly TimedLog[]): TimedLog[] {
   const smallest = given
     .slice(0, -1)
@@ -386,7 +386,7 @@ async function toFundingTransfers(
   })
 }
 
-/** Half of the smallest crowd that can be a burst: whoever funded so many may be one party or a bridge. */
+/** Half of the smallest crowd that can be a burst: a wallet that funded so many may be one party or a bridge. */
 const MANY = Math.ceil(WASH.burst.cohort * WASH.burst.funderShare)
 /** How many wallets that funded many payers are looked up together. */
 const MOST_REQUESTED = 50
@@ -402,7 +402,7 @@ function findManyHanded(given: readonly TimedLog[]): string[] {
     .map(({ wallet }) => wallet)
 }
 
-/** Among these wallets, the payouts that we read and the wallets to which such a payout sent money. */
+/** Those of these wallets that are payouts we read, or that such a payout sent money to. */
 async function findPaidBySellers(
   { store, network, payouts }: ChainWork,
   wallets: readonly string[],
@@ -439,7 +439,7 @@ async function notePaidOthers(
       .execute()
 }
 
-/** The first block at or after a time, up to `head`; without one, the block after `head`. */
+/** The first block at or after a time, up to `head`; if there is none, the block after `head`. */
 async function findBlockAt(chain: EvmChain, at: number, head: number): Promise<number> {
   return bisect(head + 1, async (number) => (await needBlock(chain, number)).at < at)
 }

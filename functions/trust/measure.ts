@@ -31,14 +31,14 @@ const GAP_MS = 100
 /** Pauses after a node answers that it is busy; then the run ends, and the next run continues. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000]
 
-/** How often, and for how long after a relayed call named a payment, the meter looks for it. */
+/** After a relayed call named a payment, how often and for how long the meter looks for it. */
 const LOOK_EVERY_MS = 120_000
 const LOOK_FOR_MS = 600_000
 
 /**
- * `MEASURE=on`: the meter reads each hour, and at once after a relayed call whose payment was named by the
- * answer or signed by the payer, until the payment has its confirmations.
- * @param hasWaitedSince whether a call that came after a time (milliseconds) waits for its payment
+ * `MEASURE=on`: the meter reads every hour, and at once after a relayed call whose payment was named in the answer or
+ * signed by the payer, until the payment has its confirmations.
+ * @param hasWaitedSince whether a call that came after a time (milliseconds) is waiting for its payment
  */
 export function createMeterFeature(parts: Parts, hasWaitedSince: (since: number) => boolean) {
   const run = (signal: AbortSignal) => measurePublished(parts, signal)
@@ -77,12 +77,12 @@ interface MeterParts {
   log: Log
   createRpc?: CreateJsonRpc
   wait?: Wait
-  /** This process holds the state's lock, so the former holder of the meter is dead. */
+  /** This process holds the state's lock, so the meter's former holder is dead. */
   isAlone?: boolean
 }
 
 interface MeasureOptions {
-  /** Read again from this moment, milliseconds. */
+  /** The moment from which to read again, in milliseconds. */
   since: number | null
   /** Payouts that are read without a proof. */
   published: readonly PublishedPayout[]
@@ -100,10 +100,9 @@ export interface ChainReport extends ChainTally {
 const METER = 'meter'
 
 /**
- * Reads payments to proven and published payouts on chains with a node in `RPC_URLS`, each since the last
- * run, and where the payers' money came from. One process at a time measures; the next run continues a
- * chain whose node failed.
- *
+ * Reads payments to proven and published payouts on chains with a node in `RPC_URLS`, each since
+ * the last run, and where the payers' money came from. One process at a time measures; if a chain's
+ * node failed, the next run continues that chain.
  * @returns null if another process is measuring
  */
 export async function measure(
@@ -134,7 +133,7 @@ interface ChainOptions extends Omit<MeasureOptions, 'published'> {
   network: string
   url: string
   payouts: readonly MeteredPayout[]
-  /** False when another process took over. */
+  /** False if another process took over. */
   hold(trx?: Transaction<Tables>): Promise<boolean>
 }
 
@@ -191,7 +190,7 @@ const NOTHING: ChainTally = { payments: 0, read: 0 }
 
 type Wait = (milliseconds: number) => Promise<void>
 
-/** A client of a node with one request at a time, a pause between requests, and no more requests after `signal`. */
+/** A node client with one request at a time, a pause between requests, and no more requests after `signal`. */
 function paceRpc(rpc: JsonRpc, wait: Wait, signal: AbortSignal): JsonRpc & { requests: number } {
   return {
     /** Requests made so far. */
@@ -213,7 +212,7 @@ function paceRpc(rpc: JsonRpc, wait: Wait, signal: AbortSignal): JsonRpc & { req
   }
 }
 
-/** A server that stops does not wait for a node. @throws MeterStopped when `signal` came first */
+/** A server that stops does not wait for a node. @throws MeterStopped if `signal` came first */
 async function orStop<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   if (signal.aborted) throw new MeterStopped('the process is stopping')
   const stop = Promise.withResolvers<never>()
@@ -228,11 +227,11 @@ async function orStop<Result>(work: Promise<Result>, signal: AbortSignal): Promi
   }
 }
 
-/** Blocks that make a payment final enough to count; deep reorganisations occur on older chains. */
+/** Blocks that make a payment final enough to be counted; deep reorganisations occur on older chains. */
 const CONFIRMATIONS: Record<string, number> = { 'eip155:1': 12, 'eip155:137': 128 }
 const USUAL_CONFIRMATIONS = 24
 
-/** One block is enough for coins of test networks, which only trials count. */
+/** One block is enough for test networks' coins, which only trials count. */
 function confirmationsOf(network: string, rules: { allowTestCoins: boolean }): number {
   return rules.allowTestCoins ? 1 : (CONFIRMATIONS[network] ?? USUAL_CONFIRMATIONS)
 }
@@ -256,27 +255,27 @@ async function readMeteredPayouts({ db }: Store, published: readonly PublishedPa
 }
 
 /**
- * Hints from relayed calls: that the meter should read now, and which listing was called. A hint proves
- * nothing and makes no payment count, and a lost hint loses no payment.
+ * Hints from relayed calls: that the meter should read now, and which listing was called. A hint proves nothing and no
+ * payment is counted because of it, and a lost hint loses no payment.
  *
- * Security model: sellers and callers write hints as they like. So each listing has a fixed number of
- * slots, a client can use only a few of them, and new hints replace the oldest: the cost of writing does
- * not grow with their number. The meter reads only blocks, so invented hints cost it nothing.
+ * Security model: sellers and callers write hints as they like. So each listing has a fixed number of slots, a client
+ * can use only a few of them, and new hints replace the oldest: the cost of writing does not grow with the number of
+ * hints. The meter reads only blocks, so invented hints cost it nothing.
  *
- * Known limitations: many clients together can drive a true hint out of its listing's slots; then its
- * payment is found at the meter's regular time.
+ * Known limitations: many clients together can drive a true hint out of its listing's slots; then its payment is found
+ * at the meter's regular time.
  */
 
-/** Slots of a listing: this many lanes, each shared by several clients. */
+/** A listing's slots: this many lanes, each shared by several clients. */
 const LANES = 16
 const PLACES_A_LANE = 16
-/** Most hints written at once; further hints are dropped. */
+/** Maximum number of hints being written at once; further hints are dropped. */
 const MOST_WRITING = 64
 
 export function createHints({ store, clock, log }: { store: Store; clock: Clock; log: Log }) {
   const writing = new Set<Promise<void>>()
   return {
-    /** Notes the transaction that an answer names. Returns at once. @param client the caller */
+    /** Notes the transaction named in an answer. Returns at once. @param client the caller */
     note(
       { id, payout }: Pick<LiveListing, 'id' | 'payout'>,
       client: string,

@@ -45,16 +45,16 @@ export interface ChainWork {
   store: Store
   clock: Clock
   log: Log
-  /** Confirmations before a payment counts (EVM). */
+  /** How many confirmations a payment needs before it is counted (EVM). */
   confirmations: number
-  /** Read again from this moment (milliseconds); null: continue where the last run ended. */
+  /** The moment from which to read again (milliseconds); null: continue where the last run ended. */
   since: number | null
-  /** Called between steps. @throws MeterStopped when the work must end */
+  /** Called between steps. @throws MeterStopped if the work must end */
   onStep(): Promise<void>
   /**
-   * One transaction that holds the meter's job. A process may be suspended after its last check: it must
-   * not add older rows to rows that another process wrote meanwhile.
-   * @throws MeterStopped when another process took the job; then nothing was written
+   * One transaction that holds the meter's job. A process may be suspended after its last check: it
+   * must not add older rows to rows that another process wrote meanwhile.
+   * @throws MeterStopped if another process took the job; then nothing was written
    */
   write(change: (trx: Transaction<Tables>) => Promise<void>): Promise<void>
 }
@@ -72,7 +72,7 @@ export class MeterStopped extends Error {
   override name = 'MeterStopped'
 }
 
-/** How far back a payout is read when its meter starts: the window of the score. */
+/** How far back a payout is read when its meter starts: the score's window. */
 export const FIRST_READ_MS = 30 * DAY_MS
 
 /** The meter's rows. Related rows share a transaction, so that a run may end anywhere. */
@@ -81,7 +81,7 @@ export const FIRST_READ_MS = 30 * DAY_MS
 export interface MeteredPayout {
   /** Address, EVM in lower case. */
   payout: string
-  /** All listings of the payout; `hosts` are the hosts of these listings. */
+  /** All of the payout's listings; `hosts` are their hosts. */
   listings: readonly string[]
   hosts: readonly string[]
 }
@@ -93,7 +93,7 @@ export interface PublishedPayout {
   host: string
 }
 
-/** How far payouts have been read; payouts no longer metered are absent. */
+/** How far payouts have been read; payouts that are no longer metered are absent. */
 export async function readCursors(
   { db }: Store,
   network: string,
@@ -121,8 +121,8 @@ export async function insertPayments(
 }
 
 /**
- * For payments to payouts of several listings, the listing that relayed calls named. Anybody can name any
- * listing, so only the payee's own listings count.
+ * For payments to payouts with several listings, the listing that relayed calls named. Anybody can
+ * name any listing, so only the payee's own listings are accepted.
  */
 async function findCalled(
   trx: Transaction<Tables>,
@@ -184,8 +184,8 @@ export async function insertPayers(
 /** Rows of payments and transfers; in a fixed order, so that the same rows give the same result. */
 
 /**
- * Rows read at once: a month may hold a million payments, too many for one answer. Pages of 5,000 rows
- * would take a tenth more memory for the same work.
+ * Rows read at once: a month may have a million payments, too many for one answer. Pages of 5,000
+ * rows would take a tenth more memory for the same work.
  */
 const ROWS_A_PAGE = 1_000
 
@@ -292,13 +292,13 @@ export async function insertTransfers(db: Kysely<Tables>, transfers: readonly Tr
       .execute()
 }
 
-/** A payout not read for this long is no longer metered: a provider's figures may then count again. */
+/** A payout not read for this long is no longer metered: a provider's figures may then be used again. */
 const FRESH_DAYS = 3
 
 /**
- * The payments that the meter read, recent (30 days) and older, each with its verdict. The window ends with
- * the day of `now`, UTC.
- * @param payeesOf function for the owner of each payee; called only if the meter reads payees
+ * The payments that the meter read, recent (30 days) and older, each with its verdict. The window
+ * ends with the day of `now`, UTC.
+ * @param payeesOf returns the owner of each payee; called only if the meter reads payees
  */
 export async function readVerifiedSettlements(
   store: Store,
@@ -335,7 +335,7 @@ export interface MeteredPayment extends LedgerPayment {
   block: number | null
 }
 
-/** A payment with its listings, and whether it counts before the exclusions are applied. */
+/** A payment with its listings, and whether it is valid before the exclusions are applied. */
 export function createPaymentReader(
   payeeOf: ReturnType<typeof createPayeeLookup>,
   findPayer: Payers['find'],
@@ -360,7 +360,7 @@ export function createPaymentReader(
       transaction: row.transaction_id,
       log: row.log_index,
       at: row.settled_at,
-      // The meter reads one coin of each chain.
+      // The meter reads one coin on each chain.
       asset: usdAssetOf(network, { allowTestCoins: true })?.address ?? 'unknown',
       amount: intern(row.amount),
       usd_micro: row.micro_usd,
@@ -394,9 +394,9 @@ export interface Surroundings {
 }
 
 /**
- * The rows of the ledger, after the exclusions have removed some of the payments that would count. All of
- * a seller's payments are judged together, so that last month's refund does not look like a buyer's
- * funding.
+ * The ledger's rows, after the exclusions have removed some of the payments that would otherwise be
+ * counted. All of a seller's payments are judged together, so that last month's refund does not
+ * look like a buyer's funding.
  */
 export function judgePayments(
   payments: readonly MeteredPayment[],

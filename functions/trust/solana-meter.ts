@@ -20,12 +20,12 @@ import {
 const TOGETHER = 100
 
 /**
- * Reads payments to the payouts of one Solana cluster since the last run: the signatures that
- * touched the account of each payout, then each transaction. Only final transactions are read, so nothing
- * is rolled back.
+ * Reads payments to the payouts on one Solana cluster since the last run: the signatures that
+ * touched each payout's account, then each transaction. Only final transactions are read, so
+ * nothing is rolled back.
  *
- * Known limits: requests grow with payouts and payments, because Solana has no index of transfers to many
- * accounts; money that reached a payer through another wallet is not traced.
+ * Known limits: the number of requests grows with payouts and payments, because Solana has no index
+ * of transfers to many accounts; money that reached a payer through another wallet is not traced.
  */
 export async function measureSolana(work: ChainWork): Promise<ChainTally> {
   const { rpc, network, asset, store, payouts, clock } = work
@@ -65,7 +65,7 @@ export async function measureSolana(work: ChainWork): Promise<ChainTally> {
   return tally
 }
 
-/** Transactions of an account since the last run, oldest first. */
+/** An account's transactions since the last run, oldest first. */
 async function listNew(
   { rpc, clock, since }: ChainWork,
   { mark }: MeterCursorTable,
@@ -87,7 +87,7 @@ interface SeenTransactions {
   payments: SettlementTable[]
   sent: Transfer[]
   found: readonly ParsedTransaction[]
-  /** The last signature of the transactions that were read. */
+  /** The last signature among the transactions that were read. */
   mark: string | null
 }
 
@@ -125,12 +125,12 @@ async function writeTransactions(
 /**
  * A Solana transaction's payment to a payout. In the x402 scheme `exact` the buyer signs one
  * checked transfer and somebody else pays the fee and signs last: only a transaction of exactly
- * that form counts. Such a transaction is Solana's counterpart of an authorisation: the buyer signed the
- * transfer but did not send it.
+ * that form is accepted. Such a transaction is Solana's counterpart of an authorisation: the buyer
+ * signed the transfer but did not send it.
  */
 const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'
 
-/** Instructions wallets may add: a memo, and guards against being drained. */
+/** Instructions that wallets may add: a memo, and guards against being drained. */
 const HARMLESS = new Set([
   COMPUTE_BUDGET,
   'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
@@ -265,7 +265,7 @@ function isHeldBy(
   )
 }
 
-/** Change of each owner's balance of one mint. */
+/** How each owner's balance of one mint changed. */
 function changesOf({ meta }: ParsedTransaction, mint: string): Map<string, bigint> {
   const changes = new Map<string, bigint>()
   const add = (owner: string, change: bigint) =>
@@ -277,10 +277,10 @@ function changesOf({ meta }: ParsedTransaction, mint: string): Map<string, bigin
   return changes
 }
 
-/** A CAIP-2 reference of Solana is the first 32 characters of the genesis hash. */
+/** A Solana CAIP-2 reference is the first 32 characters of the genesis hash. */
 const REFERENCE_LENGTH = 32
 
-/** The cluster of a node, CAIP-2. */
+/** The node's cluster, CAIP-2. */
 async function readCluster(node: JsonRpc): Promise<string> {
   const genesis = await node.call('getGenesisHash', [], v.string())
   return `solana:${genesis.slice(0, REFERENCE_LENGTH)}`
@@ -316,10 +316,10 @@ const SignaturesSchema = v.array(
 type Signature = v.InferOutput<typeof SignaturesSchema>[number]
 
 /**
- * Transactions of an account, newest first, failures included.
+ * An account's transactions, newest first, failures included.
  * @param since start time (milliseconds); transactions without a time are listed as well
- * @param until the signature where an earlier list ended
- * @throws RpcError where the node returns the same page again
+ * @param until the signature at which an earlier list ended
+ * @throws RpcError if the node returns the same page again
  */
 async function listSignatures(
   node: JsonRpc,

@@ -68,8 +68,8 @@ async function lint(
 }
 
 /**
- * Checks the file first, and if it is valid, the service against the file. Checks that need the
- * whole content (sources, categories, duplicates) are left to `check`.
+ * Checks the file first and then, if the file is valid, the service against the file. Checks that
+ * need the whole content (sources, categories, duplicates) are left to `check`.
  */
 async function lintListing(file: string, rules: UrlRules, client: HttpClient): Promise<LintReport> {
   const id = `${basename(dirname(file))}.${basename(file, '.md')}`

@@ -30,7 +30,7 @@ RPC_URLS is empty.`
 
 const MOST_DAYS = 90
 
-/** `npm run measure`: reads the chains by hand, while no server holds the state. */
+/** `npm run measure`: reads the chains on demand, while no server holds the state. */
 if (import.meta.main)
   await runMain(async () => {
     const reports = await readChains(process.argv.slice(2))
@@ -39,7 +39,7 @@ if (import.meta.main)
 
 /**
  * @param args the arguments of `npm run measure`
- * @returns the printed reports, one for each chain
+ * @returns the printed reports, one per chain
  */
 export async function readChains(args: readonly string[]): Promise<ChainReport[]> {
   const since = readSince(args, Date.now())
@@ -93,7 +93,7 @@ function toText({ network, payouts, payments, read, requests, stopped }: ChainRe
   return stopped === null ? seen : `${network}: stopped after ${requests} requests (${stopped})`
 }
 
-/** @returns milliseconds since the epoch; null where no date was given */
+/** @returns milliseconds since the epoch; null if no date was given */
 export function readSince(args: readonly string[], now: number): number | null {
   const { values } = readCommandLine(MEASURE_HELP, { since: { type: 'string' } } as const, 0, args)
   if (values.since === undefined) return null

@@ -82,7 +82,7 @@ function report(summary: ProbeSummary, isJson: boolean): void {
     )
 }
 
-/** `evidence/<prefix>/<slug>.json` of each listing. A file that is not evidence is never overwritten. */
+/** Each listing's `evidence/<prefix>/<slug>.json`. A file that is not evidence is never overwritten. */
 export function createEvidenceFiles(contentDir: string): EvidenceKeeper {
   const fileOf = (id: string) => join(contentDir, 'evidence', `${id.replace('.', '/')}.json`)
   return {
@@ -96,7 +96,7 @@ export function createEvidenceFiles(contentDir: string): EvidenceKeeper {
         `${file}: ${v.getDotPath(issue) ?? 'the file'}: ${issue.message}. The file was not changed; see npm run check.`,
       )
     },
-    /** Replaces the file in one step: a reader sees the old evidence or the new evidence, whole. */
+    /** Replaces the file in one step: a reader sees either the old evidence or the new evidence, whole. */
     async write(id, evidence) {
       const file = fileOf(id)
       await mkdir(dirname(file), { recursive: true })
@@ -149,7 +149,7 @@ export function parseProbeOptions(args: readonly string[]) {
 }
 
 /**
- * @param done participle for the message, such as "probed"
+ * @param done past participle for the message, such as "probed"
  * @throws OperatorError when the content has errors
  */
 export function readSoundContent(config: Config, done: string): Content {
@@ -175,7 +175,7 @@ function toCount(name: string, text: string, most: number): number {
   return number
 }
 
-// This call is at the end, because it runs at once and needs what is declared above. `npm run probe`: exit 0
-// done, 1 error in content, disk or network, 2 usage error.
+// This call is at the end because it runs at once and needs everything declared above. `npm run
+// probe`: exit 0 done, 1 error in content, disk or network, 2 usage error.
 
 if (import.meta.main) await runMain(() => probe(process.argv.slice(2)))

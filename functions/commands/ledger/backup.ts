@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { runCommand } from '../../ports/run-main.ts'
 import { backupState } from '../../store/sqlite.ts'
 
-/** `npm run backup [-- file]`: copies the SQLite state, while the server runs. */
+/** `npm run backup [-- file]`: copies the SQLite state while the server runs. */
 await runCommand(async (config) => {
   if (config.DATABASE_URL !== undefined) {
     throw new Error('The state is in PostgreSQL (DATABASE_URL): back it up with pg_dump.')

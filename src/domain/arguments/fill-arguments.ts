@@ -24,7 +24,7 @@ interface Named {
   required: boolean
 }
 
-/** Kinds by the name of a parameter; the first match decides. */
+/** Kinds by a parameter's name; the first match decides. */
 const BY_NAME: readonly (readonly [RegExp, ArgumentKind])[] = [
   [/^(?:lat|latitude|from_lat|origin_lat)$/i, 'latitude'],
   [/^(?:lon|lng|long|longitude)$/i, 'longitude'],
@@ -64,13 +64,13 @@ const BY_NAME: readonly (readonly [RegExp, ArgumentKind])[] = [
 const SETTING =
   /^(?:format|output|outputtype|units|unit|limit|count|n|num|numresults|max_.*|min_.*|per[-_]?page|page_?size|pagesize|size|rows|page|offset|model|engine|type|types|mode|sort|order|order_by|version|jsonrpc|depth|search_depth|profile|overview|interval|granularity|fields|include.*|return.*|encoding.*|stream|temperature|voice|quality|aspect_?ratio|network|chain|chains|chainid|module|action|tag|current|hourly|daily|lang|hl|gl|method|params|from_index|accept|content-type|user-agent|role|response_format|processor|datatype|formats|width|height|timeout|outputsize)$/i
 
-/** The slot of an example's parameter, if a query may fill it. @param root the place: `query`, `path` or `body` */
+/** The slot for an example's parameter, if a query may fill it. @param root the place: `query`, `path` or `body` */
 export function slotOf(root: string, named: Named): ArgumentSlot | null {
   const kind = kindOf(named)
   return kind === null ? null : { at: [root, named.name], kind, required: named.required }
 }
 
-/** The slots among the members of a JSON value, by the value's schema if there is one. */
+/** The slots among a JSON value's members, by the value's schema if there is one. */
 export function slotsIn(
   at: readonly (string | number)[],
   value: unknown,
@@ -117,7 +117,7 @@ function textOf(schema: unknown): string | undefined {
   return typeof description === 'string' ? description : undefined
 }
 
-/** The kind of a parameter; null if no query decides its value: settings, choices of a closed list, switches. */
+/** A parameter's kind; null if no query decides its value: settings, choices from a closed list, switches. */
 function kindOf({ name, schema, example, description = '' }: Named): ArgumentKind | null {
   if (Array.isArray(memberOf(schema, 'enum')) || typeof example === 'boolean') return null
   const shown = typeof example === 'string' ? example : ''
@@ -150,7 +150,7 @@ function kindOfExample(name: string, shown: string): ArgumentKind | undefined {
   return kind === 'email' && SENDER.test(name) ? 'requested' : kind
 }
 
-/** Kinds by a parameter's description, for parameters whose name does not show the kind. */
+/** Kinds by a parameter's description, if its name does not show the kind. */
 const BY_DESCRIPTION: readonly (readonly [RegExp, ArgumentKind])[] = [
   [/\b(?:ISO 4217|currency code)\b/i, 'currency'],
   [/\bticker\b/i, 'ticker'],
@@ -180,7 +180,7 @@ function kindOfSymbol(kind: 'ticker' | 'coin', example: string): ArgumentKind {
   return 'ticker'
 }
 
-/** A slot's value, and whether the query states it; a required slot may hold a placeholder instead. */
+/** A slot's value, and whether the query states it; a required slot may contain a placeholder instead. */
 type Filled = { slot: ArgumentSlot; value: unknown; isStated: boolean }
 
 /** The query's value for each slot, in order. @param shownAt the example's value in a slot */
@@ -207,7 +207,7 @@ const MEANINGS: Readonly<Partial<Record<ArgumentKind, string>>> = {
   ...{ domain: 'url', year: 'date', query: 'text', language_pair: 'language_to' },
 }
 
-/** The query's value; without one, the placeholder of a required slot, or undefined. */
+/** The query's value; if it has none, the placeholder of a required slot, or undefined. */
 function toValue(
   slot: ArgumentSlot,
   facts: QuestionFacts,
@@ -246,7 +246,7 @@ const VALUES = {
   latitude: ({ places }, place) => places[place]?.latitude,
   longitude: ({ places }, place) => places[place]?.longitude,
   coordinates: ({ places }, place, shown) => {
-    // Several points in a row are written as routing services and GeoJSON do: longitude first.
+    // Several points in a row are written as routing services and GeoJSON write them: longitude first.
     const points = shown.split(';').length
     const requested = points > 1 ? places.slice(0, points) : places.slice(place, place + 1)
     if (requested.length < points) return undefined
@@ -327,9 +327,9 @@ export interface ShownExample {
 }
 
 /**
- * An example request with values from the query in place of its own. A required value that the
- * query lacks becomes its `<PLACEHOLDER>`; an optional one is removed.
- * @param template address of the operation, with its `{placeholders}`
+ * An example request with the query's values in place of its own. A required value that the query
+ * lacks becomes its `<PLACEHOLDER>`; an optional one is removed.
+ * @param template the operation's address, with its `{placeholders}`
  */
 export function fillArguments(
   template: string,
@@ -379,7 +379,7 @@ function isInner(slot: ArgumentSlot): boolean {
   return ['body', 'arguments'].includes(String(slot.at[0])) && memberPathOf(slot).length > 2
 }
 
-/** The path of the slot's member; for an element of a list, the path of the list. */
+/** The path to the slot's member; for an element of a list, the path to the list. */
 function memberPathOf({ at }: ArgumentSlot): readonly (string | number)[] {
   return typeof at.at(-1) === 'number' ? at.slice(0, -1) : at
 }
@@ -390,7 +390,7 @@ function readAt(example: ShownExample, [root, ...path]: readonly (string | numbe
   return value
 }
 
-/** How many facts of a query a request can hold: places, addresses, quoted text. */
+/** How many of a query's facts a request can take: places, addresses, quoted text. */
 export function countStated(
   template: string,
   example: ShownExample,
@@ -460,7 +460,7 @@ function fillUrl(
 }
 
 /**
- * Adds optional parameters for facts of the query that the example leaves out. One parameter per
+ * Adds optional parameters for facts in the query that the example leaves out. One parameter per
  * meaning: services that take a coin by symbol or by name refuse a call with both.
  */
 function findUnshown(
@@ -483,7 +483,7 @@ function findUnshown(
   })
 }
 
-/** The example's value for each placeholder of the path. */
+/** The example's value for each placeholder in the path. */
 function readPath(template: string, url: string): Map<string, string> {
   const names: string[] = []
   const pattern = (template.split('?', 1)[0] ?? '')

@@ -42,11 +42,11 @@ export function readQuestionFacts(question: string, now: number) {
     coins: known(words, COIN_BY_WORD, isCode),
     /** Tickers of shares: capitals that are neither a currency nor a coin. */
     tickers: words.filter((word) => isTicker(word)),
-    // Two-letter codes are not read: they are as often ordinary words.
+    // Two-letter codes are not recognised: they are as often ordinary words.
     countries: known(words, COUNTRY_BY_WORD, () => false),
     years: (dated.rest.match(/\b(?:19|20)\d\d\b/g) ?? []).map(Number),
     numbers: (dated.rest.match(/(?<![\w.])\d+(?:\.\d+)?(?![\w.])/g) ?? []).map(Number),
-    /** What the query is about, where it says so: `papers on …`, `search the web for …`. */
+    /** What the query is about, if it says so: `papers on …`, `search the web for …`. */
     subject: readSubject(question),
   }
 }
@@ -139,7 +139,7 @@ function readPlaces(words: readonly string[]): Place[] {
   return places
 }
 
-/** The source language, where given, and the target. */
+/** The source language, if given, and the target. */
 function readLanguages(words: readonly string[]): { from?: string; to?: string } {
   const plain = words.map((word) => word.toLowerCase())
   const after = (...marks: string[]) =>
@@ -159,8 +159,8 @@ const OBJECT =
   /^(?:(?:the|an?|some|any|all|latest|recent|new|scientific|research|academic)\s+)*(?:web|internet|google|news|headlines|papers?|articles?|images?|pictures?|photos?|videos?|books?|tweets?|posts?|results?|information|info|pages?|definition|meaning|tokens?|places?|word|text|podcasts?|recipes?|repositories|packages?)\s+(?:(?:on|about|for|of|by|with|from|that|showing|called|named|regarding)\s+)/i
 
 /**
- * The part after the words that name a form, such as `papers on`. The words before it name the task
- * and are never an argument.
+ * The part after words that name a form, such as `papers on`. The words before it name the task and are never an
+ * argument.
  * @example readSubject('papers on solar cells') → 'solar cells'; readSubject('search the web') → null
  */
 function readSubject(question: string): string | null {
@@ -244,8 +244,8 @@ export interface Place {
 export const MAX_WORDS_OF_A_PLACE = 3
 
 /**
- * Main places of the world, by name without case and accents. Cities that name a time zone are from
- * `zone.tab` of the IANA time zone database, which is in the public domain
+ * Major places in the world, by name without case and accents. Cities that name a time zone are
+ * from `zone.tab` in the IANA time zone database, which is in the public domain
  * (https://www.iana.org/time-zones); other large cities were added by hand.
  */
 export const PLACES_BY_NAME: ReadonlyMap<string, Place> = new Map(

@@ -11,7 +11,7 @@ import { CalendarDateSchema, textLike } from '../wire/shapes.ts'
 import { cutText } from '../wire/text.ts'
 import { hasRemoteEndpoint, KIND_LABELS, RAILS } from '../wire/vocabulary.ts'
 
-/** `content/compare/<slug>.yaml`: the listings of a comparison page, and the text about them. */
+/** `content/compare/<slug>.yaml`: a comparison page's listings, and the text about them. */
 const FOCUSES = ['dedicated', 'broad'] as const
 
 export const CompareFactsSchema = v.strictObject({
@@ -85,7 +85,7 @@ export function toCompareRow(
     min_usd: lowestPriceOf(facts.pricing),
     rails: [...railsOf(facts.pricing)],
     trust: trustScoreOf(trust),
-    // A buyer may count in part; rows show whole numbers.
+    // A buyer may be counted as a fraction; rows show whole numbers.
     buyers: measured && Math.round(measured.verified_buyers_30d),
     settlements: measured && Math.round(measured.settlements_30d),
     uptime: signals.uptime_30d ?? null,
@@ -164,7 +164,7 @@ interface CompareContext {
 
 /**
  * Unknown ids are left out; `check` reports them. First-party listings are separate and unranked.
- * In a section about one task, a row's price is that of the task, not of any other call.
+ * In a section about one task, a row's price is the task's, not any other call's.
  */
 export function toCompareView(
   slug: string,

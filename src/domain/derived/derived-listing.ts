@@ -51,18 +51,18 @@ interface DeriveInput {
   id: string
   facts: ListingFacts
   description: string
-  /** The evidence that still holds on the build's day. */
+  /** The evidence that still applies on the build's day. */
   evidence: Evidence
   /** Evidence that is too old: only the full listing's JSON has it. */
   past?: PastFacts | undefined
   /** Id of the brand's mark. */
   mark?: string | null
-  /** The meter's results, if it reads all payouts of the listing, so that it misses no payment. */
+  /** The meter's results, if it reads all of the listing's payouts, so that it misses no payment. */
   own: Pick<ListingScore, 'measured' | 'sharers'> | undefined
   isClaimed: boolean
   /** When the owner proved control of the listing's host (Unix time, milliseconds). */
   provedAt?: number | undefined
-  /** Deliveries for payments, where known. */
+  /** Deliveries for payments, if known. */
   delivered?: Delivered | undefined
   /** Notices from the ledger, in addition to the notices in the evidence. */
   notices?: readonly Notice[]
@@ -98,7 +98,7 @@ export function deriveListing(
   let digest: string | undefined
   return {
     ...{ id, directory, facts, mark, status, trust, probes, surface, evidence, payouts, payees },
-    /** Markdown source of the description; foreign text. */
+    /** The description's Markdown source; foreign text. */
     description: describeAt(baseUrl, input),
     buy: judgeBuy(facts, rules),
     isLiveTested: liveTested,
@@ -141,7 +141,7 @@ function cleaned(given: DeriveInput) {
 
 type Surface = ReturnType<typeof toSurface>
 
-/** Notices from the listing's evidence, from the ledger, and about suspicious texts, the newest first. */
+/** Notices from the listing's evidence, from the ledger, and about suspicious texts, newest first. */
 function toNotices(given: DeriveInput, { tools, skills }: Surface): Notice[] {
   const { facts, evidence, notices = [] } = given
   const firstSeen = (name: string) =>
@@ -187,7 +187,7 @@ function chooseSignals({ signals, measured, probes = [] }: Evidence): {
   }
 }
 
-/** If our meter reads the listing's payouts, only its results count: the provider sees the same chain. */
+/** If our meter reads the listing's payouts, only its results are used: the provider sees the same chain. */
 function chooseTrust({ evidence, own, payouts }: DeriveInput, asOf: string): TrustVerdict {
   return own === undefined
     ? judgeTrust(evidence.measured, payouts.sharers, asOf)
@@ -205,7 +205,7 @@ function completeFacts(
 }
 
 /**
- * Sign-in facts that people wrote win, member by member. A server with sign-in metadata requires
+ * Sign-in facts written by people win, member by member. A server with sign-in metadata requires
  * OAuth, even if nobody recorded that; any other kind of access that people recorded stays.
  */
 export function withSeenSignIn(
@@ -236,7 +236,7 @@ function placeAt(baseUrl: string, facts: ListingFacts): ListingFacts {
   return { ...facts, url: place(facts.url), sources }
 }
 
-/** Like `placeAt`: only our own texts get our address filled in. */
+/** Like `placeAt`: our address is filled in only in our own texts. */
 function describeAt(baseUrl: string, { facts, description }: DeriveInput): string {
   return facts.first_party
     ? description.replaceAll(BASE_URL_PLACEHOLDER, () => baseUrl)
@@ -262,8 +262,8 @@ function findRelayFault(facts: ListingFacts, rules: UrlRules): string | null {
 }
 
 /**
- * Signals for listings that no provider measures. An answer that requires credentials counts as up; the last
- * probe decides the current status.
+ * Signals for listings that no provider measures. An answer that requires credentials means up; the
+ * last probe decides the current status.
  */
 export function toProbeSignals(probes: readonly Probe[]): Signals {
   const conclusive = probes
@@ -326,7 +326,7 @@ interface TierFacts {
   trust: TrustVerdict
 }
 
-/** spec: Tiers. Live-Tested is not a tier. `not_yet` has the first unmet reason of each tier. */
+/** spec: Tiers. Live-Tested is not a tier. `not_yet` has the first unmet reason for each tier. */
 export function earnTiers(facts: TierFacts): EarnedTiers {
   const unmet: Record<TierId, string | null> = {
     verified: facts.isClaimed ? null : TIER_REASONS.unclaimed,
@@ -411,7 +411,7 @@ export function isLiveTested(probes: readonly Probe[]): boolean {
   )
 }
 
-/** An operation callable through the relay that declares good answers, for judging receipts. */
+/** An operation that the relay can call and that declares good answers, for judging receipts. */
 export type DeclaredRow = ReturnType<typeof toDeclaredRows>[number]
 
 /** @returns each operation with the digest of what its caller relies on, the same as in a lock */
@@ -429,7 +429,7 @@ export function toDeclaredRows({ id, facts, surface, payees, buy }: DerivedListi
 export interface PayoutState {
   /** Every payment to these addresses is the listing's, whoever saw it. */
   owned: readonly string[]
-  /** Contested addresses: payments to them count for no listing until the payout is proved. */
+  /** Contested addresses: payments to them are counted for no listing until the payout is proved. */
   contested: readonly string[]
   /** The largest number of listings that share one of the listing's payouts, at least 1. */
   sharers: number
@@ -443,5 +443,5 @@ type BadgeId = (typeof BADGES)[number]
 
 type Buy = (typeof BUY)[number]
 
-/** The provider of measured settlements, to which signals without a `measured` are attributed. */
+/** The provider of measured settlements; signals without a `measured` are attributed to it. */
 const MEASURED_PROVIDER = 'x402-list'

@@ -19,7 +19,7 @@ type SeenCall = Omit<SeenAnswer, 'saw' | 'verdict' | 'at'> & { at: string }
 
 export type SurfaceOperation = Operation & {
   seen?: SeenCall
-  /** The place in the answer of each member of its task's output; absent if the operation is not mapped. */
+  /** Where in the answer each member of the task's output is; absent if the operation is not mapped. */
   result?: Record<string, string>
 }
 
@@ -144,7 +144,7 @@ function withTime({ seen, ...operation }: SeenOperation, at: string): SurfaceOpe
 export function saysMoreThanName({ name, description }: Named): boolean {
   const known = new Set(toWords(name).flatMap(toStems))
   const glued = name.toLowerCase().replace(/[^a-z0-9]/g, '')
-  // The tool's inputs are in its schema already.
+  // The schema already has the tool's inputs.
   const sentence = description.replace(/; (?:needs|may take|takes)\b.*$/s, '')
   const words = toWords(sentence.replace(/\.$/, ''))
   return words.some((word) => {
@@ -159,7 +159,10 @@ interface Named {
   description: string
 }
 
-/** The fewest letters of a word looked for inside a name, as `medrxiv` in `med_rxiv`: shorter words match by chance. */
+/**
+ * The fewest letters in a word that is looked for inside a name, as `medrxiv` in `med_rxiv`:
+ * shorter words match by chance.
+ */
 const LETTERS = 3
 
 /** Verbs that add nothing to a name: `get_user` may list, get, show or read a user. */

@@ -12,7 +12,7 @@ const SOURCE_DECISIONS = ['used', 'facts_only', 'link_out', 'refused'] as const
 const line = v.pipe(v.string(), v.maxLength(600))
 const webUrl = textLike(/^(?:https:\/\/|\{base_url\})/, 'expected an https URL')
 
-/** One row of `tables/sources.yaml`: where listing data comes from, and on what terms. */
+/** One row in `tables/sources.yaml`: where listing data comes from, and on what terms. */
 export const SourceRowSchema = v.strictObject({
   id: textLike(/^[A-Za-z0-9_-]{1,60}$/, 'expected an identifier such as mcp_registry'),
   name: line,
@@ -27,7 +27,7 @@ export type SourceRow = v.InferOutput<typeof SourceRowSchema>
 
 const OWN_ATTRIBUTION = 'Settlements this directory verified on-chain'
 
-/** Attribution text of a source's evidence; the source's name if the table has no text. */
+/** Attribution text for a source's evidence; the source's name if the table has no text. */
 export function attributionOf(sources: ReadonlyMap<string, SourceRow>, id: string): string {
   if (id === OWN_EVIDENCE) return OWN_ATTRIBUTION
   const row = sources.get(id)
@@ -42,14 +42,14 @@ export const MarketSeriesSchema = v.strictObject({
   id: textLike(/^[a-z0-9]+(?:_[a-z0-9]+)*$/, 'expected a lower-case id such as payments_daily'),
   name: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
   unit: v.picklist(['count', 'usd'], 'expected count or usd'),
-  /** Limits of the figures, such as covering only one seller. */
+  /** The figures' limits, such as covering only one seller. */
   note: v.pipe(v.string(), v.minLength(1), v.maxLength(1000)),
   source: v.strictObject({
     name: v.pipe(v.string(), v.minLength(1), v.maxLength(120)),
     url: textLike(/^https:\/\//, 'expected an https URL'),
     license: v.pipe(v.string(), v.minLength(1), v.maxLength(120)),
   }),
-  /** Days or bands of prices, each with its figure. */
+  /** Days or price bands, each with its figure. */
   points: v.pipe(
     v.array(
       v.strictObject({
@@ -161,7 +161,7 @@ const FilterWordsSchema = v.strictObject({
   use: textLike(/^[a-z_]+=[a-z0-9_.]+$/, 'expected parameter=value, such as runs=local'),
 })
 
-/** A query's words, mapped to words of listings that offer what it means: `fly plane: flight airline`. */
+/** A query's words, mapped to words in listings that offer what it means: `fly plane: flight airline`. */
 const RelatedSchema = v.pipe(
   v.record(v.string(), v.pipe(wordList, v.minLength(1), v.maxLength(MAX_RELATED))),
   v.rawTransform(({ dataset, addIssue }) =>
@@ -185,15 +185,15 @@ const RelatedSchema = v.pipe(
 )
 
 const SearchWordsSchema = v.strictObject({
-  /** Words without meaning; listings' names keep them, so that a search for such a name finds its listing. */
+  /** Words without meaning; they are kept in listings' names, so that a search for such a name finds its listing. */
   stop: wordList,
   /** Words that nearly every listing of this directory could have. */
   generic: wordList,
   /** Words that people put around a task. */
   filler: wordList,
-  /** Words of time, degree and manner, each also part of somebody's name. */
+  /** Words for time, degree and manner, each also part of somebody's name. */
   aside: wordList,
-  /** Real words and names: they are no typos, even if no listing has them. */
+  /** Real words and names: they are not typos, even if no listing has them. */
   everyday: wordList,
   filters: v.array(FilterWordsSchema),
   /** Phrases before an unwanted seller's name: `sure` ones always exclude, `maybe` ones only before a name. */
@@ -207,7 +207,7 @@ export type SearchWords = v.InferOutput<typeof SearchWordsSchema> & {
   foreign: ForeignWords
   /** The words that people use for each task of `tasks.yaml`, and the services known for it. */
   tasks: readonly Pick<TaskRow, 'id' | 'name' | 'words' | 'like'>[]
-  /** The tasks that each word belongs to, see `weighTaskWords`. */
+  /** The tasks to which each word belongs, see `weighTaskWords`. */
   taskWeights: Readonly<Record<string, string>>
 }
 
@@ -283,7 +283,7 @@ const place = textLike(
   'expected a host such as shop.example, or a host with the beginning of a path',
 )
 
-/** A row of `tables/marks.yaml`: the places on the web that belong to a brand. */
+/** A row in `tables/marks.yaml`: the places on the web that belong to a brand. */
 export const MarkSchema = v.strictObject({
   /** Id in simple-icons, whose drawings are in the public domain (CC0 1.0). */
   mark: markId,
@@ -292,7 +292,7 @@ export const MarkSchema = v.strictObject({
 })
 type MarkRow = v.InferOutput<typeof MarkSchema>
 
-/** The mark for a listing's own URL; null where no brand's place fits. */
+/** The mark for a listing's own URL; null if no brand's place fits. */
 type FindMark = (url: string) => string | null
 
 /**
