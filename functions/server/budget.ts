@@ -4,13 +4,14 @@ import { networkOf } from './rate-limits.ts'
  * How much of a scarce resource clients may hold at once: calls under way, runs, bytes of bodies.
  * Besides each client, each IPv6 /48 has a share (an IPv4 address is its own network), so that a
  * hundred /64s of one party are not counted as a hundred clients.
- * @example one run for each client, released whatever happens: const runs = createBudget({
- *   perClient: 1, perNetwork: 4, inAll: 8 }) const held = runs.take(clientKey(…)) if (typeof held
- *   === 'string') return busy(held) // 'client', 'network' or 'process' try { await run() } finally
- *   { held.release() }
- * @example bytes, counted on arrival; if all are taken, the largest holder's oldest holding is
- *   evicted: const held = bytes.take(client, { size: 0, evict: () => req.destroy() }) if (typeof
- *   held === 'string' || held.grow(chunk.length) !== null) return refuse()
+ * @example one run for each client, released whatever happens:
+ *   const runs = createBudget({ perClient: 1, perNetwork: 4, inAll: 8 })
+ *   const held = runs.take(clientKey(…))
+ *   if (typeof held === 'string') return busy(held) // 'client', 'network' or 'process'
+ *   try { await run() } finally { held.release() }
+ * @example bytes, counted on arrival; if all are taken, the largest holder's oldest holding is evicted:
+ *   const held = bytes.take(client, { size: 0, evict: () => req.destroy() })
+ *   if (typeof held === 'string' || held.grow(chunk.length) !== null) return refuse()
  */
 export type Budget = ReturnType<typeof createBudget>
 

@@ -402,7 +402,7 @@ function findManyHanded(given: readonly TimedLog[]): string[] {
     .map(({ wallet }) => wallet)
 }
 
-/** Those of these wallets that are payouts we read, or that such a payout sent money to. */
+/** Which of these wallets are payouts we read, or received money from such a payout. */
 async function findPaidBySellers(
   { store, network, payouts }: ChainWork,
   wallets: readonly string[],

@@ -89,7 +89,7 @@ async function fill(
   return filled
 }
 
-/** The lock of this folder, if it has the listing. @throws UsageFault if a named lock lacks the listing */
+/** This folder's lock, if it contains the listing. @throws UsageFault if a named lock lacks the listing */
 async function findLock(waypost: Waypost, id: string, named: string | undefined) {
   const lock = await readLock(named ?? LOCK_FILE, waypost)
   if (lock !== null && Object.hasOwn(lock.listings, id)) return lock

@@ -46,7 +46,7 @@ export type Run = (args: readonly string[], connect: Connect) => Promise<number>
 const NOT_PRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
 /**
- * Prints texts of sellers safely for a terminal: line breaks stay, nothing else moves the cursor.
+ * Prints sellers' texts safely for a terminal: line breaks stay, nothing else moves the cursor.
  * Every command prints through this function or `printJson`.
  */
 export function print(...texts: readonly (string | readonly string[])[]): void {
@@ -86,7 +86,7 @@ export function printJsonText(json: string): void {
   console.log(escaped)
 }
 
-/** Rows of an answer, or with `--json` the answer itself. */
+/** Prints an answer's rows or, with `--json`, the answer itself. */
 export function printRows<Row>(
   answer: { notes: readonly string[]; total: number },
   rows: readonly Row[],
@@ -114,7 +114,7 @@ export function readArguments<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** The one argument of a command. @param what the argument's name in the usage */
+/** A command's only argument. @param what the argument's name in the usage */
 export function readSubject(positionals: readonly string[], what: string): string {
   const [subject, ...others] = positionals
   if (subject === undefined || others.length > 0)
@@ -122,7 +122,7 @@ export function readSubject(positionals: readonly string[], what: string): strin
   return subject
 }
 
-/** @throws UsageFault when the text is not a number of at least 0 */
+/** @throws UsageFault if the text is not a number of at least 0 */
 export function readNumber(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (!/^\d{1,15}(?:\.\d{1,9})?$/.test(text))

@@ -33,7 +33,7 @@ const TEXTS = [
   'effect',
   'sort',
 ]
-/** The limit of `--all`; the dump has all listings. */
+/** The limit for `--all`; the dump has all listings. */
 const MOST_ROWS = 10_000
 const ROWS = 10
 const NUMBERS = ['max-price-usd', 'min-trust', 'limit', 'offset']
@@ -175,7 +175,7 @@ function toListingText(listing: Listing): string {
     trust.score === null
       ? `trust: no score (${trust.evidence})`
       : `trust: ${trust.score} of 100, ${trust.verified_buyers_30d} buyers and ${trust.settlements_30d} settlements in 30 days`,
-    // Directories of former versions have no `known`.
+    // Directories running former versions have no `known`.
     ...Object.values(known ?? {}).flatMap((fact) => fact?.text ?? []),
     ...operations.map(({ method, url, description }) => `  ${method} ${url}  ${description ?? ''}`),
     ...tools.map(({ name, description }) => `  tool ${name}  ${description}`),

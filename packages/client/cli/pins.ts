@@ -54,7 +54,7 @@ export const runPin: Run = async (args, connect) => {
   return held > 0 ? EXIT.refused : EXIT.ok
 }
 
-/** @returns false where the listing changed and the old pin stays */
+/** @returns false if the listing changed and the old pin stays */
 async function pinOne(
   waypost: Waypost,
   lock: Lock,
@@ -72,7 +72,7 @@ async function pinOne(
   return was === undefined || isUpdate
 }
 
-/** Replaces the file in one step: a truncated lock would refuse every call. */
+/** Replaces the file in one step: with a truncated lock, every call would be refused. */
 async function writeLock(file: string, lock: Lock): Promise<void> {
   await writeFile(`${file}.next`, toLockText(lock))
   await rename(`${file}.next`, file)
@@ -101,8 +101,8 @@ export const runCheck: Run = async (args, connect) => {
 }
 
 /**
- * @returns null without a file
- * @throws UsageFault if the file is not a lock, or is a lock of another directory
+ * @returns null if there is no file
+ * @throws UsageFault if the file is not a lock, or is another directory's lock
  */
 export async function readLock(file: string, { baseUrl }: Waypost): Promise<Lock | null> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -119,7 +119,9 @@ export async function readLock(file: string, { baseUrl }: Waypost): Promise<Lock
   return lock
 }
 
-/** How the directory's facts differ from the pin; `probedAt` is when it last probed the seller, '' for never. */
+/**
+ * How the directory's facts differ from the pin; `probedAt` is when the directory last probed the seller, '' for never.
+ */
 async function findDrift(waypost: Waypost, id: string, was: LockEntry) {
   try {
     const kit = await waypost.kit(id)
@@ -134,7 +136,7 @@ async function findDrift(waypost: Waypost, id: string, was: LockEntry) {
   }
 }
 
-/** If the directory knows no payee of a paid listing, the seller is called once, without payment. */
+/** If the directory knows no payee for a paid listing, the seller is called once, without payment. */
 async function look(waypost: Waypost, id: string, only?: readonly string[]): Promise<LockEntry> {
   const kit = await waypost.kit(id)
   const entry = toLockEntry(kit, only)
@@ -160,7 +162,7 @@ function toText(id: string, lines: readonly string[], probedAt?: string): string
 const names = v.array(v.string())
 const digest = v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'expected a digest of 43 characters'))
 
-/** The content of a lock, in a form that people can review. */
+/** A lock's content, in a form that people can review. */
 const LockSchema: v.GenericSchema<unknown, Lock> = v.strictObject({
   version: v.literal(1, 'expected 1'),
   directory: v.string(),
@@ -176,7 +178,7 @@ const LockSchema: v.GenericSchema<unknown, Lock> = v.strictObject({
   ),
 })
 
-/** @returns a sentence with the path of the error where the text is not a lock */
+/** @returns a sentence with the path to the error if the text is not a lock */
 export function parseLock(text: string): Lock | string {
   const parsed = v.safeParse(LockSchema, parseJson(text))
   if (parsed.success) return parsed.output
@@ -219,12 +221,12 @@ export function toLockEntry(kit: Pinned, only?: readonly string[]): LockEntry {
   }
 }
 
-/** The calls that a pin is limited to; undefined where the pin covers the whole listing. */
+/** The calls to which a pin is limited; undefined if the pin covers the whole listing. */
 function onlyOf({ digest, calls }: LockEntry): string[] | undefined {
   return digest === null ? Object.keys(calls) : undefined
 }
 
-/** The entry with payees and price from the seller's own terms, where the directory knows no payee. */
+/** The entry with payees and price from the seller's own terms, if the directory knows no payee. */
 function withTerms(entry: LockEntry, accepts: readonly unknown[]): LockEntry {
   const offers = accepts.map((offer) => readOffer(offer))
   return {

@@ -77,7 +77,7 @@ const COMMANDS: Readonly<Record<string, Run>> = {
   verify: runVerify,
 }
 
-/** @returns the exit code of the process */
+/** @returns the process's exit code */
 export async function runCommand([name = '', ...args]: readonly string[]): Promise<number> {
   const isAsking = [name, args[0] ?? ''].some((word) => word === '--help' || word === '-h')
   if (name === '' || name === 'help' || isAsking) {
@@ -146,8 +146,8 @@ function toReportText({
 }
 
 /**
- * Prints commands for the log of a GitHub workflow, and nothing else: a runner would obey a command
- * that a seller hid in an ordinary line.
+ * Prints commands for a GitHub workflow's log, and nothing else: a runner would obey a command that
+ * a seller hid in an ordinary line.
  */
 function toWorkflowCommands(report: LintReport): string {
   const { target, took_for, saw, problems, verdict } = report
@@ -167,7 +167,7 @@ function encode(text: string, characters: RegExp): string {
   return toPrintable(text).replace(characters, encodeURIComponent)
 }
 
-/** The workflow that runs this command: code scanners show results only on files of the repository. */
+/** The workflow that runs this command: code scanners show results only on files in the repository. */
 function findBlamed(): string {
   const [, workflow] = /^[^/]+\/[^/]+\/([^@]+)@/.exec(process.env.GITHUB_WORKFLOW_REF ?? '') ?? []
   return workflow ?? 'README.md'

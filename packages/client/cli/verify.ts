@@ -35,8 +35,8 @@ import {
 } from './command-line.ts'
 
 /**
- * `waypost verify <receipt>`: checks that a receipt is signed, and that the file of its day
- * contains it. With `--secret` and `--answer`, also checks that the receipt belongs to that answer.
+ * `waypost verify <receipt>`: checks that a receipt is signed, and that its day's file contains it.
+ * With `--secret` and `--answer`, also checks that the receipt belongs to that answer.
  */
 export const runVerify: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {
@@ -64,7 +64,7 @@ export const runVerify: Run = async (args, connect) => {
   return isSound ? EXIT.ok : EXIT.refused
 }
 
-/** @returns null if the day of a receipt is not published yet */
+/** @returns null if a receipt's day is not published yet */
 async function checkDay(baseUrl: string, receipt: Receipt, keys: ReceiptKeys) {
   const { days } = await getJson(`${baseUrl}/api/v1/receipts/days.json`, ReceiptDaysSchema)
   const wanted = dayOf(receipt)
@@ -110,8 +110,8 @@ function toLines(checks: Partial<Record<keyof typeof SAYS, boolean>>, day: strin
 }
 
 /**
- * `waypost recompute <id>`: the score of a listing computed only from the published rows, next to
- * the score that the listing shows.
+ * `waypost recompute <id>`: a listing's score computed only from the published rows, next to the
+ * score that the listing shows.
  */
 export const runRecompute: Run = async (args, connect) => {
   const { values, positionals } = readArguments(args, {})
@@ -150,7 +150,7 @@ interface Score {
   volume_usd?: number
 }
 
-/** Computes scores from the files. @returns the score of a listing by its id */
+/** Computes scores from the files. @returns a listing's score by its id */
 export function scoreFiles({ as_of, payments, payees, seeds }: LedgerFiles) {
   const { listings } = scoreListings({ as_of, payments, payees, seeds: new Set(seeds) })
   return (id: string): Score => toScore(listings.get(id), as_of)
@@ -222,7 +222,7 @@ function dayOf({ at }: Pick<Receipt, 'at'>): string {
   return new Date(at).toISOString().slice(0, 10)
 }
 
-/** The receipt's line in the file of its day: the SHA-256 of its canonical JSON, in hex. */
+/** The receipt's line in its day's file: the SHA-256 of its canonical JSON, in hex. */
 export function hashOfReceipt(receipt: Receipt): string {
   return bytesToHex(sha256(utf8ToBytes(toCanonicalJson(receipt))))
 }
@@ -239,7 +239,7 @@ export function isDaySigned(day: ReceiptDay, file: string, keys: ReceiptKeys): b
   return isOfFile && isSigned(toSignedDay(day), { ...day, at: Date.parse(day.day) }, keys)
 }
 
-/** The SHA-256 that a receipt has for an answer or a request. @param secret base64url, as the caller got it */
+/** The SHA-256 in a receipt for an answer or a request. @param secret base64url, as the caller got it */
 export function saltedHash(secret: string, bytes: Uint8Array): string {
   return bytesToHex(sha256(concatBytes(fromBase64(secret), bytes)))
 }

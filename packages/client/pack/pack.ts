@@ -17,12 +17,12 @@ import { bundleClient } from './bundle.ts'
 const CLIENT = new URL('..', import.meta.url).pathname
 const PRODUCT = join(CLIENT, '../..')
 const DIST = join(CLIENT, 'dist')
-/** This compiler takes a third of the time that the compiler written in JavaScript takes. */
+/** This compiler takes a third of the time that the one written in JavaScript takes. */
 const COMPILER = join(PRODUCT, 'node_modules/typescript-native/bin/tsc')
 /** The file that the package replaces: components named in it are published, with their references. */
 const ANSWERS = readFileSync(join(CLIENT, 'src/answers.ts'), 'utf8')
 
-/** Type name → path of the GET whose query it describes. */
+/** Maps a type's name to the path of the GET whose query it describes. */
 const PARAMETERS = {
   SearchParameters: '/api/v1/search',
   ChangesParameters: '/api/v1/changes',
@@ -37,7 +37,7 @@ chmodSync(join(DIST, 'waypost-cli.js'), 0o755)
 writeTypes(join(CLIENT, 'src'), join(DIST, 'types'))
 writeFileSync(join(DIST, 'types/answers.d.ts'), toApiTypes())
 
-/** Writes declarations of the client's own files, which refer to no other folder of the product. */
+/** Writes declarations for the client's own files, which refer to no other folder of the product. */
 function writeTypes(source: string, target: string): void {
   const printed = mkdtempSync(join(tmpdir(), 'waypost-types-'))
   const options = {
@@ -178,7 +178,7 @@ function toObjectType(schema: Schema): string {
   return members.length === 0 ? 'Record<string, unknown>' : `{ ${members.join('; ')} }`
 }
 
-/** A union needs parentheses where an operator binds tighter. */
+/** A union needs parentheses if an operator binds tighter. */
 function toPart(schema: unknown): string {
   const type = toType(schema)
   return type.includes(' | ') ? `(${type})` : type

@@ -4,8 +4,8 @@ import type { ProbeProtocol } from '../../../src/domain/probe/finding.ts'
 import type { SearchQuery } from '../../../src/domain/search/search-parameters.ts'
 
 /**
- * What the interface sends and takes, from the schemas that the OpenAPI document is generated from.
- * The package replaces this file by declarations generated from that document (`pack/pack.ts`).
+ * What the interface sends and takes, from the schemas from which the OpenAPI document is generated. The package
+ * replaces this file with declarations generated from that document (`pack/pack.ts`).
  */
 type Answer<Name extends keyof typeof SCHEMAS> = InferOutput<(typeof SCHEMAS)[Name]>
 type Shape<Name extends keyof typeof SHARED_SCHEMAS> = InferOutput<(typeof SHARED_SCHEMAS)[Name]>

@@ -20,18 +20,18 @@ import { WaypostError } from './waypost-error.ts'
 /**
  * Gets a task done by any of its sellers.
  *
- * Security model: sellers may lie about price, payee and answer, and one seller may own many listings. So
- * no payment exceeds the plan's quote, no payee and no operator of a host is paid twice in one run, and a
- * sent payment counts as spent whatever the seller reports. The directory is trusted to name the operator
- * of a host, and to mark its own refusals.
+ * Security model: sellers may lie about price, payee and answer, and one seller may own many
+ * listings. So no payment exceeds the plan's quote, no payee and no host's operator is paid twice
+ * in one run, and a sent payment is treated as spent whatever the seller reports. The directory is
+ * trusted to name a host's operator, and to mark its own refusals.
  *
- * Known limitations: one seller with several wallets and domains counts as several sellers. If the answer
- * to a paid call never comes, only the wallet shows whether the payment settled.
+ * Known limitations: one seller with several wallets and domains is treated as several sellers. If
+ * the answer to a paid call never comes, only the wallet shows whether the payment settled.
  */
 export interface DoOptions {
   /** Without `pay` only free sellers are called; `maxUsd` limits the whole run, all attempts together. */
   pay?: PayWith | undefined
-  /** The money, and the knowledge of sellers, that runs of one process share. */
+  /** The money, and the knowledge of sellers, shared by runs in one process. */
   budget?: Budget | undefined
   rail?: 'x402' | 'mpp' | undefined
   network?: string | undefined
@@ -51,7 +51,7 @@ export interface Budget {
   readonly maxUsd: number
   /** US dollars sent to sellers. */
   spentUsd: number
-  /** `<task> <seller>` of sellers whose last attempt failed: they are tried last. */
+  /** `<task> <seller>` for sellers whose last attempt failed: they are tried last. */
   readonly failed: Set<string>
 }
 
@@ -86,7 +86,7 @@ export interface Attempt {
   detail?: string
   /** The seller's report on the settlement. */
   receipt?: unknown
-  /** The directory's own receipt, where the call went through its relay. */
+  /** The directory's own receipt, if the call went through its relay. */
   call_receipt?: CallReceipt
 }
 
@@ -120,10 +120,9 @@ const ASK_TIMEOUT = 20_000
 const PAID_TIMEOUT = 120_000
 
 /**
- * Calls the sellers of the plan in turn: each gets a request without payment, is paid within the
- * budget, and has its answer checked against the task's contract. If a seller fails or demands more
- * than the plan quoted, the next one is tried. A refusal by the directory's own relay ends the run.
- *
+ * Calls the plan's sellers in turn: each gets a request without payment, is paid within the budget,
+ * and has its answer checked against the task's contract. If a seller fails or demands more than
+ * the plan quoted, the next one is tried. A refusal by the directory's own relay ends the run.
  * @throws WaypostError if the directory does not know the task or refuses the input
  */
 export async function doTask(
@@ -157,7 +156,7 @@ export async function doTask(
   return { output: null, seller: null, attempts, spent_usd: run.spentUsd }
 }
 
-/** The ends for which the seller is to blame; all others come from the caller, or are only about price. */
+/** The outcomes for which the seller is to blame; all others come from the caller, or are only about price. */
 const FAILED: ReadonlySet<AttemptEnd> = new Set([
   'unreachable',
   'timeout',
@@ -217,13 +216,13 @@ async function considerTerms(
   return paySeller(run, row, signed)
 }
 
-/** Names of the party paid: a wallet may be named on several networks, an operator may have many hosts. */
+/** Names of the paid party: a wallet may be named on several networks, an operator may have many hosts. */
 function namesOf({ seller, request: { url } }: PlanRow, { payee }: Quote): string[] {
   const { hostname } = new URL(url)
   return [hostname, seller.operator ?? hostname, normalizePayout(payee).split(':').at(-1) ?? '']
 }
 
-/** Coins count in millionths of a dollar, so a quote with more digits is rounded up. */
+/** Coins are counted in millionths of a dollar, so a quote with more digits is rounded up. */
 function quoteOf({ usd }: PlanRow): number {
   return usd === null ? 0 : Math.ceil(usd * 1e6 - 1e-3) / 1e6
 }
@@ -243,7 +242,7 @@ function isSigned(value: unknown): value is Signed {
   return memberOf(value, 'quote') !== undefined
 }
 
-/** Sends the payment; from here on the money counts as spent. */
+/** Sends the payment; from here on the money is treated as spent. */
 async function paySeller(run: Run, row: PlanRow, { quote, payment }: Signed): Promise<Outcome> {
   const { budget, options } = run
   const { usd } = quote
@@ -318,7 +317,7 @@ function toBody(headers: Record<string, string> | undefined, body: unknown): str
   return String(new URLSearchParams(Object.entries(Object(body)).map(([k, v]) => [k, String(v)])))
 }
 
-/** The outcome without an answer: a failure of the seller, or of the relay in between. */
+/** The outcome if there is no answer: a failure of the seller, or of the relay in between. */
 function toFailed(
   { options: { signal } }: Run,
   { relay_url }: PlanRow,
@@ -331,7 +330,7 @@ function toFailed(
   return toOutcome(relay_url === undefined ? 'unreachable' : 'relay_refused', error.message)
 }
 
-/** Refusals of the relay about this seller alone; any other refusal would repeat for the next seller. */
+/** Refusals by the relay about this seller alone; any other refusal would repeat for the next seller. */
 const ABOUT_SELLER = /^(?:seller-|listing-|not-relayable$|changed$)/
 
 async function judge(
@@ -363,7 +362,7 @@ async function judge(
   return { ...toOutcome('delivered'), output: read.output }
 }
 
-/** A seller's answer, read by the task's contract. Pictures and sounds become data URLs. */
+/** A seller's answer, parsed by the task's contract. Pictures and sounds become data URLs. */
 async function readOutput(
   response: Response,
   contract: Record<string, unknown>,

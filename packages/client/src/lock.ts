@@ -8,12 +8,12 @@ export interface Difference {
   found: string
 }
 
-/** The facts of a listing that a caller relies on, as `waypost pin` writes them. */
+/** A listing's facts that a caller relies on, as `waypost pin` writes them. */
 export interface LockEntry {
   /** Digest of the whole listing; null if only some calls are pinned. */
   digest: string | null
   hosts: string[]
-  /** The most a call may cost, in US dollars; null if no price is known. */
+  /** The most that a call may cost, in US dollars; null if no price is known. */
   max_usd: number | null
   /** Addresses by network (CAIP-2). */
   payees: Record<string, string[]>
@@ -29,7 +29,7 @@ export interface Lock {
   listings: Record<string, LockEntry>
 }
 
-/** @throws WaypostError `changed` where the listing is not pinned */
+/** @throws WaypostError `changed` if the listing is not pinned */
 export function pinnedIn(lock: Lock, id: string): LockEntry {
   const entry = lock.listings[id]
   if (entry === undefined)
@@ -37,7 +37,7 @@ export function pinnedIn(lock: Lock, id: string): LockEntry {
   return entry
 }
 
-/** The pinned facts that the relay must compare with. @param digest the accepted digest of the listing */
+/** The pinned facts that the relay must compare. @param digest the listing's accepted digest */
 export function toExpected(entry: LockEntry, digest: string): string {
   const payee = toAccounts(entry)
   return toExpectText({
@@ -48,8 +48,8 @@ export function toExpected(entry: LockEntry, digest: string): string {
 }
 
 /**
- * A policy for an `x402Client`: keeps the offers of a seller that the lock allows.
- * @throws WaypostError `changed` where the listing is not pinned
+ * A policy for an `x402Client`: keeps a seller's offers that the lock allows.
+ * @throws WaypostError `changed` if the listing is not pinned
  * @example new x402Client().register(…).registerPolicy(allowedBy(lock, 'x402.exa'))
  */
 export function allowedBy(lock: Lock, id: string) {

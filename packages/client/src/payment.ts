@@ -15,8 +15,8 @@ import { WaypostError } from './waypost-error.ts'
 /** The signer for either rail or both, with at least one method. This client never sees a key. */
 export interface Wallet {
   /**
-   * x402: an `x402Client` of `@x402/core`, or anything that makes a payment payload from the terms
-   * of a 402. The terms have the wallet library's own type, whichever library it is.
+   * x402: an `x402Client` from `@x402/core`, or anything that makes a payment payload from the
+   * terms of a 402. The terms have the wallet library's own type, whichever library it is.
    */
   createPaymentPayload?(terms: never): Promise<object>
   /** MPP: the value of `Authorization` for a 402, as `mppx`'s client makes it. */
@@ -27,11 +27,11 @@ export interface PayWith {
   wallet: Wallet
   /** Most US dollars; offers above this, or in a coin that is not known to be a dollar, are never signed. */
   maxUsd: number
-  /** Coins of test networks count as dollars too. */
+  /** Test networks' coins are treated as dollars too. */
   allowTestCoins?: boolean
 }
 
-/** The x402 terms of a 402, as the seller wrote them. */
+/** The x402 terms in a 402, as the seller wrote them. */
 export type PaymentTerms = Record<string, unknown> & { accepts: unknown[] }
 
 interface Payment {
@@ -49,7 +49,7 @@ export interface Quote {
   sign(): Promise<Payment>
 }
 
-/** The x402 terms of a 402; null if it uses another rail or none. */
+/** The x402 terms in a 402; null if it uses another rail or none. */
 export async function readTerms(response: Response): Promise<PaymentTerms | null> {
   const headers = toRecord(response.headers)
   // Since version 2 the terms are in this header, so the body is not read.
@@ -178,7 +178,7 @@ export function receiptOf({ headers }: Response): unknown {
   return readReceipt(record) ?? readMppReceipt(record)
 }
 
-/** The directory's receipt of a paid call that it relayed. */
+/** The directory's receipt for a paid call that it relayed. */
 export interface CallReceipt {
   id: string
   /** The salt of the receipt's hashes: only the caller has it. */

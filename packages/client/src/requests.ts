@@ -5,17 +5,17 @@ import type { Problem } from './answers.ts'
 import { WaypostError } from './waypost-error.ts'
 
 /**
- * Every request of this client, and every body that it reads.
+ * Every request by this client, and every body that it reads.
  *
- * Security model: sellers and directories are strangers. A body is counted while it is decompressed,
- * chunk by chunk, and cancelled at its limit, since four megabytes of gzip may decompress to four
- * gigabytes. The time limit includes reading the body, so an answer that never ends times out.
+ * Security model: sellers and directories are strangers. A body is counted while it is decompressed, chunk by chunk,
+ * and cancelled at its limit, since four megabytes of gzip may decompress to four gigabytes. The time limit includes
+ * reading the body, so an answer that never ends times out.
  *
  * Known limitations: the client may reach any host, because its user may want any.
  */
 const KIB = 1024
 export const MAX_DIRECTORY_BYTES = 16 * KIB * KIB
-/** Bytes of a seller's answer, unless the caller sets `maxBytes`. */
+/** How many bytes of a seller's answer are read, unless the caller sets `maxBytes`. */
 export const MAX_ANSWER_BYTES = 64 * KIB * KIB
 
 /** The first wait before a retry, doubled each time (milliseconds). */
@@ -33,13 +33,13 @@ interface Limits {
   fetch: typeof fetch
   /** Milliseconds until the answer is read to its end. */
   timeoutMs: number
-  /** The longest body that is read, unpacked; of a 402 at most `MAX_TERMS_BYTES`. */
+  /** The longest body that is read, unpacked; for a 402 at most `MAX_TERMS_BYTES`. */
   maxBytes: number
 }
 
 /**
- * Sends a request once. Reading the answer's body fails with a WaypostError if the body is too long, too
- * slow, or breaks off.
+ * Sends a request once. Reading the answer's body fails with a WaypostError if the body is too
+ * long, too slow, or cut off.
  * @throws WaypostError `unreachable` or `timeout` if no answer began
  */
 export async function send({ url, signal, ...init }: Request, limits: Limits): Promise<Response> {
@@ -102,7 +102,7 @@ export function discard({ body }: Response): void {
 }
 
 export interface AskOptions extends Pick<Limits, 'fetch' | 'timeoutMs'> {
-  /** Tries after the first try, for requests that may be repeated. */
+  /** Tries after the first one, for requests that may be repeated. */
   retries: number
   headers: Record<string, string>
 }
@@ -113,8 +113,8 @@ export interface Requested extends Request {
 }
 
 /**
- * Asks the directory and reads its JSON; repeatable requests are retried after transient failures.
- * @throws WaypostError with the directory's problem document, or the reason for having no answer
+ * Sends a request to the directory and parses its JSON; repeatable requests are retried after transient failures.
+ * @throws WaypostError with the directory's problem document, or the reason why there is no answer
  */
 export async function askJson<Answer>(requested: Requested, options: AskOptions): Promise<Answer> {
   for (let tries = 1; ; tries += 1)
@@ -164,7 +164,7 @@ export function toHeaders(...groups: (HeadersInit | undefined)[]): Headers {
   return headers
 }
 
-/** Waits this many milliseconds, less when the signal aborts. */
+/** Waits this many milliseconds, or less if the signal aborts. */
 function wait(ms: number, signal: AbortSignal | null | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
@@ -194,13 +194,13 @@ function toProblemError(url: string, { status, headers }: Response, text: string
   )
 }
 
-/** The error document of a directory or its relay; undefined for any other text. */
+/** The directory's or its relay's error document; undefined for any other text. */
 export function readProblem(text: string): Problem | undefined {
   const value = parseJson(text)
   return isProblem(value) ? value : undefined
 }
 
-/** The two members that are read here are checked; the service's published contract covers the rest. */
+/** The two members that are used here are checked; the service's published contract covers the rest. */
 function isProblem(value: unknown): value is Problem {
   return isJsonObject(value) && typeof value.code === 'string' && typeof value.detail === 'string'
 }
@@ -209,7 +209,7 @@ function isProblem(value: unknown): value is Problem {
  * Milliseconds before the next try: as the service requested, otherwise exponential with full jitter.
  * @param chance random number from 0 to 1
  * @param tries number of tries made so far
- * @returns null when the service asks for more than `LONGEST_WAIT`
+ * @returns null if the service asks for more than `LONGEST_WAIT`
  */
 export function toWait(
   tries: number,

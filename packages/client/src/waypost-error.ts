@@ -1,7 +1,7 @@
 import type { Problem } from './answers.ts'
 
 export interface WaypostErrorFacts {
-  /** HTTP status; 0 where no answer came. */
+  /** HTTP status; 0 if no answer came. */
   status?: number
   problem?: Problem
   /** Seconds to wait before a retry, if the service named a time. */
@@ -9,13 +9,13 @@ export interface WaypostErrorFacts {
   cause?: unknown
 }
 
-/** Every failure of this client, with the service's own problem document where there is one. */
+/** Every failure of this client, with the service's own problem document if there is one. */
 export class WaypostError extends Error {
   override readonly name = 'WaypostError'
   /**
-   * A problem code of the service, or what this client found: `unreachable` and `timeout` before an
-   * answer came, `changed` and `over-budget` before anything was signed, `payment-unsure` when a
-   * paid call was interrupted, `unreadable` for an unexpected answer.
+   * One of the service's problem codes, or what this client found: `unreachable` and `timeout`
+   * before an answer came, `changed` and `over-budget` before anything was signed, `payment-unsure`
+   * if a paid call was interrupted, `unreadable` for an unexpected answer.
    */
   readonly code: string
   readonly status: number

@@ -47,7 +47,7 @@ export interface WaypostOptions {
   retries?: number
   /** Milliseconds for one try, including reading the answer: 30,000 by default. */
   timeoutMs?: number
-  /** Header fields of every request, such as a User-Agent. */
+  /** Header fields for every request, such as a User-Agent. */
   headers?: Record<string, string>
 }
 
@@ -57,7 +57,7 @@ export interface RelayInfo extends Record<string, unknown> {
   reason: string | null
 }
 
-/** Parameters of a search for operations. */
+/** Parameters for an operation search. */
 export type OperationsParameters = Omit<SearchParameters, 'sort' | 'facets' | 'view' | 'explain'>
 
 export interface PlanFilters {
@@ -81,7 +81,7 @@ type Search = <const Requested extends SearchParameters>(
 ) => Promise<SearchAnswer<Requested>>
 type SearchRow<Requested> = Requested extends { view: 'compact' } ? CompactRow : SearchResult
 
-/** A directory's methods; all but `call` and `report` only read and may be repeated. */
+/** A directory's methods; all except `call` and `report` only read and may be repeated. */
 export type Waypost = ReturnType<typeof createWaypost>
 
 /** Rows per page of an iterator, the service's maximum. */
@@ -91,7 +91,7 @@ const LOOK_TIMEOUT = 120_000
 /** Sellers settle after they answer: a paid call that is aborted early may have been paid. */
 const PAID_TIMEOUT = 330_000
 
-/** @throws TypeError when `baseUrl` is not an http(s) address */
+/** @throws TypeError if `baseUrl` is not an http(s) address */
 export function createWaypost(given: WaypostOptions) {
   const baseUrl = toBase(given.baseUrl)
   const options = toAskOptions(given)
@@ -118,7 +118,7 @@ export function createWaypost(given: WaypostOptions) {
     /** The tasks that buyers want done, each with its contract. */
     tasks: (options?: Signalled) => read<Tasks>('/api/v1/tasks', options),
     task: (id: string, options?: Signalled) => read<Task>(at(id, 'tasks'), options),
-    /** Interchangeable sellers of a task, each with its filled request. */
+    /** Interchangeable sellers for a task, each with its filled request. */
     plan: (id: string, input: object, filters?: PlanFilters, options?: Signalled) =>
       read<TaskPlan>(`${at(id, 'tasks')}/plan${toQuery({ ...input, ...filters })}`, options),
     listing: (id: string, options?: Signalled) => read<Listing>(at(id), options),
@@ -147,7 +147,7 @@ export function createWaypost(given: WaypostOptions) {
       const query = toQuery({ relay_info: 1, endpoint })
       return read<RelayInfo>(`/api/v1/call/${encodeURIComponent(id)}${query}`, options)
     },
-    /** One call to a seller, through the relay, paid by the caller's own wallet where allowed. */
+    /** One call to a seller, through the relay, paid from the caller's own wallet if allowed. */
     call: (id: string, request: CallRequest = {}): Promise<CallReply> =>
       callThroughRelay(baseUrl, id, request, options),
   }
@@ -205,9 +205,9 @@ interface CallRequest {
   headers?: Record<string, string> | undefined
   /** Text and bytes are sent unchanged, any other value as JSON. */
   body?: unknown
-  /** Pays if the seller requests payment; without `pay`, a 402 is returned with its terms. */
+  /** Pays if the seller demands payment; without `pay`, a 402 is returned with its terms. */
   pay?: PayWith | undefined
-  /** The lock of `waypost pin`: nothing is paid if listing, payee or price differ from the lock. */
+  /** The lock written by `waypost pin`: nothing is paid if listing, payee or price differ from the lock. */
   lock?: Lock | undefined
   signal?: AbortSignal | undefined
   /** Milliseconds for each of the two requests, including reading the answer. */
@@ -218,11 +218,11 @@ interface CallRequest {
 
 export interface CallReply {
   /**
-   * The seller's answer, or the relay's refusal (`application/problem+json`), unread. Reading its body
-   * fails with a WaypostError if the body is too long, too slow or breaks off.
+   * The seller's answer, or the relay's refusal (`application/problem+json`), unread. Reading its
+   * body fails with a WaypostError if the body is too long, too slow or cut off.
    */
   response: Response
-  /** The seller's x402 terms, if the seller requested payment. */
+  /** The seller's x402 terms, if the seller demanded payment. */
   terms?: PaymentTerms
   /** The payment that was sent with the call; the receipt shows whether it settled. */
   paid?: Pick<Quote, 'rail' | 'usd' | 'payee'>
@@ -231,11 +231,11 @@ export interface CallReply {
 }
 
 /**
- * One call through the relay, sent once, and once more with a payment if `pay` allows it: a request that
- * may cost money or change something is never repeated.
- * @throws WaypostError `changed` if the call differs from the lock, `over-budget` and `wallet-refused`
- * before anything is paid, `too-large`, `unreachable`, `timeout`, or `payment-unsure` when an answer to a
- *   paid request never came
+ * One call through the relay, sent once, and once more with a payment if `pay` allows it: a request
+ * that may cost money or change something is never repeated.
+ * @throws WaypostError `changed` if the call differs from the lock, `over-budget` and
+ *   `wallet-refused` before anything is paid, `too-large`, `unreachable`, `timeout`, or
+ *   `payment-unsure` if an answer to a paid request never came
  */
 async function callThroughRelay(
   baseUrl: string,
@@ -285,7 +285,7 @@ async function callUnpaid(call: Call, entry: LockEntry | undefined) {
   }
   const refusal = entry && (await findRefusal(response))
   if (entry !== undefined && refusal) {
-    // Another call of the listing may have changed, but not this one.
+    // Another of the listing's calls may have changed, but not this one.
     expected = await toExpectHeader(call, entry, null, refusal)
     response = await sendCall(call, url, { ...expected }, timeoutMs)
     await refuseChanged(response)
@@ -294,8 +294,8 @@ async function callUnpaid(call: Call, entry: LockEntry | undefined) {
 }
 
 /**
- * The state that the relay must enforce: the listing as pinned, or, without a digest, its current state
- * if the call itself is as pinned.
+ * The state that the relay must enforce: the listing as pinned or, without a digest, its current
+ * state if the call itself is as pinned.
  * @throws WaypostError `changed` if the call is not as pinned
  */
 async function toExpectHeader(

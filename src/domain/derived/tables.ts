@@ -350,10 +350,10 @@ const RoadmapRowSchema = v.strictObject({
 
 const colour = textLike(/^#[0-9a-f]{6}$/i, 'expected a colour such as "#0b6b50", in quotes')
 
-/** A directory's name and look; every page, mail, card and protocol reads it from here. */
+/** A directory's name and look; every page, email, card and protocol takes them from here. */
 const SiteNamesSchema = v.strictObject({
   name: v.optional(v.pipe(prose, v.maxLength(60)), 'Directory'),
-  /** Used in User-Agent, names of servers and badges: only letters, digits and hyphens. */
+  /** Used in User-Agent, server names and badges: only letters, digits and hyphens. */
   short_name: v.optional(
     textLike(
       /^[A-Za-z][A-Za-z0-9-]{0,19}$/,
@@ -368,7 +368,7 @@ const SiteNamesSchema = v.strictObject({
   ),
   /** Links and the sign on the home page, on light and on dark paper. */
   colours: v.optional(v.strictObject({ light: colour, dark: colour })),
-  /** An SVG file of the content folder, drawn instead of the signpost. */
+  /** An SVG file in the content folder, drawn instead of the signpost. */
   mark: v.optional(textLike(/^[a-z0-9-]+\.svg$/, 'expected a file name such as mark.svg')),
   /** Who runs the directory: an address for people, on the privacy page. */
   contact: v.optional(prose),
@@ -385,7 +385,7 @@ const SiteNamesSchema = v.strictObject({
 
 export const SiteTextsSchema = v.strictObject({
   ...SiteNamesSchema.entries,
-  /** Ids of the showcase row; ids absent from the content are skipped with a warning. */
+  /** Ids shown in the showcase row; ids absent from the content are skipped with a warning. */
   showcase: v.optional(v.array(v.string()), []),
   featured_label: prose,
   sponsored_policy: prose,
@@ -398,7 +398,7 @@ export const SiteTextsSchema = v.strictObject({
       'expected an https URL that contains {file}, such as https://code.example/directory/edit/main/{file}',
     ),
   ),
-  /** A sentence at the top of every page, such as that this copy is a demonstration. */
+  /** A sentence at the top of every page, for example that this copy is a demonstration. */
   banner: v.optional(prose),
   disclosure: prose,
   comparison_ranking: prose,
@@ -432,7 +432,7 @@ const IndependentOperatorSchema = v.strictObject({
     'expected a registrable domain in lower case such as shop.example',
   ),
   name: oneLine(80),
-  /** Evidence, for anybody to check, that the operator is not a front. */
+  /** Evidence that anybody can check, showing that the operator is not a front. */
   why: oneLine(200),
 })
 
@@ -494,7 +494,7 @@ export const ReleaseFileSchema = v.strictObject({
       ...{ sellers: v.number(), min_usd: v.nullable(v.number()) },
     }),
   ),
-  /** The files of `public`: how many, and their total length. */
+  /** The files in `public`: how many, and their total size. */
   files: v.strictObject({ count, bytes: count }),
   /** Hex SHA-256 of each file that a server loads, by its path. */
   checksums: v.record(v.string(), sha256),

@@ -48,8 +48,8 @@ export function toMcpSnippets(id: string, invoke: readonly KitInvoke[]): Record<
 }
 
 /**
- * The one line that adds a server to Claude Code; options that take several values stand before others
- * (https://code.claude.com/docs/en/mcp).
+ * The one line that adds a server to Claude Code; options that take several values come before
+ * others (https://code.claude.com/docs/en/mcp).
  * @example 'claude mcp add --transport http exa https://mcp.exa.ai/mcp'
  */
 function toAddCommand(name: string, way: Way): string {
@@ -69,7 +69,7 @@ function toAddCommand(name: string, way: Way): string {
   return `claude mcp add ${toShellWords(words)}\n`
 }
 
-/** The command for Claude Code that adds a directory's MCP server, through which agents find and call services. */
+/** The Claude Code command that adds a directory's MCP server, through which agents find and call services. */
 export function toOwnAddCommand(directory: string, baseUrl: string): string {
   const way = { transport: 'streamable-http', url: `${baseUrl}/mcp`, headers: {} } as const
   return toAddCommand(directory.toLowerCase().replace(/[^a-z0-9]+/g, '-'), way).trimEnd()
@@ -112,7 +112,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 }
 
 /**
- * What people call a snippet, and the client's file that the snippet goes into; null for code.
+ * What people call a snippet, and the client's file into which it goes; null for code.
  * @example nameSnippet('claude_code') → { label: 'Claude Code', file: '.mcp.json' }
  */
 export function nameSnippet(id: string): { label: string; file: string | null } {
@@ -122,8 +122,8 @@ export function nameSnippet(id: string): { label: string; file: string | null } 
 
 /**
  * The commands that install a kit, if it is a folder of a public GitHub repository that is known to
- * hold skills: https://github.com/vercel-labs/skills puts them where each agent looks for skills.
- * Other kits get no commands.
+ * contain skills: https://github.com/vercel-labs/skills puts them where each agent looks for
+ * skills. Other kits get no commands.
  */
 export function toSkillSnippets({ url, sources }: Pick<ListingFacts, 'url' | 'sources'>): Named {
   const isSkill = sources.some(({ source }) => source === SKILL_SOURCE)
@@ -131,7 +131,7 @@ export function toSkillSnippets({ url, sources }: Pick<ListingFacts, 'url' | 'so
     /^https:\/\/github\.com\/([\w-]+\/[\w.-]+)(?:\/tree\/([\w.-]+)((?:\/[\w@.-]+)*))?$/.exec(url) ??
     []
   if (!isSkill || repository === undefined) return {}
-  // git cannot fetch a branch called `HEAD`; without a branch, the repository's default is taken.
+  // git cannot fetch a branch called `HEAD`; if no branch is given, the repository's default is taken.
   const address = branch === 'HEAD' ? `${repository}${folder}` : url
   return Object.fromEntries(
     Object.entries(SKILL_AGENTS).map(([id, { agent }]) => [
@@ -155,7 +155,7 @@ interface Started {
 }
 type Way = Remote | Started
 
-/** The best entry; null where nothing can be configured. */
+/** The best entry; null if nothing can be configured. */
 export function findWay(invoke: readonly KitInvoke[]): Way | null {
   const remotes = invoke.filter((entry) => entry.kind === 'mcp')
   const remote = remotes.find(({ transport }) => transport === 'streamable-http') ?? remotes[0]
@@ -254,7 +254,7 @@ const SettingsSchema = v.union([
   v.object({ mcpServers: v.record(v.string(), v.looseObject({})) }),
 ])
 
-/** Links for clients that document one, made from the configuration that is shown to copy. */
+/** Links for clients that document a link format, made from the configuration that is shown for copying. */
 export function toAddLinks({ snippets }: { snippets: Readonly<Record<string, string>> }) {
   return [
     toLink('Cursor', snippets.cursor, (name, config) => {

@@ -29,8 +29,8 @@ export interface FilledCall extends RequestedCall {
 const PLACEHOLDER = /<[A-Z0-9_]+>/g
 
 /**
- * Fills the call from the operation that the endpoint names, or from the one a buyer on `rail` most likely
- * wants. The caller's values win; a placeholder is never sent.
+ * Fills the call from the operation that the endpoint names, or from the one that a buyer on `rail`
+ * most likely wants. The caller's values win; a placeholder is never sent.
  * @returns a sentence about what the caller must provide before the call can be sent
  */
 export function fillCall(
@@ -91,7 +91,7 @@ function findCalled(
   return relayed.find(({ url }) => isAtAddress(url, endpoint))
 }
 
-/** The example's fields that the caller omits, except for those only the caller can fill. */
+/** The example's fields that the caller omits, except those that only the caller can fill. */
 function findMissing(
   given: Readonly<Record<string, string>>,
   example: Readonly<Record<string, string>>,
@@ -112,9 +112,9 @@ function toBody({ headers, body }: CalledOperation['example']): string | undefin
 export type FirstCall = NonNullable<ReturnType<typeof toFirstCall>>
 
 /**
- * The listing is one that the relay calls by GET at an address with nothing to fill in, else one
- * that the relay calls, else any; an operation mapped to its task puts a listing before others. A
- * search for its id always lists it first; a search for its name does so if no other listing has that name.
+ * Chooses a listing that the relay calls by GET at an address with nothing to fill in, else one that the relay calls,
+ * else any; an operation mapped to its task puts a listing before others. A search for the listing's id always lists it
+ * first; a search for its name does so if no other listing has that name.
  */
 export function toFirstCall(all: readonly DerivedListing[], baseUrl: string) {
   const listings = all.filter(({ facts }) => !facts.first_party)
@@ -132,7 +132,7 @@ export function toFirstCall(all: readonly DerivedListing[], baseUrl: string) {
     id,
     /** The words of a search that lists this listing first. */
     words: named.length === 1 ? facts.name : id,
-    /** The relay's address of one operation; null where no listing is relayed. */
+    /** The relay's address for one operation; null if no listing is relayed. */
     call: findPlainCall(chosen, baseUrl) ?? relay,
   }
 }

@@ -66,8 +66,8 @@ export const FoundOperationSchema = v.object({
     name: v.optional(v.string()),
     method: v.optional(v.picklist(HTTP_METHODS)),
     /**
-     * Address of the call: a tool's is its server's address, a skill's the address for messages. An
-     * answer short of room omits it after the first row if the example's address begins with it.
+     * Address of the call: for a tool its server's address, for a skill the address for messages.
+     * An answer short of room omits it after the first row if the example's address begins with it.
      */
     url: v.optional(v.string()),
     /** The protocol, if neither HTTP nor MCP over streamable HTTP: `JSONRPC 0.3.0`. */
@@ -79,7 +79,7 @@ export const FoundOperationSchema = v.object({
     /** The package of a local server that no command starts: `mcpb:https://…`. */
     package: v.optional(v.string()),
     description: v.optional(v.string()),
-    /** What a call changes; absent where unknown, and for a whole server or agent. */
+    /** What a call changes; absent if unknown, and for a whole server or agent. */
     effect: v.optional(v.picklist(EFFECTS)),
     price: v.optional(OperationPriceSchema),
     /** The offers; without prices if `price` already gives them. */
@@ -88,7 +88,7 @@ export const FoundOperationSchema = v.object({
     input: v.optional(v.record(v.string(), v.string())),
     /** The outer fields of a JSON answer, in a kit with their types; for another answer, its media type. */
     output: v.optional(v.union([v.string(), v.record(v.string(), v.string())])),
-    /** A request, or arguments of a tool, ready to send once its `<PLACEHOLDER>`s are filled in. */
+    /** A request, or a tool's arguments, ready to send once its `<PLACEHOLDER>`s are filled in. */
     example: v.optional(
       v.object({
         url: v.optional(v.string()),
@@ -98,7 +98,7 @@ export const FoundOperationSchema = v.object({
       }),
     ),
     relay_url: v.optional(v.string()),
-    /** Values only the caller has: `header X-API-Key`, `env DATABASE_URL`; absent where unknown. */
+    /** Values that only the caller has: `header X-API-Key`, `env DATABASE_URL`; absent if unknown. */
     bring: v.optional(v.array(v.string())),
   }),
 })
@@ -142,7 +142,7 @@ export function toOffers(
 /** Members of a listing that show how to call its tools or message its agent. */
 type Reached = Pick<KitView, 'kind' | 'summary' | 'invoke' | 'agent' | 'discovery'>
 
-/** A server or an agent without a chosen operation; null where it is unknown how to reach it. */
+/** A server or an agent without a chosen operation; null if it is unknown how to reach it. */
 function toFoundWhole(reached: Reached): FoundOperation['operation'] | null {
   const place = reached.kind === 'a2a_agent' ? toRequested(reached, []) : toPlace(reached)
   const description = cutLine(reached.summary, MAX_DESCRIPTION)
@@ -193,7 +193,7 @@ function toRequested({ agent, discovery }: Reached, examples: readonly string[])
   }
 }
 
-/** Where the tools of a server are called: its address, else the command that starts it. */
+/** Where a server's tools are called: its address, else the command that starts it. */
 function toPlace({ invoke }: Reached) {
   const servers = invoke.filter((entry) => entry.kind !== 'http')
   const way = findWay(servers)
@@ -243,7 +243,7 @@ function toInput(pairs: readonly (readonly [string, string])[]): {
   return pairs.length === 0 ? {} : { input: Object.fromEntries(pairs.slice(0, MAX_INPUTS)) }
 }
 
-/** Outer fields of an answer with their types; for an answer that is not JSON, its media type. */
+/** An answer's outer fields with their types; for an answer that is not JSON, its media type. */
 export function toOutput(operation: Answering): Pick<Found, 'output'> {
   const { response } = operation
   if (response === undefined) return {}
@@ -254,7 +254,7 @@ export function toOutput(operation: Answering): Pick<Found, 'output'> {
   return { output: Object.fromEntries(pairs) }
 }
 
-/** Like `toOutput`, with names only: the rows of an answer have no room for types. */
+/** Like `toOutput`, with names only: the rows in an answer have no room for types. */
 function toShortOutput(operation: Answering): Pick<Found, 'output'> {
   const { output } = toOutput(operation)
   if (output === undefined || typeof output === 'string') return present({ output })
@@ -269,7 +269,7 @@ function typeOf(schema: unknown): string {
   return typeof type === 'string' ? type : 'any'
 }
 
-/** The facts of an operation that a search reads, in addition to its listing's words. */
+/** An operation's facts that a search uses, in addition to its listing's words. */
 export type OperationEntry = ReturnType<typeof toOperationEntries>[number]
 
 /**
@@ -302,9 +302,9 @@ export function toOperationEntries(listing: DerivedListing, baseUrl: string) {
     task: sold.task,
     isMapped: sold.result !== undefined,
     description,
-    /** Slots of the operation's example that a query can fill. */
+    /** Slots in the operation's example that a query can fill. */
     slots,
-    /** What a call changes; null where unknown. */
+    /** What a call changes; null if unknown. */
     effect: operation.effect ?? null,
     ...toTerms(sold),
   })
@@ -380,9 +380,9 @@ export const CompactKitSchema = v.object({
     /** Digest of what a caller relies on, as in a lock; present if the operation was requested by name. */
     digest: v.optional(v.string()),
   }),
-  /** Values only the caller has: `header X-API-Key`, `env DATABASE_URL`, a `<PLACEHOLDER>`. */
+  /** Values that only the caller has: `header X-API-Key`, `env DATABASE_URL`, a `<PLACEHOLDER>`. */
   bring: v.array(v.string()),
-  /** Names of other operations, as the parameter `operation` takes them. */
+  /** Names of other operations, in the form that the parameter `operation` takes. */
   others: v.array(v.string()),
   more: v.optional(v.number()),
   texts: SellerTextsSchema,
@@ -390,7 +390,7 @@ export const CompactKitSchema = v.object({
 export type CompactKit = v.InferOutput<typeof CompactKitSchema>
 
 interface CompactChoice {
-  /** The name of an operation as in `others` or a lock, or its index in kit.json. */
+  /** An operation's name as in `others` or a lock, or its index in kit.json. */
   operation?: string | undefined
   rail?: Rail | undefined
 }
@@ -452,7 +452,7 @@ function toRows(kit: KitView) {
   ]
 }
 
-/** @returns the index of the wanted row, -1 where no row fits */
+/** @returns the index of the wanted row, -1 if no row fits */
 function findWanted(
   { operations, skills }: KitView,
   names: readonly string[],
@@ -469,7 +469,7 @@ function findWanted(
 }
 
 /**
- * The words at an address's end, which show what it does. @example
+ * The words at an address's end, which show what the call does. @example
  * lastPartOf('https://x.example/v1/users/{id}/delete') → 'users delete'
  */
 function lastPartOf(url: string): string {

@@ -24,31 +24,31 @@ import { HTTP_METHODS, type Rail } from '../wire/vocabulary.ts'
 const ExampleRequestSchema = v.object({
   method: v.picklist(HTTP_METHODS),
   url: v.string(),
-  /** The same request through the relay; absent where the relay cannot forward it. */
+  /** The same request through the relay; absent if the relay cannot forward it. */
   relay_url: v.optional(v.string()),
   headers: v.record(v.string(), v.string()),
-  /** A JSON value where the body is JSON, else its text. */
+  /** A JSON value if the body is JSON, else its text. */
   body: v.optional(v.unknown()),
 })
 
 /** An operation with everything a caller needs, and one request that can be sent as it is. */
 export const KitOperationSchema = v.object({
   ...operationLine,
-  /** The same operation through the relay; absent where the relay cannot forward it. */
+  /** The same operation through the relay; absent if the relay cannot forward it. */
   relay_url: v.optional(v.string()),
   params: v.optional(v.array(ParamSchema)),
   body: v.optional(PayloadSchema),
   /** The output, and the document that describes it. */
   response: v.optional(v.object({ ...PayloadSchema.entries, ref: v.optional(v.string()) })),
-  /** The place in the answer of each member of its task's output; absent if the operation is not mapped. */
+  /** Where in the answer each member of the task's output is; absent if the operation is not mapped. */
   result: v.optional(v.record(v.string(), v.string())),
   safe: v.optional(v.boolean()),
-  /** `<PLACEHOLDER>`s are for values only the caller can know. */
+  /** `<PLACEHOLDER>`s are for values that only the caller can know. */
   example: ExampleRequestSchema,
 })
 export type KitOperation = v.InferOutput<typeof KitOperationSchema>
 
-/** @param relayUrl the listing's address at the relay, null where the relay cannot call it. */
+/** @param relayUrl the listing's address at the relay, null if the relay cannot call it */
 export function toKitOperations(
   { facts, surface }: DerivedListing,
   relayUrl: string | null,
@@ -116,14 +116,14 @@ function encodeVisibly(text: string): string {
 
 export type OperationOffers = Partial<Pick<Operation, 'price' | 'offers'>>
 
-/** Lowest price by the operation's own terms, in US dollars; null without such terms. */
+/** Lowest price according to the operation's own terms, in US dollars; null without such terms. */
 export function lowestOf({ price, offers = [] }: OperationOffers): number | null {
   const all = price === undefined ? offers : [...offers, price]
   const least = smallestOf(all.map(({ min_usd }) => min_usd))
   return Number.isFinite(least) ? least : null
 }
 
-/** Whether an operation is sold on a rail: by its own offers or, where no operation has any, by the listing's. */
+/** Whether an operation is sold on a rail: by its own offers or, if no operation has any, by the listing's. */
 export function sellsOn(
   rail: Rail,
   operations: readonly OperationOffers[],
@@ -168,7 +168,7 @@ type OfferedCall = OperationOffers & Partial<Pick<KitOperation, 'task' | 'result
 const KitSettingSchema = v.object({
   ...VariableViewSchema.entries,
   example: v.optional(v.string()),
-  /** The value to use; a `<PLACEHOLDER>` where only the caller knows it. */
+  /** The value to use; a `<PLACEHOLDER>` if only the caller knows it. */
   value: v.string(),
 })
 export type KitSetting = v.InferOutput<typeof KitSettingSchema>
@@ -214,7 +214,7 @@ export function toKitInvoke(invoke: readonly InvokeEntry[], auth: Auth): KitInvo
   })
 }
 
-/** Declared headers, else the header that the listing's own `auth` names. A client handles OAuth itself. */
+/** Declared headers, else the header named by the listing's own `auth`. A client handles OAuth itself. */
 function headersOf({ headers }: { headers?: Setting[] | undefined }, auth: Auth): Setting[] {
   if (headers !== undefined) return headers
   const secret = { required: true, secret: true }
@@ -271,7 +271,7 @@ export const KitAgentSchema = v.object({
 })
 export type KitAgent = v.InferOutput<typeof KitAgentSchema>
 
-/** Where messages to an agent go, if the card read last says so. */
+/** Where messages to an agent go, if the card that was read last says so. */
 export function toKitAgent({ facts, evidence }: DerivedListing): KitAgent | undefined {
   const { url, binding, protocol } = evidence.interface?.server ?? {}
   if (facts.kind !== 'a2a_agent' || url === undefined || binding === undefined) return undefined
@@ -295,6 +295,6 @@ export function toAgentRequest(
   }
 }
 
-/** A note for pages and kits: the relay and `call_listing` pass HTTP calls only. */
+/** A note for pages and kits: the relay and `call_listing` pass on HTTP calls only. */
 export const PAID_TOOLS =
   'A paid tool answers an unpaid call with its terms, as JSON-RPC error -32042 or as a result with isError. Your own MCP client pays them and repeats the call with the payment in _meta. The relay and call_listing call no tools.'

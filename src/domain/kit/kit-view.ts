@@ -36,7 +36,7 @@ export const KitPaymentSchema = v.object({
   rails: v.array(v.picklist(RAILS)),
   networks: v.array(v.string()),
   request_headers: v.array(v.string()),
-  /** Headers of the terms and of the receipt. */
+  /** Response headers that contain the terms and the receipt. */
   response_headers: v.array(v.string()),
   /** For paid tools of MCP servers: the members of `_meta` that carry a payment, and how to pay. */
   over_mcp: v.optional(
@@ -60,7 +60,7 @@ const HttpInvokeSchema = v.object({
   method: v.picklist(HTTP_METHODS),
   /** The address, which may have `{placeholders}` in its path; `operations` describes them. */
   url: v.string(),
-  /** The same endpoint through the relay; absent where the relay cannot call the listing. */
+  /** The same endpoint through the relay; absent if the relay cannot call the listing. */
   relay_url: v.optional(v.string()),
   description: v.optional(v.string()),
 })
@@ -69,7 +69,7 @@ const HttpInvokeSchema = v.object({
 export const KitViewSchema = v.object({
   kit_version: v.literal(KIT_VERSION),
   id: v.string(),
-  /** Digest of what a caller relies on; changes exactly when one of those facts changes. */
+  /** Digest of what a caller relies on; changes if and only if one of those facts changes. */
   digest: v.string(),
   name: v.string(),
   kind: v.picklist(KINDS),
@@ -80,11 +80,11 @@ export const KitViewSchema = v.object({
   invoke: v.array(v.union([KitInvokeSchema, HttpInvokeSchema])),
   /** HTTP listings: operations, each with a request that can be sent as it is. */
   operations: v.array(KitOperationSchema),
-  /** MCP servers: their tools with the schemas of their arguments, where a machine read them. */
+  /** MCP servers: their tools with the schemas of their arguments, if a machine read them. */
   tools: v.array(ShownToolSchema),
   /** A2A agents: skills from their card. */
   skills: v.array(SkillSchema),
-  /** A2A agents: where messages go, from the last card read; absent where none was read. */
+  /** A2A agents: where messages go, from the last card read; absent if none was read. */
   agent: v.optional(KitAgentSchema),
   pricing: PricingSchema,
   payment: KitPaymentSchema,
@@ -94,7 +94,7 @@ export const KitViewSchema = v.object({
   /** Ready to paste: code by language for HTTP, configuration by client for MCP, a command by agent for skills. */
   snippets: v.record(v.string(), v.string()),
   trust: TrustSchema,
-  /** Deliveries for payments that count, in 30 days; absent where nothing is known. */
+  /** Deliveries for accepted payments, in 30 days; absent if nothing is known. */
   delivered: v.optional(DeliveredSchema),
   page: v.string(),
   badge_svg: v.string(),
@@ -169,7 +169,7 @@ function toSnippets(
   }
 }
 
-/** @param rail the only rail to pay on; by default all rails of the operation */
+/** @param rail the only rail to pay on; by default all of the operation's rails */
 export function toOperationSnippets(
   pricing: Pricing,
   operation: KitOperation,
@@ -192,7 +192,7 @@ function toTerms(pricing: Pricing, { offers = [] }: KitOperation, rail?: Rail) {
   return pricing.model === 'per_call' ? pricing : { rails: [], networks: [] }
 }
 
-/** Code that runs as it is pasted: URLs, headers and bodies are foreign text, and are quoted. */
+/** Code that runs as pasted: URLs, headers and bodies are foreign text, and are quoted. */
 function toHttpSnippets(
   request: ExampleRequest,
   { rails, networks }: PaymentTerms,
@@ -211,7 +211,7 @@ function toHttpSnippets(
 }
 
 interface Call extends ExampleRequest {
-  /** The body as sent; absent where no body is sent. */
+  /** The body as sent; absent if no body is sent. */
   body?: string
 }
 
@@ -333,7 +333,7 @@ print(response.status, response.read().decode())
 
 /**
  * The card decides where messages go and which protocol is spoken, so the code reads it.
- * @param cardUrl the published card, or undefined for the well-known place on the agent's origin.
+ * @param cardUrl the published card, or undefined for the well-known place on the agent's origin
  * @param agent facts from the card read last; with these, one request is enough
  */
 function toAgentSnippets(
@@ -426,7 +426,7 @@ print(urlopen(request).read().decode())
 `
 }
 
-/** The request to send: through the relay where possible. */
+/** The request to send: through the relay if possible. */
 function toSent({ example }: KitOperation): ExampleRequest {
   const { relay_url, ...request } = example
   return { ...request, url: relay_url ?? request.url }
@@ -438,7 +438,7 @@ const AUTHORITY =
 /** Paid HTTP services have the same prefix on either rail. */
 const MPP_ALONE = `${AUTHORITY} This listing takes MPP and no x402 wallet: its rails, not the prefix of its id, decide how to pay it.`
 
-/** A v2 seller reads only `PAYMENT-SIGNATURE`, a v1 seller only `X-PAYMENT`: the 402 says which. */
+/** A v2 seller reads only `PAYMENT-SIGNATURE`, a v1 seller only `X-PAYMENT`: the 402 shows which. */
 const HEADERS: Record<Rail, { request: string[]; response: string[] }> = {
   x402: {
     request: ['PAYMENT-SIGNATURE', 'X-PAYMENT'],

@@ -11,18 +11,18 @@ import type { KitView } from './kit-view.ts'
 export interface RequestedOffer {
   /** The offer as the seller wrote it; a payment returns it unchanged. */
   offer: Record<string, unknown>
-  /** CAIP-2; null where the name is unknown. */
+  /** CAIP-2; null if the name is unknown. */
   chain: string | null
   /** Null for a coin without a known value in dollars. */
   usd: number | null
-  /** The seller's terms beside what the directory expected. */
+  /** The seller's terms next to what the directory expected. */
   rows: TermRow[]
 }
 
 export interface TermRow {
   label: string
   requested: string
-  /** The directory's own value; empty where it knows none. */
+  /** The directory's own value; empty if it knows none. */
   expected: string
   differs: boolean
 }
@@ -37,9 +37,9 @@ export interface RequestedTerms {
 type Listed = Pick<KitView['operations'][number], 'price' | 'offers'>
 
 /**
- * Reads the seller's own 402 of x402.
+ * Parses the seller's own x402 402 response.
  * @param headers by lower-case name
- * @param payees CAIP-10, as the directory knows them; empty where it knows none
+ * @param payees CAIP-10, as the directory knows them; empty if it knows none
  * @returns null if the 402 has no readable terms
  */
 export function readRequestedTerms(
@@ -73,11 +73,11 @@ interface Term {
   usd: number | null
   /** CAIP-10. */
   payee: string | null
-  /** The seller's own words, for what cannot be read. */
+  /** The seller's own words, for what cannot be parsed. */
   words: { price: string; network: string; payee: string }
 }
 
-/** The seller's terms, by whatever protocol, beside what the directory expected. */
+/** The seller's terms, by whatever protocol, next to what the directory expected. */
 export function toTermRows(term: Term, listed: Listed, payees: readonly string[]): TermRow[] {
   return [
     priceRow(term, listed),
@@ -86,7 +86,7 @@ export function toTermRows(term: Term, listed: Listed, payees: readonly string[]
   ]
 }
 
-/** More ways to pay than this are not shown. */
+/** If there are more ways to pay than this, the rest are not shown. */
 const MAX_OFFERS = 12
 
 function networkRow({ rail, chain, words }: Term, { offers = [] }: Listed): TermRow {

@@ -16,7 +16,7 @@ export const FIELD_NAME = /^[\w!#$%&'*+.^`|~[\]-]{1,100}$/
 const KEY_PLACES = ['header', 'query'] as const
 const OTHER_TYPES = AUTH_TYPES.filter((type) => type !== 'api_key' && type !== 'oauth')
 
-/** What a caller must have before the first call, and where it is sent. */
+/** What a caller must have before the first call, and where to send it. */
 export function createAuthSchema(rules: UrlRules) {
   const about = {
     docs: v.optional(urlSchema(rules)),
@@ -53,7 +53,7 @@ export function createAuthSchema(rules: UrlRules) {
 
 export type Auth = v.InferOutput<ReturnType<typeof createAuthSchema>>
 
-/** The most scopes, or grants, that are kept; if a server names more, none of them is kept. */
+/** How many scopes, or grants, are kept at most; if a server names more, none of them is kept. */
 export const MAX_NAMED = 50
 
 /** A scope token of RFC 6749 §3.3 or a grant's name: printable and without spaces. */
@@ -61,19 +61,19 @@ export const NamedSchema = textLike(/^[!-~]{1,200}$/, 'expected one printable wo
 
 /**
  * Where a caller of an OAuth-protected resource signs in, in the words of RFC 9728 (the resource)
- * and RFC 8414 (its authorization server). Either a person wrote it from the vendor's documents, or
+ * and RFC 8414 (its authorization server). Either a person took it from the vendor's documents, or
  * a machine read it from the seller's own metadata.
  */
 export function createSignInSchema(rules: UrlRules) {
   const url = urlSchema(rules)
   return v.strictObject({
-    /** The audience of a token: the `resource` parameter of RFC 8707. */
+    /** The token's audience: the `resource` parameter in RFC 8707. */
     resource: v.optional(url),
     authorization_server: url,
     authorization_endpoint: v.optional(url),
     token_endpoint: v.optional(url),
     device_authorization_endpoint: v.optional(url),
-    /** Dynamic registration of RFC 7591. */
+    /** Dynamic registration as in RFC 7591. */
     registration_endpoint: v.optional(url),
     /** A client may use the address of its own metadata as its id, without registering. */
     client_id_metadata_document_supported: v.optional(v.boolean()),
@@ -119,7 +119,7 @@ const IDENTIFIER_RULES: Record<
   },
 }
 
-/** Longest identifier of any registry: an `mcpb` archive's URL. */
+/** Longest identifier in any registry: the URL of an `mcpb` archive. */
 const MAX_IDENTIFIER_LENGTH = MAX_URL_LENGTH
 
 /** spec: Invoke entry. A remote has a URL; a package has a registry and an identifier. */
@@ -147,10 +147,10 @@ const MAX_CHOICES = 50
 const setting = {
   description: v.optional(EndpointTextSchema),
   required: v.optional(v.boolean('expected true or false'), false),
-  /** The value of a secret is never shown. */
+  /** A secret's value is never shown. */
   secret: v.optional(v.boolean('expected true or false'), false),
   example: v.optional(EndpointTextSchema),
-  /** The value that is used when the caller gives none. */
+  /** The value that is used if the caller gives none. */
   default: v.optional(EndpointTextSchema),
   choices: v.optional(listOf(EndpointTextSchema, MAX_CHOICES)),
 }
@@ -183,7 +183,7 @@ const PackageSchema = v.pipe(
     registry: v.picklist(PACKAGE_REGISTRIES, `expected one of ${PACKAGE_REGISTRIES.join(', ')}`),
     identifier: v.pipe(v.string('expected text'), v.maxLength(MAX_IDENTIFIER_LENGTH)),
     env: v.optional(listOf(EnvSchema, MAX_SETTINGS)),
-    /** Arguments of the server itself, after its name. */
+    /** Arguments for the server itself, after its name. */
     args: v.optional(listOf(EndpointTextSchema, MAX_SETTINGS)),
   }),
   // The error is in the identifier, but depends on the registry next to it.
@@ -203,7 +203,7 @@ interface Templated {
 
 const PLACE = /\{([\w.-]+)\}/g
 
-/** @param toValue the value of a variable; undefined leaves its placeholder */
+/** @param toValue returns the value of a variable; undefined leaves its placeholder */
 export function fillAddress(
   { url, variables = [] }: Templated,
   toValue: (variable: Setting) => string | undefined,
@@ -215,7 +215,7 @@ export function fillAddress(
   })
 }
 
-/** The address with every variable at its default; null where a variable has none. */
+/** The address with every variable at its default; null if a variable has none. */
 export function defaultAddress(entry: Templated): string | null {
   const url = fillAddress(entry, (variable) => variable.default)
   return /[{}]/.test(url) ? null : url
@@ -254,7 +254,7 @@ function findRemoteFault(entry: Templated, rules: UrlRules): string | null {
   return findUrlFault(sampleAddress(entry), rules)
 }
 
-/** @returns what is wrong with a package identifier in this registry, or null. */
+/** @returns what is wrong with a package identifier in this registry, or null */
 export function findIdentifierFault(registry: PackageRegistry, identifier: string): string | null {
   if (registry === 'mcpb') {
     const fault = findUrlFault(identifier, { allowPrivate: false })

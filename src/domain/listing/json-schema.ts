@@ -6,7 +6,7 @@ import { decodePercents } from '../wire/text.ts'
 const MAX_NODES = 2000
 const MAX_DEPTH = 32
 const MAX_PATTERN_LENGTH = 200
-/** Each unbounded repetition multiplies the time of a failing match by the text's length. */
+/** Each unbounded repetition multiplies the time for a failing match by the length of the text. */
 const MAX_REPEATS = 3
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
@@ -25,7 +25,7 @@ const MAPS = ['$defs', 'definitions', 'properties', 'patternProperties', 'depend
 /** Keywords that change what a reference means, or name an external schema. */
 const REFUSED = ['$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$recursiveRef']
 
-/** Checks of keywords' values; other keywords are annotations and are ignored. */
+/** Checks on keywords' values; other keywords are annotations and are ignored. */
 const SHAPES: Readonly<Record<string, (value: unknown) => string | null>> = {
   type: (value) =>
     [value].flat().every((type) => typeof type === 'string' && TYPES.includes(type))
@@ -62,7 +62,7 @@ export function findSchemaFault(schema: unknown): string | null {
   return findFault(schema, schema)
 }
 
-/** The part of a schema that a local reference names; undefined where there is none. */
+/** The part of a schema that a local reference names; undefined if there is none. */
 export function resolveReference(root: unknown, reference: string): unknown {
   if (reference === '#') return root
   if (!reference.startsWith('#/')) return undefined
@@ -79,7 +79,7 @@ export function resolveReference(root: unknown, reference: string): unknown {
     )
 }
 
-/** Every subschema of a schema, also those in maps and lists. */
+/** Every subschema of a schema, including those in maps and lists. */
 function childrenOf(schema: object): unknown[] {
   const entries = Object.entries(schema)
   return entries.flatMap(([keyword, value]) => {
@@ -92,7 +92,7 @@ function childrenOf(schema: object): unknown[] {
 
 /**
  * Rewrites a schema's keywords, and those of every schema inside it.
- * @param write gives a keyword's new value, from a value whose own schemas are already rewritten;
+ * @param write returns a keyword's new value, from a value whose own schemas are already rewritten;
  *   undefined removes the keyword
  */
 export function mapSchema(
@@ -183,14 +183,14 @@ function findPatternFault(pattern: string): string | null {
 
 /** Schemas are interpreted by the validator and never compiled, so that nothing foreign becomes code. */
 
-/** The limit of one check: schema values times example values times references. */
+/** The limit for one check: schema values times example values times references. */
 const MAX_COST = 20_000_000
 
-/** The longest text that a pattern is tested against. */
+/** The longest text against which a pattern is tested. */
 const MAX_TEXT_LENGTH = 4000
 
 /**
- * @returns where and how a value breaks a schema, or null when it fits
+ * @returns where and how a value breaks a schema, or null if it fits
  * @example findValueFault({ type: 'object', required: ['q'] }, {}) → 'expected what the schema
  *   says: Instance does not have required property "q".'
  */
@@ -206,8 +206,8 @@ export function findValueFault(schema: unknown, value: unknown): string | null {
 }
 
 function judge(schema: unknown, value: unknown): string | null {
-  // The validator writes marks into its schema, so it gets a copy, made by the fastest way to copy
-  // JSON. The copy is typed `any`; `findSchemaFault` has checked it.
+  // The validator writes marks into its schema, so it gets a copy, made in the fastest way to copy
+  // JSON. The copy has type `any`; `findSchemaFault` has checked it.
   const own: Schema = JSON.parse(JSON.stringify(schema))
   try {
     const { valid, errors } = new Validator(own, '2020-12').validate(value)
@@ -220,7 +220,7 @@ function judge(schema: unknown, value: unknown): string | null {
   }
 }
 
-/** An upper bound of the references followed: they may double at each step of a chain, or at each level of a cycle. */
+/** An upper bound on the references followed: they may double at each step of a chain, or at each level of a cycle. */
 function countReferences(schema: unknown, value: unknown): number {
   const known = new Map<unknown, number>()
   let isCyclic = false
@@ -269,7 +269,7 @@ function hasLongText(value: unknown): boolean {
 /**
  * Whether a value is within bounds. Walks with its own list instead of the call stack, so depth
  * costs nothing, and stops at the first bound.
- * @param bounds `characters` are those of all strings and keys together
+ * @param bounds the limits; `characters` applies to all strings and keys together
  */
 export function isWithin(
   whole: unknown,
@@ -289,14 +289,14 @@ export function isWithin(
   return true
 }
 
-/** Characters of a string, or of an object's keys. */
+/** How many characters a string has, or an object's keys. */
 function lengthOf(value: unknown, children: readonly [string, unknown][]): number {
   if (typeof value === 'string') return value.length
   return Array.isArray(value) ? 0 : children.reduce((sum, [key]) => sum + key.length, 0)
 }
 
 const EXAMPLE_DEPTH = 8
-/** Limits of an example: a schema that refers to itself ten times per level would fill memory. */
+/** Limits for an example: a schema that refers to itself ten times per level would fill memory. */
 const MAX_VALUES = 500
 const MAX_ITEMS = 20
 
@@ -310,8 +310,8 @@ export function toPlaceholder(name: string): string {
 }
 
 /**
- * An example value: the author's example, default, constant or choice; failing that, what is
- * required, with `<PLACEHOLDER>`s for text. Undefined where no example fits the schema.
+ * An example value: the author's example, default, constant or choice; failing that, whatever is
+ * required, with `<PLACEHOLDER>`s for text. Undefined if no example fits the schema.
  */
 export function exampleOf(schema: unknown, name: string): unknown {
   const value = build(schema, { root: schema, name, depth: 0, budget: { left: MAX_VALUES } })
@@ -322,7 +322,7 @@ interface ExamplePlace {
   root: unknown
   name: string
   depth: number
-  /** How many values one example may still have, shared by all its parts. */
+  /** How many more values one example may have, shared by all its parts. */
   budget: { left: number }
 }
 

@@ -56,7 +56,7 @@ const MAX_OPERATIONS = 200
 const MAX_INVOKE = 20
 const MAX_SOURCES = 20
 
-/** The name of a server in the official MCP registry. */
+/** A server's name in the official MCP registry. */
 export const RegistryNameSchema = v.pipe(
   v.string('expected text'),
   v.minLength(3, 'expected a name such as com.example/weather'),
@@ -83,13 +83,13 @@ export function createListingFactsSchema(rules: UrlRules) {
     summary: SummarySchema,
     categories: v.optional(uniqueList(v.string('expected text'), MAX_CATEGORIES), []),
     tags: v.optional(uniqueList(TagSchema, MAX_TAGS), []),
-    /** Ids of `tables/tasks.yaml` that the service does as a whole, where no operation or tool has a task. */
+    /** Ids in `tables/tasks.yaml` that the service does as a whole, if no operation or tool has a task. */
     tasks: v.optional(uniqueList(TaskIdSchema, MAX_TASKS)),
     first_party: flag,
     closed: flag,
     pricing: v.optional(PricingSchema, { model: 'unknown' }),
     payout: v.optional(uniqueList(PayoutSchema, MAX_PAYOUTS, normalizePayout), []),
-    /** The page on the seller's own site that names these payouts; without that page the payouts do not count. */
+    /** The page on the seller's own site that names these payouts; without that page the payouts are ignored. */
     payout_source: v.optional(ownUrlSchema(rules)),
     cost: v.optional(v.picklist(COSTS, `expected one of ${COSTS.join(', ')}`)),
     auth: v.optional(createAuthSchema(rules), { type: 'unknown' }),
@@ -125,7 +125,7 @@ export type ListingFacts = v.InferOutput<ReturnType<typeof createListingFactsSch
 /** Required fields; both people and sources may provide them. */
 export const REQUIRED_FACTS = ['name', 'kind', 'url', 'summary', 'sources', 'added'] as const
 
-/** The fields that people edit; a source may provide the required fields that are missing. */
+/** The fields that people edit; a source may provide required fields that are missing. */
 export function createWrittenFactsSchema(rules: UrlRules) {
   const { entries } = createListingFactsSchema(rules)
   return v.strictObject({ ...entries, ...v.partial(v.object(entries), REQUIRED_FACTS).entries })
@@ -141,7 +141,7 @@ function sourcesSchema(rules: UrlRules) {
   )
 }
 
-/** Limits of an operation called over HTTP. `findOperationFaults` checks an operation's fields against each other. */
+/** Limits for an operation called over HTTP. `findOperationFaults` checks an operation's fields against each other. */
 const MAX_PARAMS = 60
 const MAX_OFFERS = 20
 const MAX_EXAMPLE_LENGTH = 2000
@@ -217,7 +217,7 @@ export function createOperationSchema(rules: UrlRules) {
     ),
     effect: v.optional(EffectSchema),
     task: v.optional(TaskIdSchema),
-    /** The place of each member of the task's input in the request, and of its output in the answer. */
+    /** Where in the request each member of the task's input goes, and where in the answer its output is. */
     map: v.optional(v.record(v.string(), v.pipe(v.string(), v.maxLength(MAX_MAP_PATH)))),
     /** Fixed parts of the task's requests; `{member}` in a text is replaced by that member of the input. */
     send: v.optional(v.record(v.string(), v.unknown())),
@@ -240,12 +240,12 @@ export function placeholdersOf(url: string): string[] {
   return [...url.matchAll(PLACEHOLDER)].flatMap(([, name]) => (name === undefined ? [] : [name]))
 }
 
-/** @param toValue gives a placeholder's value, percent-encoded where necessary */
+/** @param toValue returns a placeholder's value, percent-encoded if necessary */
 export function fillPlaceholders(url: string, toValue: (name: string) => string): string {
   return url.replace(PLACEHOLDER, (_, name: string) => toValue(name))
 }
 
-/** A URL whose path may have placeholders and which otherwise follows the rules of any URL. */
+/** A URL whose path may have placeholders and which otherwise follows the rules for any URL. */
 function templateSchema(rules: UrlRules) {
   return checkedText('expected a URL', (text) => {
     const [, start = '', path = '', rest = ''] =
@@ -276,21 +276,21 @@ export const ToolSchema = v.strictObject({
   /** What one call costs, and the ways to pay for it. */
   price: v.optional(OperationPriceSchema),
   offers: v.optional(listOf(OfferSchema, MAX_OFFERS)),
-  /** Set when invisible characters were removed from the tool's texts. */
+  /** Set if invisible characters were removed from the tool's texts. */
   hidden: v.optional(v.literal(true)),
 })
 
 /** A tool as people write it: its schema may come from a probe. */
 const WrittenToolSchema = v.strictObject({
   ...v.omit(ToolSchema, ['title', 'hidden']).entries,
-  /** Omitted where a sentence would only repeat the name. */
+  /** Omitted if a sentence would only repeat the name. */
   description: v.optional(longText),
   input_schema: v.optional(schema),
   effect: v.optional(EffectSchema),
   task: v.optional(TaskIdSchema),
 })
 
-/** A tool with the effect of a call, as pages and kits show it. */
+/** A tool with its effect, as pages and kits show it. */
 export const ShownToolSchema = v.strictObject({
   ...ToolSchema.entries,
   effect: v.optional(EffectSchema),

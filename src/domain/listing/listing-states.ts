@@ -3,7 +3,7 @@ import { InstantSchema } from '../wire/shapes.ts'
 import { BUY, HTTP_METHODS, KINDS, PROBE_OUTCOMES, STATUSES } from '../wire/vocabulary.ts'
 import { PricingSchema } from './pricing.ts'
 
-/** All that is needed to relay a call, redirect a click and judge a claim. The build writes one per listing. */
+/** All that is needed to relay a call, redirect a click and judge a claim. The build writes one row per listing. */
 export const LiveListingSchema = v.strictObject({
   id: v.string(),
   name: v.string(),
@@ -13,12 +13,12 @@ export const LiveListingSchema = v.strictObject({
   url: v.string(),
   status: v.picklist(STATUSES),
   first_party: v.boolean(),
-  /** Path of the brand's mark, where the brand has one. */
+  /** Path to the brand's mark, if the brand has one. */
   mark: v.exactOptional(v.string()),
   buy: v.picklist(BUY),
-  /** Why the relay cannot call the listing; null when it can. */
+  /** Why the relay cannot call the listing; null if it can. */
   not_relayable_reason: v.nullable(v.string()),
-  /** Methods of the listing's documented HTTP endpoints; empty when none is documented. */
+  /** Methods of the listing's documented HTTP endpoints; empty if none is documented. */
   methods: v.array(v.picklist(HTTP_METHODS)),
   pricing: PricingSchema,
   /** The outcome of our newest conclusive probe, if any. */
@@ -27,9 +27,9 @@ export const LiveListingSchema = v.strictObject({
   disputed: v.exactOptional(v.literal(true)),
   /** Payout addresses (CAIP-10) that receive payments for this listing only; the meter reads them. */
   payout: v.array(v.string()),
-  /** Contested payouts, if any: payments to them count for no listing until the payout is proved. */
+  /** Contested payouts, if any: payments to them are counted for no listing until the payout is proved. */
   payout_contested: v.exactOptional(v.array(v.string())),
-  /** Operations callable through the relay that declare a good answer, if any. */
+  /** Operations that the relay can call and that declare a good answer, if any. */
   declared: v.exactOptional(
     v.array(
       v.strictObject({ method: v.picklist(HTTP_METHODS), url: v.string(), digest: v.string() }),
@@ -61,7 +61,7 @@ export const TombstoneSchema = v.strictObject({
   /** Who removed the listing: an importer, or a person by name. */
   by: v.pipe(v.string(), v.minLength(1, 'expected who removed it'), v.maxLength(200)),
   replaced_by: v.optional(id),
-  /** The current id of the same service; only with reason `moved`. */
+  /** The same service's current id; only with reason `moved`. */
   moved_to: v.optional(id),
   /** For a move to another domain: a page on the former domain that announces the move. */
   said_at: v.optional(v.pipe(v.string(), v.url('expected an https URL'), v.startsWith('https://'))),
@@ -76,12 +76,12 @@ export const GoneSchema = v.strictObject({
   /** Null if only the ledger knows of the removal. */
   at: v.nullable(v.string()),
   reason: v.picklist(GONE_REASONS),
-  /** The name it was listed under, if kept. */
+  /** The name under which it was listed, if kept. */
   name: v.exactOptional(v.string()),
   replaced_by: v.optional(v.string()),
   /** The service's current id, whatever ids it had in between. */
   moved_to: v.optional(v.string()),
-  /** Set where the current id is on another host: requests for the former id must not be sent there. */
+  /** Set if the current id is on another host: requests for the former id must not be sent there. */
   another_host: v.optional(v.literal(true)),
 })
 export type Gone = v.InferOutput<typeof GoneSchema>
@@ -106,13 +106,13 @@ export function toGoneText({ id: listing, at, reason, replaced_by, moved_to }: G
   return `${listing} is gone${since}. ${REASON_TEXTS[reason]}${instead}`
 }
 
-/** The page that says why a listing is gone; answered with 410. */
+/** The page that explains why a listing is gone; answered with 410. */
 export function gonePagePath(id: string): string {
   return `/gone/${id}`
 }
 
 /**
- * The last id of a chain of moves; null for a circle.
+ * The last id in a chain of moves; null if the chain is a circle.
  * @example followMoves(new Map([['a', 'b'], ['b', 'c']]), 'a') → 'c'
  */
 export function followMoves(moves: ReadonlyMap<string, string>, id: string): string | null {

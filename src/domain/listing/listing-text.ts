@@ -38,8 +38,8 @@ export function toSlug(id: string): string {
  * Rules for text that people read: names, summaries, tags. Everything legal passes unchanged (HTML,
  * quotes, CJK, right-to-left letters, emoji); deceptive text is refused.
  *
- * Known limits: a word written entirely in look-alike letters of one other script passes (it may be
- * a word), and so do styled letters such as mathematical ones. Lengths count UTF-16 units.
+ * Known limits: a word written entirely in look-alike letters from one other script passes (it may
+ * be a word), and so do styled letters such as mathematical ones. Lengths count UTF-16 units.
  */
 export const MAX_NAME_LENGTH = 80
 export const MAX_SUMMARY_LENGTH = 200
@@ -56,7 +56,7 @@ const MAX_STACKED_MARKS = 4
  *   Cyrillic in "P\u0430yPal"'
  */
 export function findTextFault(text: string): string | null {
-  // Most lines are plain ASCII, which none of the checks below can refuse.
+  // Most lines are plain ASCII, which passes all the checks below.
   if (/^[ -~]*$/.test(text)) return null
   const control = /[\p{Cc}\u2028\u2029]/u.exec(text)
   if (control !== null)
@@ -81,7 +81,7 @@ const SUBDIVISION_FLAGS =
 const EMOJI_INVISIBLES =
   /(?<=\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f)?)\u200d(?=\p{Extended_Pictographic})|(?<=\p{Emoji})[\ufe0e\ufe0f]/gu
 
-/** Scripts whose letters join, where a joiner or non-joiner is part of the spelling (UTS 46, CONTEXTJ). */
+/** Scripts whose letters join: a joiner or non-joiner is part of the spelling (UTS 46, CONTEXTJ). */
 const SPELLED_JOINERS =
   /(?<=[\p{sc=Arab}\p{sc=Syrc}\p{sc=Deva}\p{sc=Beng}\p{sc=Guru}\p{sc=Gujr}\p{sc=Orya}\p{sc=Taml}\p{sc=Telu}\p{sc=Knda}\p{sc=Mlym}\p{sc=Sinh}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Mong}])[\u200c\u200d](?=\p{L})/gu
 
@@ -97,7 +97,7 @@ const HIDDEN = new RegExp(
 )
 
 /**
- * Removes control, format, direction, tag and private characters from strings and keys at any
+ * Removes control, format, direction, tag and private-use characters from strings and keys at any
  * depth. Line breaks and tabs stay. If two keys become equal, the first stays.
  * @example withoutHidden({ 'na\u202eme': ['a\u200bb'] }) → { name: ['ab'] }
  */
@@ -121,7 +121,7 @@ function clean(value: unknown): unknown {
   return Object.fromEntries(cleaned)
 }
 
-/** Whether a value has nothing to remove: most text is plain and needs no copy. */
+/** Whether nothing has to be removed from a value: most text is plain and needs no copy. */
 function isClean(value: unknown): boolean {
   if (typeof value === 'string') return PLAIN.test(value)
   if (typeof value !== 'object' || value === null) return true
@@ -136,7 +136,7 @@ function cleanText(text: string): string {
     : text.toWellFormed().replace(HIDDEN, (_, legal?: string) => legal ?? '')
 }
 
-/** Scripts that have letters which look Latin; `harmless` matches the letters that do not. */
+/** Scripts with letters that look Latin; `harmless` matches the letters that do not. */
 const LOOKALIKES = {
   Cyrillic: { letter: /\p{sc=Cyrl}/u, harmless: null },
   // Greek letters are ordinary in units, formulas and brands: k\u03a9, \u03bcTorrent, \u0394t.
@@ -181,12 +181,12 @@ export function lineOfText(maxLength: number) {
 /** How many known ids are suggested for an unknown id. */
 const MOST_NEAR = 3
 
-/** How many names are compared with a misspelt name. The limit bounds the work, as anybody may request any id. */
+/** How many names are compared with a misspelt name. This limits the work, because anybody may request any id. */
 const MOST_COMPARED = 400
 
 const LONGEST_COMPARED = 60
 
-/** How many first letters a misspelt name must have right. */
+/** How many first letters of a misspelt name must be right. */
 const SAME_START = 2
 
 /**
@@ -221,7 +221,7 @@ const MOST_SLIPS = 2
 
 const PREFIX = new RegExp(`^(?:${ID_PREFIXES.join('|')})\\.`)
 
-/** Orders ids by name, and ids of the same name by prefix. */
+/** Orders ids by name, and ids with the same name by prefix. */
 function bySlug(a: { id: string; slug: string }, b: { id: string; slug: string }): number {
   if (a.slug !== b.slug) return a.slug < b.slug ? -1 : 1
   const rank = ({ id }: { id: string }) =>

@@ -1,9 +1,9 @@
 import { textLike } from '../wire/shapes.ts'
 
 /**
- * The named networks: filters, notes, facets, protocols, importers and pages read these tables. An
- * id that is in neither table is shown unchanged. Ids are CAIP-2: chain ids of ethereum-lists/chains, and genesis
- * hashes of Solana.
+ * The named networks: filters, notes, facets, protocols, importers and pages use these tables. An
+ * id that is in neither table is shown unchanged. Ids are CAIP-2: chain ids from
+ * ethereum-lists/chains, and Solana's genesis hashes.
  */
 const MAIN_NETWORKS: Readonly<Record<string, string>> = {
   'eip155:1': 'Ethereum',

@@ -15,7 +15,7 @@ import type { Pricing } from './pricing.ts'
 /** What one call costs on one chain, or by card without a chain. */
 export type Offer = NonNullable<Operation['offers']>[number]
 
-/** The offer in one term of a 402 response; empty where the price is not known. */
+/** The offer in one term of a 402 response; empty if the price is not known. */
 export function toOffer({ rail, network, usd }: Term): Offer[] {
   if (usd === null) return []
   return [{ rail, ...(network !== null && { network }), min_usd: usd, max_usd: usd }]
@@ -27,7 +27,7 @@ interface Term {
   usd: number | null
 }
 
-/** The pricing that covers every offer; unknown without offers. */
+/** The pricing that covers every offer; unknown if there are none. */
 export function pricingOf(offers: readonly Offer[]): Pricing {
   if (offers.length === 0) return { model: 'unknown' }
   return {
@@ -55,7 +55,7 @@ function toOffers(offers: readonly Offer[]): Offer[] {
   return [...byPlace.values()]
 }
 
-/** The price that covers every offer of one operation. */
+/** The price that covers every offer for one operation. */
 export function toPrice(
   offers: readonly Offer[],
   per: NonNullable<Operation['price']>['per'] = 'call',
@@ -199,7 +199,7 @@ function findPricingFaults(pricing: Pricing, operations: readonly Operation[]): 
   ]
 }
 
-/** Where operations have offers, the listing's rails and networks must be their union. */
+/** If operations have offers, the listing's rails and networks must be their union. */
 function findUnionFault(
   name: string,
   stated: readonly string[],
@@ -234,7 +234,7 @@ export interface ExampleRequest {
   method: HttpMethod
   url: string
   headers: Record<string, string>
-  /** A JSON value if the content type is JSON, else text; absent where no body is sent. */
+  /** A JSON value if the content type is JSON, else text; absent if no body is sent. */
   body?: unknown
 }
 
@@ -261,7 +261,7 @@ export function toExampleRequest(operation: Operation, auth: Auth): ExampleReque
   }
 }
 
-/** An undescribed body is taken to be JSON, as nearly all are. */
+/** An undescribed body is assumed to be JSON, as nearly all are. */
 function toBody({ method, body, params }: Operation): unknown {
   if (method === 'GET') return undefined
   if (body !== undefined)
@@ -325,7 +325,7 @@ export function toShellWords(words: readonly string[]): string {
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoteForShell(word))).join(' ')
 }
 
-/** Without -g, curl reads brackets and braces in a URL as patterns; with --data-raw, an @ names no file to read. */
+/** Without -g, curl treats brackets and braces in a URL as patterns; with --data-raw, an @ names no file to read. */
 export function toCurlOptions({ method, url, headers = {}, body }: Sent): string {
   return [
     `-g -X ${method}`,
@@ -348,7 +348,7 @@ interface Sent {
 
 /** How many names of a nested object are shown. */
 const MAX_INNER = 8
-/** How long the names inside a field may be, when they follow its own. */
+/** How long the names inside a field may be in total, when they follow the field's own name. */
 const MAX_INNER_NAMES = 40
 const MAX_DEPTH = 4
 
@@ -363,11 +363,11 @@ type Response = NonNullable<Operation['response']>
 type Schema = Readonly<Record<string, unknown>>
 
 /**
- * The outer fields of an answer, from its schema or, without one, its example. Fields that hold the
- * task's output come first, then fields that the schema requires or describes; fields about the answer
- * itself (`meta`, `pagination`) come last.
- * @example toOutputFields({ …, example: { results: [{ url: '…', score: 1 }] } })
- *   → [{ name: 'results', type: '[{url, score}]' }]
+ * An answer's outer fields, from its schema or, without one, its example. Fields that contain the
+ * task's output come first, then fields that the schema requires or describes; fields about the
+ * answer itself (`meta`, `pagination`) come last.
+ * @example toOutputFields({ …, example: { results: [{ url: '…', score: 1 }] } }) → [{ name:
+ *   'results', type: '[{url, score}]' }]
  */
 export function toOutputFields({ response, result = {} }: Answering): OutputField[] {
   const { schema, example } = response ?? {}
@@ -393,7 +393,7 @@ export function toOutputNames(operation: Answering): string[] {
   })
 }
 
-/** An example as JSON that still parses: lists, texts and objects are shortened until it fits, if it can. */
+/** An example as JSON that can still be parsed: lists, texts and objects are shortened until it fits, if possible. */
 export function toSample(example: unknown, maxLength: number): string {
   const samples = [8, 5, 3, 2].map((members) => JSON.stringify(shorten(example, members), null, 2))
   return (
@@ -401,7 +401,7 @@ export function toSample(example: unknown, maxLength: number): string {
   )
 }
 
-/** A value with the first item of each list and so many members of each object, those that hold more first. */
+/** A value with only the first item of each list, and each object's first `members` by content. */
 function shorten(value: unknown, members: number, depth = 0): unknown {
   if (typeof value === 'string') return cutText(value, MAX_SAMPLE_TEXT)
   if (Array.isArray(value))
@@ -443,7 +443,7 @@ function typeOf(schema: unknown, root: unknown): string {
   const { type, properties, items } = toWhole(schema, root)
   if (items !== undefined) return `[${typeOf(items, root)}]`
   const fields = Object.entries(properties ?? {})
-  // Of many fields, lists come first: most calls are paid for what a list has.
+  // If there are many fields, lists come first: for most calls a list is what the buyer pays for.
   const isList = ([, field]: [string, unknown]) => toWhole(field, root).items !== undefined
   if (fields.length > MAX_INNER) fields.sort((a, b) => Number(isList(b)) - Number(isList(a)))
   const names = fields.map(([name]) => name)
@@ -451,7 +451,7 @@ function typeOf(schema: unknown, root: unknown): string {
   return `{${names.slice(0, MAX_INNER).join(', ')}${names.length > MAX_INNER ? ', …' : ''}}`
 }
 
-/** A schema with its reference and parts merged in, as far as is needed to list its fields. */
+/** A schema with its reference and parts merged in, as far as needed to list its fields. */
 function toWhole(schema: unknown, root: unknown, depth = 0) {
   const own: Schema = isJsonObject(schema) ? schema : {}
   const { $ref: reference, allOf, oneOf, anyOf } = own
@@ -476,7 +476,7 @@ function toWhole(schema: unknown, root: unknown, depth = 0) {
   }
 }
 
-/** The schema of a value, with types only. */
+/** A value's schema, with types only. */
 function toShape(value: unknown, depth: number): Schema {
   if (value === null || value === undefined || depth > MAX_DEPTH) return {}
   if (Array.isArray(value)) return { type: 'array', items: toShape(value[0], depth + 1) }

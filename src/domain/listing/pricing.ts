@@ -3,7 +3,7 @@ import { textLike } from '../wire/shapes.ts'
 import { type COSTS, type Invoked, RAILS, runsLocallyOnly } from '../wire/vocabulary.ts'
 import type { Auth } from './invoke.ts'
 
-/** CAIP-2 ids of the two chain families that the specification names. */
+/** CAIP-2 ids for the two chain families that the specification names. */
 const NETWORK_PATTERN = /^(?:eip155:[1-9]\d{0,17}|solana:[1-9A-HJ-NP-Za-km-z]{32,44})$/
 
 /** A higher price is a ceiling or a decoy, not what one call costs (USD). */
@@ -50,7 +50,7 @@ export const PerCallSchema = v.pipe(
 
 const UnknownPricingSchema = v.strictObject({ model: v.literal('unknown') })
 
-/** spec: Pricing. `unknown` carries no other field: a variant, so that a wrong mix cannot compile. */
+/** spec: Pricing. `unknown` has no other field: a variant, so that a wrong mix cannot compile. */
 export const PricingSchema = v.variant(
   'model',
   [PerCallSchema, UnknownPricingSchema],
@@ -83,7 +83,7 @@ export function networksOf(pricing: Pricing): readonly string[] {
   return pricing.model === 'per_call' ? pricing.networks : []
 }
 
-/** The declared cost; without one, `paid` if there is a price on a rail. */
+/** The declared cost; if none is declared, `paid` if there is a price on a rail. */
 export function costOf({ cost, pricing }: Priced): Cost {
   return cost ?? (isPaid(pricing) ? 'paid' : 'unknown')
 }
@@ -106,8 +106,7 @@ function toRangeText({ min_usd, max_usd }: { min_usd: number; max_usd: number })
 }
 
 /**
- * Whether a seller wants more for a call than is listed.
- *
+ * Whether a seller charges more for a call than is listed.
  * @param usd the amount in the seller's 402
  */
 export function isAbove({
@@ -121,12 +120,12 @@ export function isAbove({
 }
 
 /**
- * The price of one operation.
+ * One operation's price.
  * @example toUnitPriceText({ min_usd: 0.001, max_usd: 0.001, per: 'other' }) → '$0.001 / unit'
  */
 export function toUnitPriceText(price: { min_usd: number; max_usd: number; per: string }): string {
   const { max_usd, per } = price
-  // `other` is a unit of the seller's own, named in the description of the operation.
+  // `other` is the seller's own unit, named in the operation's description.
   const unit = per === 'call' || max_usd === 0 ? '' : ` / ${per === 'other' ? 'unit' : per}`
   return toRangeText(price) + unit
 }
@@ -158,7 +157,7 @@ export function listedPriceOf(listing: Charging): number | null {
   return lowestPriceOf(listing.pricing) ?? (isFree(listing) ? 0 : null)
 }
 
-/** What a call costs, as rows of listings state it, even where no price is published. */
+/** What a call costs, as rows for listings state it, even if no price is published. */
 export function toCostText(listing: Charging): string {
   const charge = chargeOf(listing)
   return charge === 'per_call' ? toPriceText(listing.pricing) : COST_TEXTS[charge]

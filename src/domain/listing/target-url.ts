@@ -20,7 +20,7 @@ export interface UrlRules {
  */
 export type PrivateTargets = boolean | readonly string[]
 
-/** True for a host that `PRIVATE_HOSTS` names, or an address in one of its blocks. */
+/** True for a host named in `PRIVATE_HOSTS`, or an address in one of its blocks. */
 export function isPrivateTarget(targets: PrivateTargets, hostname: string): boolean {
   if (typeof targets === 'boolean') return targets
   const host = hostname.replace(/^\[|\]$/g, '')
@@ -42,7 +42,7 @@ export const MAX_URL_LENGTH = 2000
 const PRIVATE_SUFFIXES =
   'localhost local localdomain internal intranet lan home.arpa invalid test alt onion'.split(' ')
 
-/** Public names that resolve to the address written in them, including private addresses. */
+/** Public names that resolve to the address written in them, even if it is private. */
 const ADDRESS_SUFFIXES = ['nip.io', 'sslip.io', 'xip.io', 'localtest.me', 'lvh.me']
 
 /** Hosts that exist only while somebody's terminal is open. */
@@ -52,7 +52,7 @@ const TUNNEL_SUFFIXES = [
 ]
 
 /**
- * @returns null when the URL is fine, else what is wrong with it and what would be right
+ * @returns null if the URL is fine, else what is wrong with it and what would be right
  * @example findUrlFault('http://x.example/', { allowPrivate: false }) → 'expected an https URL, got
  *   http'
  */
@@ -69,8 +69,8 @@ export function findUrlFault(text: string, { allowPrivate }: UrlRules): string |
 }
 
 /**
- * Writes the hosts of all addresses in a value, at any depth, as clients send them: in punycode for
- * letters beyond ASCII. Every other text stays as it is.
+ * Rewrites the hosts in all addresses in a value, at any depth, as clients send them: letters
+ * beyond ASCII in punycode. All other text stays as it is.
  * @example withAsciiHosts('https://größe.example.org/ü') → 'https://xn--gre-6ka8i.example.org/ü'
  */
 export function withAsciiHosts<Value>(value: Value): Value {
@@ -79,7 +79,7 @@ export function withAsciiHosts<Value>(value: Value): Value {
 }
 
 /**
- * Like `withAsciiHosts`, for an address as a person types it, with or without a scheme. A text that
+ * Like `withAsciiHosts`, for an address as a person types it, with or without a scheme. Text that
  * isn't an address stays as it is.
  * @example toAsciiAddress('Größe.example/a') → 'xn--gre-6ka8i.example/a'
  */
@@ -116,7 +116,7 @@ export function isTunnelHost(hostname: string): boolean {
   return isUnderAny(hostname, TUNNEL_SUFFIXES)
 }
 
-/** Placeholder hosts for documentation (RFC 2606): valid, but no real service. */
+/** Placeholder hosts for documentation (RFC 2606): valid, but not a real service. */
 export function isPlaceholderHost(hostname: string): boolean {
   return isUnderAny(hostname, ['example.com', 'example.org', 'example.net', 'example'])
 }
@@ -132,7 +132,7 @@ function findShapeFault(text: string): string | null {
   return null
 }
 
-/** A template has `{id}`, `<id>` (plain or percent-encoded), a path's `:id`, or "your API key goes here". */
+/** A template contains `{id}`, `<id>` (plain or percent-encoded), a path's `:id`, or "your API key goes here". */
 function isTemplate(text: string): boolean {
   return (
     /[{}<>]|%7b[\w.-]*%7d|%3c[\w.-]*%3e/i.test(text) ||
@@ -176,8 +176,8 @@ export function urlSchema(rules: UrlRules) {
 }
 
 /**
- * A host as people write it, in Unicode. A host stays in punycode if a word in it mixes two
- * scripts, because hosts are forged by names that look like others.
+ * A host as people write it, in Unicode. It stays in punycode if a word in it mixes two scripts,
+ * because forged hosts have names that look like others.
  * @example toShownHost('xn--gre-6ka8i.example.org') → 'größe.example.org'
  */
 export function toShownHost(host: string): string {
@@ -193,7 +193,7 @@ export function findHostForgery(host: string): string | null {
 function toUnicodeHost(host: string): string {
   try {
     const shown = punycode.toUnicode(host)
-    // Punycode stays if a client would not read the Unicode form back as the same host.
+    // Punycode stays if a client would not parse the Unicode form back into the same host.
     return URL.parse(`https://${shown}`)?.host === host ? shown : host
   } catch {
     return host
@@ -201,9 +201,9 @@ function toUnicodeHost(host: string): string {
 }
 
 /**
- * Addresses as numbers. No package is used: the packages we looked at call `::7f00:1` or `100:0:0:1::1`
- * ordinary unicast, and if both families share a block list, `::ffff:0:0/96` covers every IPv4
- * address.
+ * Addresses as numbers. No package is used: the packages that we looked at call `::7f00:1` or
+ * `100:0:0:1::1` ordinary unicast, and if both families share a block list, `::ffff:0:0/96` covers
+ * every IPv4 address.
  */
 interface IpAddress {
   family: 4 | 6
@@ -217,8 +217,8 @@ export type IpRange = ReturnType<typeof parseIpRange>
 const WIDTH = { 4: 32, 6: 128 } as const
 
 /**
- * Reads four decimal numbers without leading zeros, or RFC 4291 groups; no zone, brackets, octal or
- * hexadecimal IPv4. Null for anything else.
+ * Parses four decimal numbers without leading zeros, or RFC 4291 groups; no zone, brackets, octal
+ * or hexadecimal IPv4. Null for anything else.
  * @example parseIpAddress('127.0.0.1') → { family: 4, value: 0x7f000001n }
  */
 export function parseIpAddress(text: string): IpAddress | null {

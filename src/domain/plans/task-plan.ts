@@ -28,7 +28,7 @@ import {
 export const MAX_PLAN_ROWS = 5
 export const PLAN_ROWS = 3
 
-/** Sellers of one task for one input, in the order to call them. */
+/** Sellers for one task and one input, in the order in which to call them. */
 export const TaskPlanSchema = v.object({
   task: v.string(),
   /** The number of sellers that fit; `rows` has the first of them. */
@@ -37,9 +37,9 @@ export const TaskPlanSchema = v.object({
     v.object({
       seller: v.object({
         id: v.string(),
-        /** Left out of an answer short of room. */
+        /** Left out if an answer is short of room. */
         name: v.optional(v.string()),
-        /** The registrable domain of the address, if it differs from the host. */
+        /** The address's registrable domain, if it differs from the host. */
         operator: v.optional(v.string()),
         trust: v.optional(v.number()),
       }),
@@ -56,9 +56,9 @@ export const TaskPlanSchema = v.object({
       usd: v.nullable(v.number()),
       /** The unit of the price, if it is not one call. */
       per: v.optional(v.string()),
-      /** Left out of an answer short of room. */
+      /** Left out if an answer is short of room. */
       offers: v.optional(v.array(v.partial(OfferSchema, ['min_usd', 'max_usd']))),
-      /** The place in the answer of each member of the task's output. */
+      /** Where in the answer each member of the task's output is. */
       output: v.record(v.string(), v.string()),
       /** Members of the input that this seller's request has no place for. */
       ignores: v.optional(v.array(v.string())),
@@ -80,8 +80,8 @@ export interface PlanQuestion {
 }
 
 /**
- * Up to `limit` interchangeable sellers of a task, each once: those that take all of the input first, then those
- * known to deliver, then the cheapest. A second seller of an operator comes after the first ones of all operators.
+ * Up to `limit` interchangeable sellers of a task, each once: those that take all of the input first, then those known
+ * to deliver, then the cheapest. An operator's second seller comes after the first sellers of all operators.
  */
 export function planTask(
   task: Task,
@@ -114,7 +114,7 @@ export function planTask(
   }
 }
 
-/** Listings of one operator are one choice: if one of them fails, a second is likely to fail too. */
+/** One operator's listings are one choice: if one of them fails, a second is likely to fail too. */
 function oneOfEachFirst(candidates: readonly Candidate[]): Candidate[] {
   const groups = Map.groupBy(candidates, ({ seller }) => seller.seller.operator)
   const firsts = new Set([...groups.values()].map(([first]) => first))
@@ -136,14 +136,14 @@ function withoutJsonHeader(row: PlanRow): PlanRow {
   return isJson ? { ...row, request } : row
 }
 
-/** Leaves out the offers, which the seller's own 402 repeats. */
+/** Leaves out the offers, because the seller's own 402 repeats them. */
 function withoutOffers({ offers: _, ...row }: PlanRow): PlanRow {
   return row
 }
 
 interface Candidate {
   seller: TaskSeller
-  /** Lowest price among the requested rails. */
+  /** Lowest price on the requested rails. */
   usd: number | null
   offers: NonNullable<TaskSeller['offers']>
   ignores: string[]
@@ -168,7 +168,7 @@ function toCandidate(seller: TaskSeller, requested: PlanQuestion): Candidate | n
   return { seller, usd, offers, ignores: Object.keys(input).filter((name) => !taken.has(name)) }
 }
 
-/** The order of a plan: the first key that distinguishes two sellers decides. */
+/** A plan's order: the first key that distinguishes two sellers decides. */
 const compareCandidates = inOrder<Candidate>([
   (a, b) => leftOut(a) - leftOut(b),
   (a, b) => knownToDeliver(b) - knownToDeliver(a),
@@ -178,7 +178,7 @@ const compareCandidates = inOrder<Candidate>([
     `${a.seller.seller.id} ${a.seller.url}` < `${b.seller.seller.id} ${b.seller.url}` ? -1 : 1,
 ])
 
-/** How many defining members of the task a seller ignores. A maximum number of results is only a wish. */
+/** How many of the task's defining members a seller ignores. A maximum number of results is only a wish. */
 function leftOut({ ignores }: Candidate): number {
   return ignores.filter((name) => !name.startsWith('max_')).length
 }
@@ -216,7 +216,7 @@ function toRow(
   }
 }
 
-/** The path and query become one parameter of the relay, so that no part of them is read as a parameter of the relay. */
+/** The path and query become one parameter of the relay, so that no part of them is taken for another parameter. */
 function toRelayUrl(baseUrl: string, id: string, url: string): string {
   const { pathname, search } = new URL(url)
   return `${baseUrl}${callPath(id)}?endpoint=${encodeURIComponent(`${pathname}${search}`)}`
@@ -235,19 +235,19 @@ const TaskOfferSchema = v.object({
   auth: v.picklist(AUTH_TYPES),
   /** Present if the service runs on the caller's machine. */
   is_local: v.optional(v.literal(true)),
-  /** `GET https://…` or the name of a tool; for a whole server, its address or command. */
+  /** `GET https://…` or a tool's name; for a whole server, its address or command. */
   operation: v.string(),
-  /** US dollars for one unit, as listed or, where that is more, as last requested: 0 is free; null is unknown. */
+  /** US dollars per unit, as listed or, if higher, as last requested: 0 is free; null is unknown. */
   usd: v.nullable(v.number()),
   /** The price in words; the listing's, if the operation has no price of its own. */
   price: v.string(),
   /** The unit of the price, if it is not one call. */
   per: v.optional(v.picklist(PRICE_UNITS)),
-  /** Outer fields of the answer, or its media type. */
+  /** The answer's outer fields, or its media type. */
   returns: v.optional(v.string()),
   /** When the service itself, and not a proxy, answered our last probe, and how fast. */
   answered: v.optional(v.object({ at: v.string(), ms: v.optional(v.number()) })),
-  /** The last payment that counts, and the number of such payments in the 30 days before `as_of`. */
+  /** The last accepted payment, and the number of such payments in the 30 days before `as_of`. */
   paid: v.optional(v.object({ at: v.string(), settlements_30d: v.number(), as_of: v.string() })),
   /** The request, filled with the task's example if the operation is mapped to the task, else with the seller's. */
   request: v.optional(
@@ -264,7 +264,7 @@ const TaskOfferSchema = v.object({
   ),
   /** The address for the same request through the relay. */
   relay_url: v.optional(v.string()),
-  /** Present if a plan of the task can use this offer. */
+  /** Present if a plan for the task can use this offer. */
   planned: v.optional(v.literal(true)),
   digest: v.string(),
 })
@@ -340,7 +340,7 @@ function toTaskOffer(
 type Found = OperationEntry['found']
 
 /**
- * The price of one unit, as a number and in words: the listed price, or the price that a probe saw
+ * The price per unit, as a number and in words: the listed price, or the price that a probe saw
  * last if that is higher.
  */
 function toOfferPrice(
@@ -398,8 +398,8 @@ function toLastSeen({ probes, trust }: DerivedListing): Pick<TaskOffer, 'answere
 }
 
 /**
- * Free offers first, then by the price of one call, then other units, then unknown prices; among
- * equals, offers that need no account, then those that answered most recently, then by id.
+ * Free offers first, then by price per call, then other units, then unknown prices; among equals,
+ * offers that need no account, then those that answered most recently, then by id.
  */
 const compareTaskOffers = inOrder<TaskOffer>([
   (a, b) => groupOf(a) - groupOf(b),
@@ -411,9 +411,9 @@ const compareTaskOffers = inOrder<TaskOffer>([
 ])
 
 /**
- * The operation that represents its listing: one mapped to the task, because such an operation surely does
- * the task; else one that does not buy or book, as that is a later step. Among those left, the cheapest;
- * then the tool whose name is most like the task: the entries are already in that order.
+ * The operation that represents its listing: one mapped to the task, because it surely does the task; else one that
+ * does not buy or book, because that is a later step. Among those left, the cheapest; then the tool whose name is most
+ * like the task's: the entries are already in that order.
  */
 const compareOperations = inOrder<{ entry: OperationEntry; offer: TaskOffer }>([
   (a, b) => Number(b.entry.isMapped) - Number(a.entry.isMapped),
@@ -469,11 +469,11 @@ const TaskViewSchema = v.object({
   sellers: v.number(),
   /** Lowest known price of one call in US dollars, 0 if free; null if none is known. */
   min_usd: v.nullable(v.number()),
-  /** The task's contract: JSON Schemas of its input and output; absent until somebody has written it. */
+  /** The task's contract: JSON Schemas for its input and output; absent until somebody has written it. */
   input: v.optional(schema),
   output: v.optional(schema),
   example: v.optional(v.record(v.string(), v.unknown())),
-  /** The address of the plan, with the members of the input as parameters. */
+  /** The plan's address, with the input's members as parameters. */
   plan: v.optional(v.string()),
 })
 export type TaskView = v.InferOutput<typeof TaskViewSchema>
@@ -488,7 +488,7 @@ export const TaskPageSchema = v.object({
 })
 export type TaskPage = v.InferOutput<typeof TaskPageSchema>
 
-/** @param all offers of every task */
+/** @param all all offers, for every task */
 export function toTaskPages(rows: readonly TaskRow[], all: readonly OfferOfTask[]): TaskPage[] {
   const byTask = Map.groupBy(all, ({ task }) => task)
   return rows.map((row) => {
@@ -508,7 +508,7 @@ function planPath(id: string): string {
   return `/api/v1/tasks/${id}/plan`
 }
 
-/** One operation that does a task, as a plan needs it: a row of the release. */
+/** One operation that does a task, as a plan needs it: a row in the release. */
 export type TaskSeller = ReturnType<typeof toTaskSellers>[number]
 
 /** The operation's deliveries if known, else the listing's. */
@@ -518,10 +518,10 @@ function toShare(delivered: Delivered | undefined, method: string, url: string) 
   return known && ([known.delivered, known.paid_calls] satisfies [number, number])
 }
 
-/** Rules of a schema that a value allowed by the task may break. */
+/** Schema rules that a value allowed by the task may break. */
 const RULES = ['enum', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern']
 
-/** The operations of a listing that do a task and need no account: a plan's sellers. */
+/** A listing's operations that do a task and need no account: a plan's sellers. */
 export function toTaskSellers(
   listing: DerivedListing,
   { tasks, sharedHosts }: { tasks: readonly TaskRow[]; sharedHosts: SharedHosts },
@@ -546,10 +546,10 @@ export function toTaskSellers(
     return [
       {
         task: task.id,
-        // `operator` is the registrable domain of the address that is called.
+        // `operator` is the registrable domain of the called address.
         seller: { id, name: facts.name, operator, trust: trustScoreOf(trust) },
         ...{ method, url, map, result: known.result ?? {}, digest: listing.digest },
-        // The lowest price of one call in US dollars: 0 for free; null where unknown.
+        // The lowest price of one call in US dollars: 0 for free; null if unknown.
         usd: facts.auth.type === 'none' ? 0 : lowestOf(known),
         // Whether the relay can call this operation.
         relayed: known.relay_url !== undefined,
@@ -571,7 +571,7 @@ export function toTaskSellers(
   })
 }
 
-/** The operations a plan may call: mapped to a task and usable without an account. */
+/** The operations that a plan may call: mapped to a task and usable without an account. */
 function mappedOf({ facts }: Pick<DerivedListing, 'facts'>) {
   const isOpen = needsNoAccount(facts.auth) && !facts.first_party
   return isOpen ? facts.http.filter(({ map }) => map !== undefined) : []

@@ -80,7 +80,7 @@ const OF_CARDS = ['skills', 'capabilities', 'supportedInterfaces', 'protocolVers
 
 const VERSION = /^\d{1,3}(?:\.\d{1,3}){0,2}$/
 
-/** Paths of cards: the current path, and the path of protocol 0.3 and before. */
+/** Paths of cards: the current path, and the one used up to protocol 0.3. */
 export const CARD_PATHS = ['/.well-known/agent-card.json', '/.well-known/agent.json'] as const
 
 /** What an agent states about itself; texts are unchanged. */
@@ -93,8 +93,8 @@ const MAX_SKILLS = 1000
  * An agent card of protocol 0.2 or 0.3 (one `url`) or 1.0 (`supportedInterfaces`), or an
  * `agent.json` that names `capabilities` instead of skills, alone or as a registry stores it. Many
  * cards write null for a member without a value.
- *
- * @returns the card with its faults by the specification, or the reason why it is not a card
+ * @returns the card with its faults according to the specification, or the reason why it is not a
+ *   card
  */
 export function readAgentCard(document: unknown) {
   const value = withAsciiHosts(withoutNulls(document))
@@ -190,7 +190,7 @@ const FormerSchema = v.object({
   preferredTransport: version,
 })
 
-/** Why a card is not valid by 1.0 or 0.3; null where it is valid. */
+/** Why a card is not valid under 1.0 or 0.3; null if it is valid. */
 function findFault(card: Record<string, unknown>): string | null {
   const [current, former] = [CurrentSchema, FormerSchema].map(
     (schema) => v.safeParse(schema, card, { abortEarly: true }).issues?.[0],

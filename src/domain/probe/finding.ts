@@ -30,15 +30,15 @@ export interface PaymentTerm {
   accept?: Accept
 }
 
-/** The most offers read from one 402; further offers are cut, and the finding is marked as cut. */
+/** How many offers are read from one 402; further offers are cut, and the finding is marked as cut. */
 export const MAX_TERMS = 50
 
-/** The terms that the rules of one rail find in a 402. */
+/** The terms that one rail's rules find in a 402. */
 export type ReadTerms =
   | { found: true; version: string; terms: PaymentTerm[]; isCut: boolean; faults?: Fault[] }
   | ({ found: false; isTried: boolean } & Fault)
 
-/** Something that a seller could mend, and how. */
+/** Something that a seller could fix, and how. */
 export interface Fault {
   what: string
   change: string
@@ -51,7 +51,7 @@ export interface Sight {
   skills?: Skill[]
   server?: { name: string; version: string; protocol: string; url?: string; binding?: string }
   terms?: PaymentTerm[]
-  /** The probed operation, with its input and output where the answer described them. */
+  /** The probed operation, with its input and output if the answer described them. */
   operation?: { method: HttpMethod; url: string } & Pick<Operation, 'params' | 'body' | 'response'>
   /** Set if something was longer than we keep. */
   truncated?: true
@@ -70,7 +70,7 @@ export interface Finding {
   status?: number
   /** Time to the first answer. */
   ms?: number
-  /** Version of the protocol, as negotiated or declared. */
+  /** The protocol's version, as negotiated or declared. */
   version?: string
   /** One printable line of at most 200 characters. */
   saw: string
@@ -82,9 +82,9 @@ export interface Finding {
   /** How long the seller wants to be left alone, in seconds. */
   retryAfterS?: number
   failure?: ProbeFailure
-  /** The judgement of the answer by the operation's declaration; only the verdict is kept. */
+  /** The judgement on the answer by the operation's declaration; only the verdict is kept. */
   judged?: { verdict: DeliveryVerdict; reason: string }
-  /** For the linter: the faults of this very answer, in place of a general sentence on the protocol. */
+  /** For the linter: the faults of this very answer, instead of a general sentence about the protocol. */
   faults?: Fault[]
   /** The answer shows that this protocol was meant, however badly it is spoken. */
   isMeant?: true
@@ -100,7 +100,7 @@ export function toOfferWords(terms: readonly PaymentTerm[]): string {
   return `${terms.length} offer${terms.length === 1 ? '' : 's'}: ${offers.join(', ')}`
 }
 
-/** A finding whose foreign words are inert. @param answer the answer that the finding is based on */
+/** A finding whose foreign words are inert. @param answer the answer on which the finding is based */
 export function toFinding(finding: Finding, answer?: Pick<ProbeAnswer, 'status' | 'ms'>): Finding {
   const mark = answer && { status: answer.status, ms: Math.round(answer.ms) }
   return { ...finding, ...mark, saw: toInertLine(finding.saw, MAX_SAW_LENGTH) }
@@ -116,7 +116,7 @@ export function toFailureFinding(
 }
 
 /**
- * @param now milliseconds since the epoch, to read a `Retry-After` that is a date
+ * @param now milliseconds since the epoch, to parse a `Retry-After` that is a date
  * @returns null if the status leaves the decision to the protocol's own rules
  */
 export function judgeStatus(
@@ -142,8 +142,8 @@ export function judgeStatus(
 }
 
 /**
- * An unexpected answer; an answer that stopped halfway does not count as one.
- * @param change what to mend, where the answer shows that the protocol was meant
+ * An unexpected answer; not for an answer that was cut off.
+ * @param change what to fix, if the answer shows that the protocol was meant
  */
 export function toWrong(
   protocol: ProbeProtocol,
@@ -168,7 +168,7 @@ export interface ProbeAnswer {
   status: number
   /** Lower-case names; repeated lines stay repeated. */
   headers: ReadonlyMap<string, readonly string[]>
-  /** Decoded as UTF-8; only the beginning where `cut` is set. */
+  /** Decoded as UTF-8; only the beginning if `cut` is set. */
   body: string
   /** `size`: over our limit. `time`: the rest did not come in time. `broken`: the connection was lost. */
   cut: 'size' | 'time' | 'broken' | null
@@ -176,7 +176,7 @@ export interface ProbeAnswer {
   ms: number
 }
 
-/** What to conclude if no answer came. Our own faults never count against a seller. */
+/** What to conclude if no answer came. Our own faults are never held against a seller. */
 const FAILURES = {
   refused: { outcome: 'dead', saw: 'the connection was refused' },
   reset: { outcome: 'dead', saw: 'the connection was reset' },
@@ -215,7 +215,7 @@ export function jsonOf(answer: ProbeAnswer): unknown {
   return answer.cut === null ? parseJson(answer.body) : undefined
 }
 
-/** Longest wait a seller may ask for: a day, after which a probe is due anyway. */
+/** Longest wait that a seller may ask for: a day, after which a probe is due anyway. */
 const MAX_RETRY_AFTER_S = 86_400
 
 function retryAfterOf(answer: ProbeAnswer, now: number): number | null {
@@ -224,7 +224,7 @@ function retryAfterOf(answer: ProbeAnswer, now: number): number | null {
 }
 
 /**
- * The wait that a `Retry-After` requests, in seconds (RFC 9110); null if it requests none.
+ * The wait that a `Retry-After` asks for, in seconds (RFC 9110); null if it asks for none.
  * @param now milliseconds since the epoch
  * @example parseRetryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 0) → 60
  */
@@ -241,7 +241,7 @@ const NOT_PRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_
 
 /**
  * One printable line: nothing in it moves a cursor, reverses text or is invisible. Its words stay,
- * including orders to agents: pages and kits show it as text.
+ * even if they are orders to agents: pages and kits show it as text.
  * @param maxLength in UTF-16 units, including the ellipsis
  * @example toInertLine('a\u202eb\n\tc', 80) → 'a b c'
  */
@@ -288,7 +288,7 @@ const RequestSchema = v.object({
   methodDetails: v.optional(v.object({ chainId: v.optional(v.pipe(v.number(), v.integer())) })),
 })
 
-/** The challenges of scheme `Payment` in an answer's `WWW-Authenticate` lines. */
+/** The challenges with scheme `Payment` in an answer's `WWW-Authenticate` lines. */
 export function readMppTerms(answer: ProbeAnswer): ReadTerms {
   const lines = answer.headers.get('www-authenticate') ?? []
   const challenges = lines.flatMap((line) => parseChallenges(line.slice(0, MAX_HEADER_LENGTH)))
@@ -308,7 +308,7 @@ export function readMppTerms(answer: ProbeAnswer): ReadTerms {
   return { found: true, version: 'mpp', terms, isCut: payments.length > MAX_TERMS }
 }
 
-/** The terms of a challenge; null where it cannot be parsed. Over MCP the challenge's request is plain JSON. */
+/** A challenge's terms; null if it cannot be parsed. Over MCP the challenge's request is plain JSON. */
 export function toMppTerm(challenged: Readonly<Record<string, unknown>>): PaymentTerm | null {
   const challenge = v.safeParse(ChallengeSchema, challenged)
   if (!challenge.success) return null
@@ -333,7 +333,7 @@ export function toMppTerm(challenged: Readonly<Record<string, unknown>>): Paymen
 const SCHEME = /[\s,]*([!#$%&'*+.^_`|~0-9a-z-]+)(?=[\s,]|$)/iy
 const PARAMETER = /[\s,]*([!#$%&'*+.^_`|~0-9a-z-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/iy
 
-/** RFC 9110 §11.6.1: commas separate challenges and parameters alike. Names become lower case. */
+/** RFC 9110 §11.6.1: commas separate both challenges and parameters. Names become lower case. */
 export function parseChallenges(line: string) {
   const challenges: { scheme: string; parameters: Map<string, string> }[] = []
   let at = 0

@@ -57,7 +57,7 @@ export const MCP_FORMER = '2025-11-25'
 
 const CLIENT = { name: 'directory-probe', version: '1' }
 
-/** The most pages of `tools/list` that are read: a server could name a next page for ever. */
+/** How many pages of `tools/list` are read: a server could name a next page for ever. */
 const MAX_PAGES = 20
 
 /** One message: its body, and the headers that mirror it over HTTP. A notification has no id. */
@@ -70,7 +70,7 @@ export interface McpMessage {
 /** A session of a former revision, as `initialize` opened it. */
 export interface McpSession {
   version: string
-  /** Value of `Mcp-Session-Id`, where the server keeps sessions. */
+  /** Value of `Mcp-Session-Id`, if the server keeps sessions. */
   id: string | null
 }
 
@@ -94,7 +94,7 @@ export function toSessionHeaders({ version, id }: McpSession): Record<string, st
   return { 'mcp-protocol-version': version, ...(id !== null && { 'mcp-session-id': id }) }
 }
 
-/** A request in the revision of the session, or in the current revision. */
+/** A request in the session's revision, or in the current revision. */
 function toRequest(
   id: number,
   method: string,
@@ -161,12 +161,12 @@ export async function listTools(
   return cursor === undefined ? { values } : { values, cut: `more than ${MAX_PAGES} pages` }
 }
 
-/** The most tools that one probe calls for their terms. */
+/** How many tools one probe calls at most to learn their terms. */
 const MAX_REQUESTED = 3
 
 /**
- * The answers of paid tools to an unpaid call. A tool is only called if it declares that it
- * changes nothing, and has a price or belongs to a paid server.
+ * Paid tools' answers to an unpaid call. A tool is called only if it declares that it changes
+ * nothing, and has a price or belongs to a paid server.
  */
 export async function askTerms(
   ask: AskMcp,
@@ -193,7 +193,7 @@ export async function askTerms(
   return requested
 }
 
-/** A server that cannot parse a request answers with an error that has no id: this error counts too. */
+/** A server that cannot parse a request answers with an error that has no id: such an error is accepted too. */
 export function parseRpcReply(text: string, id: number): RpcReply | null {
   const value = parseJson(text)
   const message = Array.isArray(value)
@@ -242,7 +242,7 @@ function toInfo(
   return { name: text(info.name), version: text(info.version), protocol, hasTools }
 }
 
-/** How many tools and skills of a listing are kept; further ones are cut, and the list is marked as cut. */
+/** How many of a listing's tools and skills are kept; further ones are cut, and the list is marked as cut. */
 export const SEEN = {
   tools: 500,
   skills: 200,
@@ -261,7 +261,7 @@ interface KeptList<Item> {
   isCut: boolean
 }
 
-/** A bounded number of tools, with inert texts. A schema too large or with external references becomes any object. */
+/** A bounded number of tools, with inert texts. An oversized or externally referring schema accepts any object. */
 export function readTools(values: readonly unknown[]): KeptList<Tool> {
   return keepWithin(values, SEEN.tools, (value) => {
     const name = toName(value.name)
@@ -364,7 +364,7 @@ function inertStrings(schema: Record<string, unknown>): Record<string, unknown> 
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, clean(value, key)]))
 }
 
-/** Keywords a call must satisfy. The rest of a schema is documentation. */
+/** Keywords that a call must satisfy. The rest of a schema is documentation. */
 const FACTS = new Set(
   `type properties required items prefixItems enum const format pattern default minimum maximum
   exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems
@@ -398,10 +398,10 @@ function toSchemaFacts(schema: Record<string, unknown>): Record<string, unknown>
 }
 
 /**
- * Texts of tools that give orders to the agent reading them. A rule only says where a person should
- * look: honest tools also explain in which order to call them.
+ * Rules for texts of tools that give orders to the agent reading them. A rule only says where a
+ * person should look: honest tools also explain in which order to call them.
  *
- * Known limit: the rules read English. Somebody who knows them can avoid them.
+ * Known limit: the rules know only English. Somebody who knows them can avoid them.
  */
 export const TEXT_RULES = [
   {
@@ -452,7 +452,7 @@ export function findSuspiciousTexts(reported: readonly Reported[]) {
   })
 }
 
-/** One notice; it changes no score. @param since when the text of a tool was first seen */
+/** One notice; it changes no score. @param since when the tool's text was first seen */
 export function toSuspicionNotice(
   reported: readonly Reported[],
   since: (name: string) => string,
@@ -464,12 +464,12 @@ export function toSuspicionNotice(
   return [{ id: 'suspicious_text', note, at: since(first.name) }]
 }
 
-/** The answer to one message of JSON-RPC. */
+/** The answer to one JSON-RPC message. */
 export type RpcReply =
   | { kind: 'result'; result: Record<string, unknown> }
   | { kind: 'error'; code: number; message: string; data: unknown }
 
-/** Codes of errors that request a payment; most servers use the first, some use HTTP's 402. */
+/** Codes of errors that demand a payment; most servers use the first, some use HTTP's 402. */
 const PAYMENT_ERRORS = new Set([-32_042, -32_402, 402])
 
 const MAX_TEXT = 64 * 1024
@@ -493,7 +493,7 @@ export function readRpcTerms(reply: RpcReply | null): PaymentTerm[] {
   return stated.map(readTerms).find((terms) => terms.length > 0) ?? []
 }
 
-/** Offers of x402, or challenges of MPP. */
+/** x402 offers, or MPP challenges. */
 function readTerms(stated: unknown): PaymentTerm[] {
   const [accepts, challenges] = ['accepts', 'challenges'].map((name) =>
     listOf(memberOf(stated, name)).slice(0, MAX_TERMS),
@@ -506,14 +506,14 @@ function readTerms(stated: unknown): PaymentTerm[] {
 
 type Sold = Pick<Tool, 'price' | 'offers'>
 
-/** The price and ways to pay of a tool, from its terms. */
+/** A tool's price and ways to pay, from its terms. */
 function toSold(terms: readonly PaymentTerm[]): Sold {
   return toPrice(terms.flatMap(toOffer))
 }
 
 /**
- * A tool's price according to `tools/list`: `payment` beside its schema, or members of `_meta` in
- * documented shapes, each in its author's name space.
+ * A tool's price according to `tools/list`: `payment` next to its schema, or members of `_meta` in
+ * documented shapes, each in its author's namespace.
  */
 function readToolPrice(tool: Record<string, unknown>): { sold: Sold; isPaid: boolean } {
   const meta = objectOf(tool._meta)

@@ -34,8 +34,8 @@ import type { ProbePlan } from './plan.ts'
 const MAX_PAYOUTS = 20
 
 /**
- * Adds a probe to those of the last 90 days, and its results to the seen interface and the changes.
- * What the probe did not see stays as it was.
+ * Adds a probe to those from the last 90 days, and its results to the seen interface and the
+ * changes. What the probe did not see stays as it was.
  */
 export function mergeFinding(
   evidence: Evidence,
@@ -61,7 +61,7 @@ export function mergeFinding(
   }
 }
 
-/** If a seller describes more than is kept, the inputs of calls are left out, and the interface is marked as cut. */
+/** If a seller describes more than is kept, calls' inputs are left out, and the interface is marked as cut. */
 function cutToBounds(merged: MergedInterface): Interface | null {
   const cut = {
     ...merged,
@@ -75,7 +75,7 @@ function cutToBounds(merged: MergedInterface): Interface | null {
   return null
 }
 
-/** Probes sorted by time, at most one for each time, none older than we keep. */
+/** Probes sorted by time, at most one per time, none older than we keep. */
 function keepProbes(probes: readonly Probe[], at: string): Probe[] {
   const oldest = Date.parse(at) - KEEP_MS
   const byMoment = new Map(probes.map((probe) => [`${probe.at} ${probe.protocol}`, probe]))
@@ -138,7 +138,7 @@ function mergePayouts(
     .slice(0, MAX_PAYOUTS)
 }
 
-/** The probes of file and ledger together, with the interface and drift of the newer one. */
+/** The probes from file and ledger together, with the interface and drift of the newer one. */
 export function combineEvidence(file: Evidence, ledger: Evidence | undefined): Evidence {
   if (ledger === undefined) return file
   const probes = [...(file.probes ?? []), ...(ledger.probes ?? [])]
@@ -156,7 +156,7 @@ export function combineEvidence(file: Evidence, ledger: Evidence | undefined): E
 
 const MAX_OFFERS = 20
 
-/** A higher price of one call is a decoy or a ceiling (USD): it is recorded, but not as a price. */
+/** A higher price for one call is a decoy or a ceiling (USD): it is recorded, but not as a price. */
 const MAX_PRICE_USD = 1000
 const MAX_SEEN_USD = 100_000
 
@@ -184,7 +184,7 @@ export function toAnswers(finding: Finding) {
   return [...first, ...(finding.others ?? [])]
 }
 
-/** The operations seen before, each with its answer's own time. Old answers are dropped. */
+/** The operations seen before, each with its own answer's time. Old answers are dropped. */
 function readOperations(old: Interface | undefined, at: string): SeenOperations {
   const oldest = Date.parse(at) - KEEP_MS
   return (old?.operations ?? []).map(({ seen, ...operation }) => {
@@ -250,7 +250,7 @@ function withoutTime({ seen, ...operation }: SeenOperation, at: string): SeenOpe
 
 /**
  * What a seller changed, as rows: prices, networks, payees and tools at one look, compared with the
- * look before or, if nothing changed since, with the listing. A notice is a sentence about the
+ * previous look or, if nothing changed since, with the listing. A notice is a sentence about the
  * newest rows, and lint prints the same sentences.
  */
 type Declared = ProbePlan['declared']
@@ -263,9 +263,9 @@ const MAX_NOTE = 300
 type Look = Record<What, ReadonlyMap<string, string>>
 
 /**
- * The rows of a look, newest first, above those of the last 90 days.
+ * A look's rows, newest first, above those from the last 90 days.
  * @param before what was seen until then; undefined for a first look
- * @param now what was seen including this look
+ * @param now what has been seen, including this look
  */
 function addDrift(
   known: readonly Drift[],
@@ -292,7 +292,7 @@ function addDrift(
 interface Change {
   what: What
   name: string
-  /** The value before, absent for an addition; `is` is absent for a removal. */
+  /** The previous value, absent for an addition; `is` is absent for a removal. */
   was?: string | undefined
   is?: string | undefined
 }
@@ -344,13 +344,13 @@ function isAgainstListing({ what, was = '', is = '' }: Change): boolean {
   )
 }
 
-/** How long a change is news when the listing does not contradict it. */
+/** How long a change is news if the listing does not contradict it. */
 const NEWS_MS = 30 * 86_400_000
 
 /**
  * One notice for each kind of fact, about its newest rows: contradictions of the listing and, for
  * thirty days, changed tools and a payee that was never seen before.
- * @param isPaid whether the meter saw a payout paid
+ * @param isPaid whether the meter saw a payout being paid
  * @param now time of the last look
  */
 export function toDriftNotices(
@@ -376,7 +376,7 @@ export function toDriftNotices(
   ]
 }
 
-/** The newest row of each name; for tools, all rows of the newest look. @param rows newest first */
+/** The newest row for each name; for tools, all rows from the newest look. @param rows newest first */
 function newestOf(rows: readonly Drift[], what: What): Drift[] {
   const own = rows.filter((row) => row.what === what)
   return what === 'tools'
@@ -393,7 +393,7 @@ function wordOfListing({ what, name, is = '' }: Change, declared: Declared): str
   return found === undefined || found.max_usd === null ? '' : toUsd(found.max_usd)
 }
 
-/** Whether a payee is new: not published, not proved, and in no earlier row of its operation. */
+/** Whether a payee is new: not published, not proved, and in no earlier row for its operation. */
 function isUnknownPayee(row: Drift, rows: readonly Drift[], { payouts }: Declared): boolean {
   const earlier = rows.filter(
     (old) => old.what === 'payee' && old.name === row.name && old.at < row.at,
@@ -454,7 +454,7 @@ function toToolsSentence(rows: readonly Drift[]): string {
   return `Tools ${parts.join('; ')}.`
 }
 
-/** If a seller names this many payees in a month, they are taken to change by design. */
+/** If a seller names this many payees in a month, they are assumed to change by design. */
 const FEWEST_ROTATING = 3
 
 /**
@@ -479,7 +479,7 @@ function toRotatingNotice(rows: readonly Drift[], isPaid: (payout: string) => bo
   return [{ id: 'payout_rotating', note, at: last.at }]
 }
 
-/** The name used where an answer is about a whole listing, such as a 402 before a handshake. */
+/** The name used if an answer is about a whole listing, such as a 402 before a handshake. */
 const WHOLE = 'the endpoint'
 const LIST = ', '
 const MAX_LISTED = 5
@@ -579,7 +579,7 @@ function toShape(schema: unknown, depth = 0): string {
   return members.length === 0 ? '' : `{${members.join(LIST)}}`
 }
 
-/** Words shown before the first difference, so that a reader sees where a long text changed. */
+/** How many characters are shown before the first difference, so that a reader sees where a long text changed. */
 const CONTEXT = 40
 
 /** Both texts, starting shortly before their first difference. */

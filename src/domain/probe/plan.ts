@@ -7,8 +7,8 @@ import type { PROBE_PROTOCOLS, Rail } from '../wire/vocabulary.ts'
 import { CARD_PATHS } from './a2a.ts'
 
 /**
- * The facts of a listing that a prober needs, and no others. The build writes them for each listing.
- * @returns null for kits, which have no endpoint, and where `probe: false` asks us to stay away
+ * The facts about a listing that a prober needs, and no others. The build writes them for each listing.
+ * @returns null for kits, which have no endpoint, and if `probe: false` asks us to stay away
  */
 export function planProbe(id: string, facts: ListingFacts) {
   if (!facts.probe || facts.kind === 'kit' || facts.first_party) return null
@@ -94,9 +94,9 @@ export type Handshake =
       /** The first operation decides what the listing is. */
       requests: [PlannedOperation, ...PlannedOperation[]]
     }
-  /** `is_paid`: according to the listing, calls of its tools are paid. */
+  /** `is_paid`: according to the listing, calls to its tools are paid. */
   | { kind: 'mcp' | 'mcp_sse'; url: string; is_paid?: true }
-  /** Addresses of the card; each is tried if the one before has no card. */
+  /** Addresses of the card; each is tried if the previous one has no card. */
   | { kind: 'a2a'; urls: string[] }
   | { kind: 'none'; protocol: (typeof PROBE_PROTOCOLS)[number]; reason: string }
 
@@ -104,10 +104,10 @@ export type Handshake =
 const MOST_PROBED = 6
 
 /**
- * The operations of a listing that are probed, or its address if it has none. Only operations that
+ * The listing's operations that are probed, or its address if it has none. Only operations that
  * change nothing: GET, a paid POST with its declared example (an unpaid call is answered with the
- * price), and operations that the listing marks `safe`. The first is the one a buyer most likely
- * wants; the others are on its origin, those with a price first.
+ * price), and operations that the listing marks `safe`. The first is the one that a buyer most
+ * likely wants; the others are on its origin, those with a price first.
  */
 function chooseOperations(facts: ListingFacts): Operation[] {
   if (facts.http.length === 0) return [{ method: 'GET', url: facts.url }]
@@ -156,7 +156,7 @@ function isAskable(operation: Operation, facts: ListingFacts): boolean {
   const isHarmless = method === 'GET' || safe || (method === 'POST' && isPaid(operation, facts))
   const hasBody = method === 'GET' || safe || body?.example !== undefined
   const { url, headers, body: sent = '' } = toRequest(operation)
-  // A placeholder is left where the documentation has no value: a caller would have to know it.
+  // A placeholder is left if the documentation has no value: a caller would have to know it.
   const isComplete = ![url, ...Object.values(headers), sent].some((text) =>
     /<[A-Z0-9_]+>/.test(text),
   )
@@ -179,7 +179,7 @@ function hasPriceAboveZero({ price, offers = [] }: Operation): boolean {
   return price === undefined ? offers.some(({ max_usd }) => max_usd > 0) : price.max_usd > 0
 }
 
-/** Whether an operation is on the first one's origin and differs from all earlier operations, as does its request. */
+/** Whether an operation is on the first one's origin, and both it and its request differ from all earlier ones. */
 function isAnother(operation: Operation, requested: readonly Operation[]): boolean {
   const sent = toRequest(operation).url
   const origin = URL.parse(sent)?.origin

@@ -25,12 +25,12 @@ import {
 interface RequestedOperation {
   method: HttpMethod
   url: string
-  /** Whether the method is our guess: if so, a refusal of it says nothing about the seller. */
+  /** Whether the method is our guess: if so, a seller that refuses it is not at fault. */
   isGuess: boolean
 }
 
 /**
- * `spoke` is a 402 whose terms can be decoded on a rail the listing declares.
+ * `spoke` is a 402 whose terms can be decoded on a rail that the listing declares.
  * @param now milliseconds since the epoch
  */
 export function judgePayment(
@@ -140,7 +140,7 @@ const TERMS_NEED_402 =
 
 const HEADER = 'the PAYMENT-REQUIRED header'
 
-/** Version 2 has terms in `PAYMENT-REQUIRED`, version 1 in the body. Terms elsewhere are read, but are a fault. */
+/** Version 2 has terms in `PAYMENT-REQUIRED`, version 1 in the body. Terms elsewhere are read but are a fault. */
 export function readX402Terms(answer: ProbeAnswer): ReadTerms {
   const header = headerOf(answer, 'payment-required')
   const body = jsonOf(answer)
@@ -239,7 +239,7 @@ export function toX402Terms(accepts: readonly unknown[]): PaymentTerm[] {
   })
 }
 
-/** A network of any namespace: networks for which we know no prices are valid too. */
+/** A network in any namespace: networks for which we know no prices are valid too. */
 const CAIP_2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/
 
 function isWhole({ asset, payTo, amount }: X402Offer, value: unknown): boolean {
@@ -251,7 +251,7 @@ function missing(fault: Fault): Extract<ReadTerms, { found: false }> {
   return { found: false, isTried: true, ...fault }
 }
 
-/** The input of the probed operation, and its output. @param url the probed address */
+/** The probed operation's input and output. @param url the probed address */
 function readX402Shapes(
   answer: ProbeAnswer,
   url: string,

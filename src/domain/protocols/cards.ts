@@ -82,7 +82,7 @@ export function toOwnServerCard(baseUrl: string, site: SiteNames) {
   }
 }
 
-/** The card of a listed server with a remote endpoint; null for a server that is only a package. */
+/** The card for a listed server with a remote endpoint; null for a server that is only a package. */
 export function toServerCard(view: ListingView, baseUrl: string) {
   const remotes = view.invoke.flatMap((entry) =>
     entry.kind === 'mcp' ? [toCardRemote(entry)] : [],
@@ -256,10 +256,8 @@ function toSnippet(kit: KitView, choice: KitChoice): object | string {
   return { snippet: code }
 }
 
-/*
- * Entries of ARD 0.91 and of the AI Catalog 1.0, which share their form. Every identifier has our
- * own domain: a seller's domain would claim the seller's authority.
- */
+/* Entries in ARD 0.91 and in the AI Catalog 1.0, which share their form. Every identifier has our
+   own domain: a seller's domain would claim the seller's authority. */
 export const SERVER_CARD_TYPE = 'application/mcp-server-card+json'
 export const AGENT_CARD_TYPE = 'application/a2a-agent-card+json'
 /** The type of kit.json: no standard has one. */
@@ -272,7 +270,7 @@ export function toArdType({ kind, invoke, discovery }: Typed) {
   return kind === 'a2a_agent' && discovery?.agent_card !== undefined ? AGENT_CARD_TYPE : KIT_TYPE
 }
 
-/** The values of a listing that ARD filters by; a row of the release. */
+/** A listing's values by which ARD filters; a row in the release. */
 export function toArdRow({ id, facts }: DerivedListing) {
   const { kind, tags, categories, pricing } = facts
   return { id, kind, type: toArdType(facts), tags, categories, rails: [...railsOf(pricing)] }

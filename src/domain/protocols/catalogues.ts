@@ -17,10 +17,10 @@ interface Described {
   first_call: FirstCall | null
 }
 
-/** The most topics, as the directory's own ARD entries take at most five queries. */
+/** How many topics are named: the directory's own ARD entries take at most five queries. */
 const MOST_TOPICS = 4
 
-/** Also served as `ard.json`: ARD only reads `entries`; tools for its version 0.9 need the rest. */
+/** Also served as `ard.json`: ARD reads only `entries`; tools for its version 0.9 need the rest. */
 export function toAiCatalog({
   base_url: baseUrl,
   texts: site,

@@ -12,7 +12,7 @@ import { toReverseHost } from './cards.ts'
 
 /** The registry's limit for a title and a description (its API of 2025-12-01). */
 const MOST_TEXT = 100
-/** The schema of a server's entry, which the registry's own entries name too. */
+/** The schema for a server's entry, which the registry's own entries name too. */
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'
 const OFFICIAL = 'io.modelcontextprotocol.registry/official'
 /** A version that the schema accepts: no range, and not `latest`. */
@@ -20,7 +20,7 @@ const VERSION = /^(?!latest$)[^\s^~*<>=]{1,255}$/
 /** Written for an unknown version, because the registry's schema requires a version. */
 const UNKNOWN_VERSION = '0.0.0'
 
-/** One server as the registry API serves it, with its search keys. A row of the release. */
+/** One server as the registry API serves it, with its search keys. A row in the release. */
 export interface RegistryRow {
   id: string
   name: string
@@ -28,12 +28,12 @@ export interface RegistryRow {
   /** When the server was added or removed here; null if unknown. Later changes are in the log. */
   changed: string | null
   deleted: boolean
-  /** Ids of the policies that the server fits; null for a removed server, whose removal every copy must learn. */
+  /** Ids of the policies that the server fits; null for a removed server: every copy must learn of its removal. */
   policies: string[] | null
   entry: { server: Record<string, unknown>; _meta: Record<string, unknown> }
 }
 
-/** A removed server, with the content of its file where that is kept. */
+/** A removed server, with its file's content if that was kept. */
 export type GoneServer = Gone & { facts: ListingFacts | undefined }
 
 /** Listed and removed servers, by name; if two have the same name, a listed one comes first. */
@@ -156,7 +156,7 @@ function toListed({ facts, notices }: DerivedListing): object {
     : { status: 'deprecated', statusMessage: deprecated.note, ...times, isLatest: true }
 }
 
-/** The version that people or the registry name, else the version that the server named when probed. */
+/** The version named by people or the registry, else the version that the server named when probed. */
 function toVersion({ facts, evidence }: DerivedListing): string {
   const named = [facts.version, evidence.interface?.server?.version, evidence.package_run?.version]
   return named.find((version) => version !== undefined && VERSION.test(version)) ?? UNKNOWN_VERSION
@@ -197,7 +197,7 @@ function toRemote(entry: InvokeEntry): object[] {
 function toPackage(entry: InvokeEntry): object[] {
   if (entry.kind !== 'mcp_package') return []
   const { registry: registryType, identifier, transport, env, args } = entry
-  // The schema requires the address of a listening package, which is unknown.
+  // The schema requires the address of a package that listens, which is unknown.
   if (transport !== 'stdio') return []
   return [
     {
@@ -255,13 +255,13 @@ export function toPolicyView(policy: Policy, listings: readonly DerivedListing[]
   return { id, name, note, servers }
 }
 
-/** Limits of the discovery shape. */
+/** Limits in the discovery shape. */
 const MOST_SERVICE_NAME = 32
 const MOST_TAGS = 5
 
 export type ResourceRow = ReturnType<typeof toRow>
 
-/** One resource per operation, in the order of ids and of each listing's operations. */
+/** One resource per operation, ordered by id and then as in the listing. */
 export function toResourceRows(
   listings: readonly DerivedListing[],
   baseUrl: string,
@@ -359,7 +359,7 @@ function toRoute(url: string): string {
   return fillPlaceholders(url, (name) => `:${name}`)
 }
 
-/** The input of the published example, in the shape that bazaar clients read. */
+/** The published example's input, in the shape that bazaar clients read. */
 function toBazaar({ method, url, body, params = [] }: Pick<Operation, 'url'> & Partial<Operation>) {
   const route = toRoute(url)
   const input = {
@@ -379,7 +379,7 @@ function toExamples(member: string, params: readonly Param[], place: Param['in']
   return examples.length > 0 ? { [member]: Object.fromEntries(examples) } : {}
 }
 
-/** The shape takes printable ASCII only, but listings have names in other scripts. */
+/** The shape takes only printable ASCII, but listings have names in other scripts. */
 function toServiceName(name: string): { serviceName?: string } {
   const serviceName = cutText(name, MOST_SERVICE_NAME).replace(/…$/, '')
   return /^[\x20-\x7e]+$/.test(serviceName) ? { serviceName } : {}

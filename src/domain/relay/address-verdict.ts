@@ -79,9 +79,9 @@ const PRIVATE_REASONS: ReadonlySet<string> = new Set(['loopback', 'private', 'un
 
 /**
  * @param rules `hostname` is the name that resolved to the address
- * @param text one canonical IPv4 or IPv6 address; anything else is refused as `not_an_address`.
- * @example judgeAddress('169.254.169.254', { allowPrivate: false })
- *   → { allowed: false, reason: 'link_local', range: '169.254.0.0/16' }
+ * @param text one canonical IPv4 or IPv6 address; anything else is refused as `not_an_address`
+ * @example judgeAddress('169.254.169.254', { allowPrivate: false }) → { allowed: false, reason:
+ *   'link_local', range: '169.254.0.0/16' }
  */
 export function judgeAddress(
   text: string,

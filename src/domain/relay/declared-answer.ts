@@ -2,7 +2,7 @@ import { resolveReference } from '../listing/json-schema.ts'
 import { isJsonObject, listOf, objectOf } from '../wire/json.ts'
 import { cutAt } from '../wire/text.ts'
 
-/** An operation's declaration of a good answer: `response` of its facts. */
+/** What an operation declares as a good answer: `response` in its facts. */
 export interface DeclaredResponse {
   content_type: string
   schema?: unknown
@@ -10,21 +10,19 @@ export interface DeclaredResponse {
 }
 
 /**
- * Judges an answer's value by its declaration: whether it has the declared shape, is an error, or
- * is empty.
+ * Judges an answer's value by its declaration: whether it has the declared shape, is an error, or is empty.
  *
- * The shape is members and types, and nothing finer. Patterns, formats, lengths and further members
- * are not compared: an answer with a longer name is still a good answer, and a foreign pattern is
- * never run.
+ * The shape is members and types, and nothing finer. Patterns, formats, lengths and further members are not compared:
+ * an answer with a longer name is still a good answer, and a foreign pattern is never run.
  *
- * No validator is used, as it would refuse odd but correct answers (a null where nothing is known,
- * a price as text), and its time grows with a schema's references. Here each step is counted.
+ * No validator is used, because it would refuse odd but correct answers (a null if nothing is known, a price as text),
+ * and its time grows with a schema's references. Here each step is counted.
  */
 const MAX_STEPS = 20_000
 const MAX_DEPTH = 32
-/** The most entries of a list that are checked. */
+/** How many entries of a list are checked. */
 const MAX_ITEMS = 20
-/** The share of an example's members that must be in the answer: 1 of 3. */
+/** The share of an example's members that must be in the answer: 1 in 3. */
 const SHARE_OF_EXAMPLE = 3
 const MAX_NAME = 40
 
@@ -58,7 +56,7 @@ export function findDeclaredFault(declared: DeclaredResponse, value: unknown): s
 /**
  * Whether an answer is an error despite its status. An answer with a value for any declared member
  * is real, whatever else it has: `{ok: false, url, checked_at}` may be what was sold.
- * @returns the sign of the error, or null
+ * @returns what shows that it is an error, or null
  */
 export function findErrorSign(declared: DeclaredResponse, value: unknown): string | null {
   if (typeof value === 'string') return findErrorText(value)
@@ -171,7 +169,7 @@ function findChoiceFault(
     const fault = visit(part, value, sameWay(place, true))
     if (fault !== null) return fault
   }
-  // `oneOf` is read like `anyOf`: an answer that fits two of its shapes is good too.
+  // `oneOf` is treated like `anyOf`: an answer that fits two of its shapes is good too.
   for (const choices of [anyOf, oneOf]) {
     const faults = Array.isArray(choices) ? findFaults(choices, value, place) : []
     if (faults[0] !== undefined) return faults[0]
@@ -179,7 +177,7 @@ function findChoiceFault(
   return null
 }
 
-/** The faults of all choices; empty where one choice fits. */
+/** All choices' faults; empty if one choice fits. */
 function findFaults(choices: readonly unknown[], value: unknown, place: Place): string[] {
   const faults: string[] = []
   for (const choice of choices) {
@@ -221,7 +219,7 @@ function findItemFault(schema: Record<string, unknown>, value: unknown[], place:
   return null
 }
 
-/** Compares only the type and outer members of an example: its deeper values are one case of many. */
+/** Compares only an example's type and outer members: its deeper values are one case of many. */
 function findExampleFault(example: unknown, value: unknown): string | null {
   const isScalar = typeof example !== 'object' && typeof value !== 'object'
   if (example === null || isScalar) return null
@@ -302,7 +300,7 @@ function hasSubstance(value: Record<string, unknown>, names: ReadonlySet<string>
   })
 }
 
-/** Outer names of the declaration. */
+/** The declaration's outer names. */
 function declaredNames({ schema, example }: DeclaredResponse): Set<string> {
   const properties = isJsonObject(schema) ? schema.properties : undefined
   const known = [properties, example].filter(isJsonObject)

@@ -20,7 +20,7 @@ const OthersSchema = v.partial(
   v.object(Object.fromEntries(DELIVERY_VERDICTS.map((verdict) => [verdict, count]))),
 )
 
-/** Deliveries for payments that count, in 30 days. They are not part of the score. */
+/** Deliveries for accepted payments, in 30 days. They are not part of the score. */
 export const DeliveredSchema = v.object({
   ...figures,
   days: v.literal(30),
@@ -32,9 +32,9 @@ export const DeliveredSchema = v.object({
 })
 export type Delivered = v.InferOutput<typeof DeliveredSchema>
 
-/** The most calls that count for one buyer, the same as the limit for its settlements. */
+/** How many calls are counted for one buyer, the same as the limit for its settlements. */
 const MAX_CALLS = 10
-/** How long after a call its payment may settle: the lifetime of an offer, plus drift (milliseconds). */
+/** How long after a call its payment may settle: an offer's lifetime, plus drift (milliseconds). */
 const SETTLES_WITHIN_MS = 15 * 60_000
 const CLOCKS_APART_MS = 15_000
 /** How long before its timestamp a block's contents can be seen in part (milliseconds, Base). */
@@ -43,16 +43,15 @@ const PUBLIC_BEFORE_MS = 2_000
 export const DELIVERS = { calls: 10, buyers: 3, share: 0.95 } as const
 
 /**
- * The deliveries for a listing's counted payments. A call counts by its buyer's weight, which is zero if nobody
- * vouches for the buyer. If the rule of vouching does not apply, no deliveries are shown.
+ * The deliveries for a listing's accepted payments. A call is counted with its buyer's weight, which is zero if nobody
+ * vouches for the buyer. If the vouching rule does not apply, no deliveries are shown.
  *
- * A caller alone can cause a refusal or a second 402, by sending nonsense, or one payment twice. These
- * outcomes count where the seller's own answer names the payment, or where two buyers got them.
+ * A caller alone can cause a refusal or a second 402, by sending nonsense, or one payment twice. These outcomes are
+ * counted only if the seller's own answer names the payment, or if two buyers got them.
  *
- * Known limits: if an answer names no transaction, its call is only found by the nonce of an
- * EIP-3009 authorisation, and only if the call came two seconds before the block; under other
- * schemes the call does not count. A seller that got payments directly may send them again through
- * the relay, and answer them well there.
+ * Known limits: if an answer names no transaction, its call can be found only by the nonce of an EIP-3009
+ * authorisation, and only if the call came two seconds before the block; under other schemes the call is not counted. A
+ * seller that got payments directly may send them again through the relay, and answer them well there.
  */
 export function countDelivered(
   calls: readonly JudgedCall[],
@@ -127,7 +126,7 @@ function matchPayments(
   return matched
 }
 
-/** Whether a payment settled at this time can be the payment that a call carried. */
+/** Whether a payment settled at this time can be the one that a call carried. */
 export function isInTime(
   { called_at }: Pick<JudgedCall, 'called_at'>,
   { at }: Pick<LedgerPayment, 'at'>,
@@ -153,7 +152,7 @@ function dropWhatOneBuyerCaused(matched: readonly Matched[]): Matched[] {
     : [...matched]
 }
 
-/** A buyer may count in part, but answers have whole numbers. A call that could not be judged was not delivered. */
+/** Rounds: a buyer may be counted as a fraction. A call that could not be judged was not delivered. */
 function toFigures(matched: readonly Matched[], weights: ReadonlyMap<string, number>) {
   const weigh = (rows: readonly { payer: string }[]) =>
     Math.round(rows.reduce((sum, { payer }) => sum + (weights.get(payer) ?? 0), 0) / FULL)
@@ -203,7 +202,7 @@ export function toOthersText({ others }: Pick<Delivered, 'others'>): string {
   return parts.length === 0 ? '' : `Of the others, ${parts.join(', ')}.`
 }
 
-/** Marks of the payments in a request, to find them again among the payments that the meter reads. */
+/** Marks of the payments in a request, used to find them again among the payments that the meter reads. */
 export type PaymentMarks = NonNullable<ReturnType<typeof readMarks>>
 
 /**
@@ -230,11 +229,11 @@ function readMarks(payment: object) {
     const mark = toMark(payee, payer)
     const nonce = readNonce(payload)
     return {
-      /** The mark of payer and payee, which anybody can write. */
+      /** The mark for payer and payee, which anybody can write. */
       payment: mark,
       /**
-       * That mark with the nonce that the payer signed (EIP-3009); null under other schemes. Until
-       * the payment is on its chain, only its payer and its seller know the nonce.
+       * The same mark with the nonce that the payer signed (EIP-3009); null under other schemes.
+       * Until the payment is on its chain, only its payer and its seller know the nonce.
        */
       authorization: nonce === null ? null : `${mark} ${nonce}`,
     }
@@ -255,7 +254,7 @@ export function authorizationMarkOf(
 }
 
 /**
- * The mark `payment` of payments that the meter read. On Solana a client signs for the payee's
+ * The mark `payment` for payments that the meter read. On Solana a client signs for the payee's
  * token account, which takes a while to compute.
  */
 export function createPaymentMarks(): (payment: LedgerPayment) => string {
@@ -273,13 +272,13 @@ function toMark(payee: string, payer: string): string {
   return `${normalizePayout(payee)} ${normalizeWallet(payer)}`
 }
 
-/** @param paying an authorisation or a permit of x402, or the address itself, as MPP states it */
+/** @param paying an x402 authorisation or permit, or the address itself, as MPP states it */
 function readPayer(paying: unknown): string | null {
   const payer = typeof paying === 'string' ? paying : memberOf(paying, 'from')
   return typeof payer === 'string' && /^\w{20,100}$/.test(payer) ? payer : null
 }
 
-/** The nonce of a payload in x402, or in MPP, which has no member around the authorisation. */
+/** The nonce in an x402 payload, or in an MPP payload, which has no member around the authorisation. */
 function readNonce(payload: unknown): string | null {
   const nonce = memberOf(memberOf(payload, 'authorization') ?? payload, 'nonce')
   return typeof nonce === 'string' && /^0x[\da-f]{64}$/i.test(nonce) ? nonce.toLowerCase() : null
@@ -303,7 +302,7 @@ const AnyPaymentSchema = v.union([
   }),
 ])
 
-/** Anything that parses as a payment of x402 or MPP; the seller judges whether it is valid. */
+/** Anything that parses as an x402 or MPP payment; the seller judges whether it is valid. */
 export function decodePayments(raw: RawHeaders): object[] {
   return paymentsIn(raw)
     .map((payment) => parseBase64Json(payment))
@@ -313,13 +312,13 @@ export function decodePayments(raw: RawHeaders): object[] {
 /** Longest header that is decoded; a settlement is a few hundred bytes. */
 const MAX_HEADER_LENGTH = 64 * 1024
 
-/** 0x and 64 hex digits in lower case, or a signature of Solana. */
+/** 0x and 64 hex digits in lower case, or a Solana signature. */
 const transaction = v.union([
   HashSchema,
   v.pipe(v.string(), v.regex(/^[1-9A-HJ-NP-Za-km-z]{64,90}$/)),
 ])
 
-/** The seller's report on a settlement, in x402 and in MPP. */
+/** The seller's report on the settlement, in x402 and in MPP. */
 const NamedSchema = v.union([
   v.pipe(
     v.object({ success: v.literal(true), transaction }),
@@ -334,7 +333,7 @@ const NamedSchema = v.union([
 /**
  * The transaction that a seller's answer names as its payment, in x402 or MPP. It is only the
  * seller's claim: it tells the meter where to look.
- * @returns null if the answer names no transaction, as without payment or for a voucher or a card
+ * @returns null if the answer names no transaction, as for an unpaid call, a voucher or a card
  */
 export function readSettledTransaction(response: RawHeaders): string | null {
   for (const name of ['payment-response', 'x-payment-response', 'payment-receipt']) {

@@ -15,7 +15,7 @@ export interface Judgement {
 
 /** The part of an answer that arrived. */
 export interface DeliveredAnswer {
-  /** Null where no answer came. */
+  /** Null if no answer came. */
   status: number | null
   /**
    * `cut`: its sender stopped early; `foreign`: in a content coding that the caller did not ask for; `unread`: too
@@ -29,7 +29,7 @@ export interface DeliveredAnswer {
 const MAX_PARSED = 32 * 1024
 /** How much is read of a long answer that cannot be parsed as JSON: its first events, or its markup (bytes). */
 const HEAD_BYTES = 16 * 1024
-/** The most events of a stream that are checked. */
+/** How many of a stream's events are checked. */
 const MAX_EVENTS = 20
 /** An error sent in place of an image or a text is shorter than this. */
 const MAX_ERROR_BYTES = 4096
@@ -67,7 +67,7 @@ function judgeJson(declared: DeclaredResponse, { body }: DeliveredAnswer): Judge
   const whole = isLong ? undefined : parseJson(toText(body))
   if (whole !== undefined) return judgeValue(declared, whole)
   const read = condenseJson(body)
-  // A short answer was parsed as a whole already.
+  // A short answer was already parsed as a whole.
   const value = isLong && read !== null ? parseJson(toText(read.json)) : undefined
   if (read !== null && value !== undefined) return judgeValue(declared, value, read.isComplete)
   const head = toText(isLong ? body.subarray(0, HEAD_BYTES) : body)
@@ -83,7 +83,7 @@ function judgeJson(declared: DeclaredResponse, { body }: DeliveredAnswer): Judge
   return toJudgement('other_shape', `Expected JSON, got ${/^\s*</.test(head) ? 'markup' : 'text'}.`)
 }
 
-/** @param isComplete false if an omitted part of the answer may hold values */
+/** @param isComplete false if an omitted part of the answer may contain values */
 function judgeValue(declared: DeclaredResponse, value: unknown, isComplete = true): Judgement {
   const sign = findErrorSign(declared, value)
   if (sign !== null) return toJudgement('error_in_200', sign)
@@ -93,7 +93,7 @@ function judgeValue(declared: DeclaredResponse, value: unknown, isComplete = tru
   return fault === null ? AS_DECLARED : toJudgement('other_shape', fault)
 }
 
-/** A stream is as declared if one of its events is: how its pieces combine is unknown. */
+/** A stream is as declared if one of its events is: it is unknown how its pieces combine. */
 function judgeEvents(declared: DeclaredResponse, events: readonly unknown[]): Judgement {
   const judged = events.map((event) => judgeValue(declared, event))
   if (judged.some(({ verdict }) => verdict === 'as_declared')) return AS_DECLARED
@@ -164,7 +164,7 @@ function kindsIn(text: string): string[] {
   return text.trim().split(/\s+/)
 }
 
-/** If one kind of a family is declared, any other kind in it is accepted: a WebP in place of a PNG is an image too. */
+/** If one kind in a family is declared, any other kind in it is accepted: a WebP instead of a PNG is an image too. */
 const FAMILIES = new Map([
   ['image', IMAGES],
   ['audio', AUDIO],
@@ -176,7 +176,7 @@ const FAMILIES = new Map([
 
 /** Enough for the first bytes of every kind. */
 const KIND_BYTES = 512
-/** Enough for the comment of a zip, or for what programs append to a PDF. */
+/** Enough for a zip's comment, or for what programs append to a PDF. */
 const TAIL_BYTES = 2048
 
 /** Why an answer of text or bytes is not as declared; null if it is as declared. */
@@ -214,9 +214,9 @@ function toHex(bytes: Uint8Array): string {
 }
 
 const MAX_ITEMS = 20
-/** The most bytes kept of one text. */
+/** How many bytes of one text are kept. */
 const MAX_TEXT = 2_000
-/** The most bytes of the whole result, and its deepest nesting. */
+/** The most bytes in the whole result, and its deepest nesting. */
 const MAX_KEPT = 64 * 1024
 const MAX_DEPTH = 64
 /** `\u` and its four digits: a text is never cut inside an escape. */
@@ -263,7 +263,7 @@ export function condenseJson(bytes: Uint8Array) {
 
 /** The position of a byte in the JSON. */
 interface Place {
-  /** The number of entries so far of the open list at each depth; below 0 for an object. Allocated once. */
+  /** The number of entries so far in the open list at each depth; below 0 for an object. Allocated once. */
   items: Int32Array
   depth: number
   /** Depth of the list whose entries are being dropped; 0 outside such a list. */
@@ -274,7 +274,7 @@ interface Place {
   isTextCut: boolean
 }
 
-/** The first number of an object: so low that counting its commas never reaches 0. */
+/** The initial number for an object: so low that counting its commas never reaches 0. */
 const IS_OBJECT = -(2 ** 30)
 
 function readText(place: Place, code: number, at: number): void {

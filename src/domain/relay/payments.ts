@@ -12,7 +12,7 @@ import {
 /** x402 over MCP (transports-v2/mcp): members of `_meta` for payments and receipts. */
 export const PAYMENT_META = 'x402/payment'
 
-/** The most bytes of an unpacked 402 that are read for a caller: no terms are longer. */
+/** How many bytes of an unpacked 402 are read for a caller: no terms are longer. */
 export const MAX_TERMS_BYTES = 256 * 1024
 
 const PaymentSchema = v.looseObject({ x402Version: v.picklist([1, 2]) })
@@ -21,14 +21,14 @@ const RequiredSchema = v.looseObject({
   accepts: v.array(v.looseObject({})),
 })
 
-/** Keeps every member as the client signed it. @returns null when `payment` is not a payment payload */
+/** Keeps every member as the client signed it. @returns null if `payment` is not a payment payload */
 export function toPaymentHeader(payment: unknown): { name: string; value: string } | null {
   if (!v.is(PaymentSchema, payment)) return null
   const name = payment.x402Version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE'
   return { name, value: toBase64(JSON.stringify(payment)) }
 }
 
-/** The terms of a 402: in its header since version 2, in its body before. Null if it has none. */
+/** A 402's terms: in its header since version 2, in its body before. Null if it has none. */
 export function readPaymentRequired(
   headers: Record<string, unknown>,
   body: string,
@@ -64,7 +64,7 @@ const CredentialSchema = v.looseObject({
   payload: v.looseObject({}),
 })
 
-/** The `Payment` challenges of a 402 as MPP's MCP binding has them; null where there are none. */
+/** The `Payment` challenges in a 402 in the form of MPP's MCP binding; null if there are none. */
 export function readMppRequired(
   headers: Record<string, unknown>,
 ): { httpStatus: 402; challenges: object[] } | null {

@@ -20,7 +20,7 @@ import { paymentsIn, type RawHeaders, valuesOf } from './relayed-headers.ts'
 
 export const LOCK_FILE = 'waypost.lock'
 
-/** Facts a caller relies on, wherever they come from; a kit is one source. */
+/** Facts that a caller relies on, wherever they come from; a kit is one source. */
 export interface CallerFacts {
   kind: ListingFacts['kind']
   url: string
@@ -45,7 +45,7 @@ type Package = Extract<InvokeEntry, { kind: 'mcp_package' }>
 /**
  * Digest of what a caller relies on: SHA-256 of its canonical JSON in base64url. It ignores the
  * order of operations, tools, offers and payees. It leaves out prose about the listing, examples,
- * what a call changes, the version of a package, and a probe's results.
+ * what a call changes, a package's version, and a probe's results.
  */
 export function toDigest({ kind, url, pricing, payees, ...facts }: CallerFacts): string {
   const text = toCanonicalJson({
@@ -72,14 +72,14 @@ export function callsOf({ operations, tools, skills }: CallerFacts): string[] {
   return [...new Set(names)].sort()
 }
 
-/** What the caller of one operation relies on: changes of other operations make no difference. */
+/** What the caller of one operation relies on: changes to other operations make no difference. */
 export function toFactsOfCall(facts: CallerFacts, call: string): CallerFacts {
   const operations = facts.operations.filter((each) => toOperationKey(each) === call)
   const isPriced = operations.length > 0 && operations.every(({ price }) => price !== undefined)
   const shared = Object.entries(facts.pricing).filter(([name]) => !/^(?:min|max)_usd$/.test(name))
   return {
     ...facts,
-    // The listing's price range spans all operations, so it is left out where the operation has a price.
+    // The listing's price range spans all operations, so it is left out if the operation has a price.
     pricing: isPriced ? Object.fromEntries(shared) : facts.pricing,
     operations,
     tools: facts.tools.filter(({ name }) => name === call),
@@ -146,7 +146,7 @@ export interface Difference {
   found: string
 }
 
-/** Payee and amount of an offer or a payment; null if missing or unreadable. */
+/** Payee and amount in an offer or a payment; null if missing or unreadable. */
 interface Offered {
   /** CAIP-10. */
   payee: string | null
@@ -158,7 +158,7 @@ export function toExpectText({ digest, payee = [], max_usd }: Expectation): stri
   return [
     ...(digest === undefined ? [] : [`digest=${digest}`]),
     ...payee.map((each) => `payee=${each}`),
-    // Never written as 1e-7, which the header does not allow.
+    // Never written as 1e-7, because the header does not allow that form.
     ...(max_usd === undefined ? [] : [`max_usd=${max_usd.toFixed(18).replace(/\.?0+$/, '')}`]),
   ].join(', ')
 }
@@ -178,7 +178,7 @@ export function judgeOffer(offered: Offered, { payee, max_usd: most }: Expectati
   ]
 }
 
-/** Reads one entry of x402's `accepts`. A ceiling is read as the price; if there are two amounts, the larger is read. */
+/** Parses one entry in x402's `accepts`. A ceiling is taken as the price; of two amounts, the larger. */
 export function readOffer(offer: unknown, rules = { allowTestCoins: true }): Offered {
   const read = (name: string) => memberOf(offer, name)
   const network = toCaip2(String(read('network')))
@@ -205,7 +205,7 @@ function text(what: Difference['what'], expected: string, found: string): Differ
   return { what, expected, found }
 }
 
-/** What a caller expects of the listing it calls: header `Call-Expect`, `expect` of `call_listing`. */
+/** What a caller expects of the listing it calls: header `Call-Expect`, `expect` in `call_listing`. */
 export const ExpectationSchema = v.strictObject({
   digest: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'expected a digest of kit.json'))),
   /** CAIP-10; the payment must go to one of them. */
@@ -219,7 +219,7 @@ const WRITING =
   'Call-Expect: expected digest=…, payee=eip155:8453:0x… (may be repeated), max_usd=0.05'
 
 /**
- * @returns null without such a header; a sentence if it cannot be parsed
+ * @returns null if there is no such header; a sentence if it cannot be parsed
  * @example parseExpectation(['Call-Expect', 'max_usd=0.05']) → { max_usd: 0.05 }
  */
 export function parseExpectation(raw: RawHeaders): Expectation | null | string {
@@ -239,7 +239,7 @@ export function parseExpectation(raw: RawHeaders): Expectation | null | string {
   return parsed.success && isOnce ? parsed.output : WRITING
 }
 
-/** Judges the payment that a request carries, if any: every part of it must be as expected. */
+/** Judges the payment in a request, if any: every part of it must be as expected. */
 export function judgePayment(raw: RawHeaders, expectation: Expectation): Difference[] {
   return paymentsIn(raw)
     .flatMap((payment) => readSignedPayment(parseBase64Json(payment)))
@@ -267,7 +267,7 @@ function readOffers(terms: unknown): Offered[] {
   return listOf(memberOf(terms, 'accepts')).map((offer) => readOffer(offer))
 }
 
-/** Stands in for unreadable terms or an unreadable payment: either may pay anybody any amount. */
+/** Used for unreadable terms or an unreadable payment: either may pay anybody any amount. */
 const UNREADABLE: readonly Offered[] = [{ payee: null, usd: null }]
 
 /** An EIP-3009 authorisation, as in x402 and MPP. */
@@ -308,7 +308,7 @@ function readSignedPayment(payment: unknown): readonly Offered[] {
   return [...chosen, ...signed].map((each) => readOffer(each))
 }
 
-/** The payee that the payer signed, by which a paid call is found again. CAIP-10; null if it cannot be read. */
+/** The payee that the payer signed, used to find a paid call again. CAIP-10; null if it cannot be read. */
 export function readSignedPayee(payment: unknown): string | null {
   if (!isJsonObject(payment)) return null
   if (payment.challenge !== undefined && v.is(CredentialSchema, payment))

@@ -4,7 +4,7 @@ import { toCanonicalJson } from '../wire/json.ts'
 import { count, InstantSchema, textLike } from '../wire/shapes.ts'
 import { DELIVERY_VERDICTS } from '../wire/vocabulary.ts'
 
-/** Headers of a judged answer: the address of its receipt, and the salt of its hashes. */
+/** Headers of a judged answer: its receipt's address, and the salt of its hashes. */
 export const RECEIPT_HEADER = 'Call-Receipt'
 export const RECEIPT_SECRET_HEADER = 'Call-Receipt-Secret'
 
@@ -18,11 +18,11 @@ export const ReceiptSchema = v.strictObject({
   /** When the relay got the call. */
   at: InstantSchema,
   listing_id: v.string(),
-  /** Digest of the operation, as in a lock: the declaration that the answer was judged by. */
+  /** The operation's digest, as in a lock: it identifies the declaration by which the answer was judged. */
   operation: v.string(),
   /**
    * `request`: SHA-256 over the call's secret, method, space, path with query, line feed, body. `answer`: over the
-   * secret and the bytes of the answer as they came. Null where the bytes were not all read.
+   * secret and the bytes of the answer as they came. Null if the bytes were not all read.
    */
   request: v.nullable(hash),
   answer: v.nullable(hash),
@@ -37,7 +37,7 @@ export const ReceiptSchema = v.strictObject({
 })
 export type Receipt = v.InferOutput<typeof ReceiptSchema>
 
-/** Id of the key, and the signature in base64url. */
+/** The key's id, and the signature in base64url. */
 const signed = { key: v.string(), signature: v.string() }
 
 /** `GET /api/v1/receipts/{receipt_id}`. */
@@ -69,7 +69,7 @@ export const ReceiptKeysSchema = v.object({
 })
 export type ReceiptKeys = v.InferOutput<typeof ReceiptKeysSchema>
 
-/** The signed texts of a receipt and of a day differ, so that neither can be mistaken for the other. */
+/** The signed texts for a receipt and for a day differ, so that neither can be mistaken for the other. */
 export function toSignedReceipt(receipt: Receipt): Uint8Array {
   return utf8ToBytes(`call-receipt-v1\n${toCanonicalJson(receipt)}`)
 }

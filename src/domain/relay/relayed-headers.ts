@@ -1,7 +1,7 @@
 /** Raw pairs: names keep their case, repeated lines stay, values are latin1 with one character per byte. */
 export type RawHeaders = readonly string[]
 
-/** Headers of one connection, not of the message (RFC 9110 §7.6.1), and some that HTTP/1.1 clients still send. */
+/** Headers for one connection, not the message (RFC 9110 §7.6.1), and some that HTTP/1.1 clients still send. */
 const HOP_BY_HOP = namesIn(`
     connection keep-alive proxy-connection proxy-authenticate proxy-authorization
     proxy-authentication-info te trailer transfer-encoding upgrade http2-settings
@@ -29,7 +29,7 @@ export const EXPOSED_HEADERS = [
 /** Our name in `Proxy-Status` (RFC 9209). */
 export const PROXY_NAME = 'directory-relay'
 
-/** @returns what is wrong with the payment headers, or null. */
+/** @returns what is wrong with the payment headers, or null */
 export function findPaymentHeaderFault(raw: RawHeaders): string | null {
   const named = namesInConnection(raw)
   const names = paysByAuthorization(raw) ? [...PAYMENT_HEADERS, 'authorization'] : PAYMENT_HEADERS
@@ -58,7 +58,7 @@ function paysByAuthorization(raw: RawHeaders): boolean {
   return valuesOf(raw, 'authorization').some((value) => /^payment\s/i.test(value))
 }
 
-/** @param name in lower case. */
+/** @param name in lower case */
 export function valuesOf(raw: RawHeaders, name: string): string[] {
   const values: string[] = []
   for (let index = 0; index + 1 < raw.length; index += 2) {
@@ -70,7 +70,7 @@ export function valuesOf(raw: RawHeaders, name: string): string[] {
   return values
 }
 
-/** @param keep whether a header stays, by its name in lower case and its value */
+/** @param keep decides whether a header stays, by its name in lower case and its value */
 function filterHeaders(raw: RawHeaders, keep: (name: string, value: string) => boolean): string[] {
   const kept: string[] = []
   for (let index = 0; index + 1 < raw.length; index += 2) {
@@ -97,7 +97,7 @@ export function namesIn(text: string): string[] {
   return text.trim().split(/\s+/)
 }
 
-/** Headers of the HTTP Field Name Registry, and headers that browsers act on. All others are a seller's own. */
+/** Headers in the HTTP Field Name Registry, and headers that browsers act on. All others are a seller's own. */
 
 /** Fields about the answer itself. */
 const DESCRIBES_ANSWER: ReadonlySet<string> = new Set(
@@ -189,7 +189,7 @@ export function toCallerHeaders(raw: RawHeaders, { status, isPaid }: AnswerFacts
   const own = filterHeaders(raw, (name, value) => {
     // A seller that signed with our name could pass its own error off as ours.
     if (name === 'proxy-status' && value.toLowerCase().includes(PROXY_NAME)) return false
-    // RFC 9110 §8.6: an answer that cannot have a body carries no length.
+    // RFC 9110 §8.6: an answer that cannot have a body has no length.
     if (name === 'content-length' && status === 204) return false
     return isPassed(name) && !named.has(name)
   })
@@ -204,7 +204,7 @@ export function toCallerHeaders(raw: RawHeaders, { status, isPaid }: AnswerFacts
       })
   const caches = isPaid ? toPrivate(own) : null
   if (!keepsDisposition) kept.push('Content-Disposition', 'attachment')
-  // A relayed page would run on our origin, beside the sellers' sessions.
+  // A relayed page would run on our origin, where sellers have their sessions.
   kept.push('Content-Security-Policy', 'sandbox', 'X-Content-Type-Options', 'nosniff')
   if (caches !== null) kept.push('Cache-Control', caches)
   else if (valuesOf(own, 'cache-control').length === 0) kept.push('Cache-Control', 'no-store')
@@ -242,12 +242,12 @@ function toPrivate(raw: RawHeaders): string {
   return isSilent ? 'no-store' : ['private', ...kept].join(', ')
 }
 
-/** Whether a header steers caches: RFC 9213 allows every cache vendor a header of its own. */
+/** Whether a header controls caches: RFC 9213 allows every cache vendor its own header. */
 function isAboutCaches(name: string): boolean {
   return /(?:^|-)cache-control$|^surrogate-control$|^x-accel-expires$/.test(name)
 }
 
-/** Headers a seller must not see: our session, and the caller's address. */
+/** Headers that a seller must not see: our session, and the caller's address. */
 const NOT_FOR_SELLERS = new Set([
   ...HOP_BY_HOP,
   ...namesIn(`
@@ -262,7 +262,7 @@ const NOT_FOR_SELLERS = new Set([
 
 /**
  * @param ownOrigin `BASE_URL`: `Origin` and `Referer` that name it are dropped too, since no header
- * may make a seller's checks believe that the call came from anywhere but its caller.
+ *   may make a seller's checks believe that the call came from anywhere but its caller
  */
 export function toSellerHeaders(raw: RawHeaders, ownOrigin: string): string[] {
   const named = namesInConnection(raw)

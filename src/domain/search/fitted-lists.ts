@@ -3,7 +3,7 @@ import type { CompactRow } from './search-response.ts'
 
 /** An answer about one listing is cut to this many bytes of JSON, as far as its lists allow. */
 const CARD_BYTES = 3072
-/** The bytes that `left_out` itself may take. */
+/** How many bytes `left_out` itself may take. */
 const ROOM_TO_SAY_SO = 80
 
 /** Keeps as many first items of each list as there is room for; `left_out` counts the others. */
@@ -16,7 +16,7 @@ export function fitLists<Card extends Record<string, unknown>>(
   const lists = names.flatMap((name) => {
     const items = card[name]
     if (!Array.isArray(items)) return []
-    // Counts the comma after each item.
+    // Includes the comma after each item.
     const bytes = items.reduce((sum, item) => sum + sizeOf(item) + 1, 0)
     return [{ name, kept: [...items], count: items.length, bytes }]
   })
@@ -42,12 +42,12 @@ const ANSWER_BYTES = 2048
 /** The lengths to which summaries are cut, tried in this order until the answer fits. */
 const SUMMARY_LENGTHS = [140, 100, 70, 40]
 
-/** The bytes of one call in an answer: three calls stay within a kilobyte and a half. */
+/** How many bytes one call in an answer may take: three calls stay within a kilobyte and a half. */
 export const BYTES_A_CALL = 500
 
 /**
  * Shortens rows until they fit. Each row keeps what its call needs; the first rows keep the most.
- * @param otherBytes bytes of the answer without rows
+ * @param otherBytes size of the answer without rows
  * @param shorten functions that each remove one thing, the least needed first
  */
 export function fitCalls<Row>(
@@ -76,7 +76,7 @@ export function fitCalls<Row>(
 
 const encoder = new TextEncoder()
 
-/** Cuts summaries to the available room; a page larger than five has proportionally more room. */
+/** Cuts summaries to the available room; a page with more than five rows has proportionally more room. */
 export function fitRows(rows: readonly CompactRow[], otherBytes: number): CompactRow[] {
   const room = ANSWER_BYTES * Math.max(1, rows.length / 5) - otherBytes
   let fitted = [...rows]

@@ -13,7 +13,7 @@ import {
 
 export const MAX_TRUST = 100
 
-/** The facts of a listing that filters read from the index. */
+/** A listing's facts that filters read from the index. */
 interface FilterFacts {
   kind: string
   rails: readonly string[]
@@ -38,34 +38,34 @@ export interface KnownValues {
   tasks: readonly string[]
 }
 
-/** A filter's list on the search page, and the list's position among the others. */
+/** A filter's list on the search page, and its position among the other lists. */
 interface FilterList {
   label: string
   place: number
 }
 
 interface FilterRow {
-  /** One sentence about the filter, for the interface's description. */
+  /** One sentence about the filter, for the description of the interface. */
   text: string
-  /** An example value, for the interface's description. */
+  /** An example value, for the description of the interface. */
   example: unknown
   /** Words for the filter's values on pages, if the values are not names. */
   words?: Readonly<Record<string, string>> | ((value: string) => string)
-  /** Set if the filter's values are counted beside the results. */
+  /** Set if the filter's values are shown next to the results, with counts. */
   list?: FilterList
   /** The part of a directory that the filter is about; a directory without that part does not offer it. */
   part?: DirectoryPart
-  /** Set for facts of operations that listings lack: a search of listings does not take the filter. */
+  /** Set for facts that operations have and listings lack: a search for listings does not take the filter. */
   isOfOperations?: true
 }
 
-/** A filter on values: `one` takes one value, `some` several that must all hold, `flag` true or false. */
+/** A filter on values: `one` takes one value, `some` several that must all match, `flag` true or false. */
 interface ValueFilter extends FilterRow {
   takes: 'one' | 'some' | 'flag'
   values: readonly string[] | keyof KnownValues
-  /** For ids that have names: `read` gives the id that a text means, or null; `write` the name to print. */
+  /** For ids that have names: `read` returns the id that a text means, or null; `write` the name to print. */
   named?: { read: (text: string) => string | null; write: (value: string) => string }
-  /** The values of a listing that the filter compares with. */
+  /** The listing's values with which the filter compares. */
   of: (facts: FilterFacts) => readonly string[]
 }
 
@@ -83,11 +83,11 @@ interface DayFilter extends FilterRow {
 export type Filter = ValueFilter | NumberFilter | DayFilter
 
 /**
- * The filters of the search. The endpoint's parameters and checks, the index's bit sets, facets,
- * OpenAPI and the search page follow from them. A new filter is a row here; a fact that
- * `FilterFacts` lacks also goes into `search-document.ts` and `toSearchDocument` of `indexes.ts`.
- * MCP's tools (`mcp-tools.ts`) and the search of static hosts (`page-search.ts`) have lists of
- * their own. The order is that of the `query` echo.
+ * The search filters. The endpoint's parameters and checks, the index's bit sets, facets, OpenAPI
+ * and the search page follow from them. A new filter is a row here; a fact that `FilterFacts` lacks
+ * also goes into `search-document.ts` and `toSearchDocument` in `indexes.ts`. MCP's tools
+ * (`mcp-tools.ts`) and the search on static hosts (`page-search.ts`) have lists of their own. The
+ * order is that of the `query` echo.
  */
 export const FILTERS = {
   kind: {
@@ -240,12 +240,12 @@ export type FilterName = keyof typeof FILTERS
 /** `Object.entries` loses the types of the names. */
 export const FILTER_ROWS = Object.entries(FILTERS) as readonly (readonly [FilterName, Filter])[]
 
-/** The filters that a search of listings takes. */
+/** The filters that a search for listings takes. */
 export const LISTING_FILTERS = FILTER_ROWS.flatMap(([name, { isOfOperations }]) =>
   isOfOperations === true ? [] : [name],
 )
 
-/** Keys of facets: filters that have a list, and bands of prices. */
+/** Facet keys: filters that have a list, and price bands. */
 export type SearchFacet =
   | 'price'
   | {
@@ -280,7 +280,7 @@ export function toFilterValue(name: string, value: string): string {
   return filter !== undefined && 'of' in filter ? (filter.named?.write(value) ?? value) : value
 }
 
-/** Words for a value of a filter; names and unknown values stay unchanged. */
+/** Words for a filter's value; names and unknown values stay unchanged. */
 export function toFilterWords(name: FilterName, value: string): string {
   const { words }: Filter = FILTERS[name]
   if (typeof words === 'function') return words(value)
@@ -293,7 +293,7 @@ const PAYMENT_WORDS = [
   ...['Call-Expect', 'X-PAYMENT', 'PAYMENT-SIGNATURE'],
 ]
 
-/** The part of a directory that each argument, or each value of a closed list, needs. */
+/** The part of a directory that each argument, or each value in a closed list, needs. */
 const PART_OF = new Map<string, DirectoryPart>([
   ...FILTER_ROWS.flatMap(([name, { part }]) => (part === undefined ? [] : [[name, part] as const])),
   ...PAYMENT_WORDS.map((word) => [word, 'payments'] as const),

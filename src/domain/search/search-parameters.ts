@@ -86,7 +86,7 @@ function toSchema(filter: Filter): v.GenericSchema {
   return filter.takes === 'one' ? value : v.array(value)
 }
 
-/** A wrong query parameter, as `errors` of a problem document lists it. */
+/** A wrong query parameter, as listed in `errors` in a problem document. */
 export interface ParameterProblem {
   in: 'query'
   name: string
@@ -96,7 +96,7 @@ export interface ParameterProblem {
 
 type ParsedSearch = { query: SearchQuery } | { problems: ParameterProblem[] }
 
-/** Only the first few of many wrong parameters are reported: nobody reads a thousand. */
+/** Only the first few wrong parameters are reported: nobody reads a thousand. */
 const MAX_PROBLEMS = 8
 const BOOLEANS = new Map([
   ['true', true],
@@ -107,7 +107,7 @@ const BOOLEANS = new Map([
 const WHOLE_NUMBER = /^\d{1,15}$/
 const DECIMAL = /^(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})$/
 
-/** Thrown and caught within this file only, so that a parameter reader just returns its value. */
+/** Thrown and caught only within this file, so that a parameter reader just returns its value. */
 class Refusal extends Error {
   readonly allowed: readonly (string | number | boolean)[] | undefined
   constructor(detail: string, allowed?: readonly (string | number | boolean)[]) {
@@ -138,8 +138,8 @@ const PARAMETERS = Object.keys(READERS)
 const ALIASES: Readonly<Record<string, string>> = { query: 'q' }
 
 /**
- * Strict: unknown, repeated or misspelt parameters are errors. A `q` of blanks counts as absent.
- * @param endpoint the endpoint, with its accepted parameters and the words of its messages
+ * Strict: unknown, repeated or misspelt parameters are errors. A blank `q` is treated as absent.
+ * @param endpoint the endpoint, with its accepted parameters and the words for its messages
  */
 export function parseSearchParameters(
   rawQuery: string,

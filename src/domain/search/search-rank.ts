@@ -6,12 +6,12 @@
 export const BM25_K1 = 1.2
 const BM25_B = 0.75
 
-/** The fields of the text score with their weights; tags and categories are one field. */
+/** The text score's fields with their weights; tags and categories are one field. */
 export const FIELD_WEIGHTS = { name: 3, labels: 2, summary: 1 } as const
 export type SearchField = keyof typeof FIELD_WEIGHTS
 export const SEARCH_FIELDS = ['name', 'labels', 'summary'] as const satisfies readonly SearchField[]
 
-/** The weight of a term in a query: 1 for the query's own terms, less for terms added by analysis. */
+/** A term's weight in a query: 1 for the query's own terms, less for terms added by analysis. */
 export const TERM_WEIGHTS = {
   requested: 1,
   detail: 0.65,

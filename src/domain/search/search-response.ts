@@ -19,7 +19,7 @@ const ExplanationSchema = v.object({
   task: v.optional(v.string()),
   matched: v.array(
     v.object({
-      /** The words of the query, and the listing's word or pair of words that they matched. */
+      /** The query's words, and the listing's word or pair of words that they matched. */
       term: v.string(),
       as: v.string(),
       fields: v.array(v.picklist(SEARCH_FIELDS)),
@@ -33,7 +33,7 @@ const ExplanationSchema = v.object({
 })
 export type Explanation = v.InferOutput<typeof ExplanationSchema>
 
-/** spec: the element of `results`; `explain` where requested. */
+/** spec: an element of `results`; `explain` if requested. */
 export const SearchResultSchema = v.object({
   ...ListingSummarySchema.entries,
   explain: v.optional(ExplanationSchema),
@@ -69,7 +69,7 @@ export const SuggestedSchema = v.optional(
   ),
 )
 
-/** The tasks that the query names, with the number of listings for each and their prices; absent if it names none. */
+/** The tasks that the query names, with the number of listings and the prices for each; absent if it names none. */
 export const NamedTasksSchema = v.optional(
   v.pipe(
     v.array(
@@ -104,10 +104,10 @@ export const CompactRowSchema = v.object({
   rails: v.array(v.picklist(RAILS)),
   auth: v.picklist(AUTH_TYPES),
   trust: v.nullable(v.number()),
-  /** Present beside a score: false if invented buyers would cost under a cent. */
+  /** Present next to a score: false if invented buyers would cost under a cent. */
   vouched: v.optional(v.boolean()),
   call: v.boolean(),
-  /** Who was seen to pay, with the number of days first; absent if nothing is known. */
+  /** Who was seen to pay, and first on how many days; absent if nothing is known. */
   paid: v.optional(v.pipe(v.string(), v.maxLength(60))),
   /** What to know before calling it, for instance that it did not answer our last probe. */
   warning: v.optional(v.picklist(WARNINGS)),
@@ -134,7 +134,7 @@ export const SearchResponseSchema = v.object({
   notes: v.array(v.string()),
   tasks: NamedTasksSchema,
   suggested: SuggestedSchema,
-  /** For each requested facet, its values with the number of matches, the most frequent first. */
+  /** For each requested facet, its values with their numbers of matches, the most frequent first. */
   facets: v.optional(FacetsSchema),
   attribution: v.array(v.string()),
 })
@@ -151,8 +151,8 @@ export type CompactResponse = v.InferOutput<typeof CompactResponseSchema>
 /** The compact answer as the search page gets it: with our own kits, and more members in each row. */
 export interface PageResponse extends Omit<CompactResponse, 'results'> {
   /**
-   * Each row has its brand's mark, its registrable domain, and the operation that
-   * matches best, with its price. In the order `newest`, each row also has the day it was listed.
+   * Each row has its brand's mark, its registrable domain, and the operation that matches best,
+   * with its price. In the order `newest`, each row also has the day on which it was listed.
    */
   results: (CompactRow & {
     mark?: string

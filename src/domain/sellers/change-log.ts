@@ -5,8 +5,8 @@ import { count } from '../wire/shapes.ts'
 import { NOTICE_TITLES } from '../wire/vocabulary.ts'
 
 /**
- * The log of what changed from one release to the next. It lies in `OUT_DIR/changes`, outside the
- * reproducible releases: `head.json` is the commit point and names the parts that hold the rows.
+ * The log of what changed from one release to the next. It is in `OUT_DIR/changes`, outside the
+ * reproducible releases: `head.json` is the commit point and names the parts that contain the rows.
  */
 
 const CHANGES = ['added', 'changed', 'removed'] as const
@@ -32,7 +32,7 @@ const differenceEntries = {
 export type Difference = v.InferOutput<v.ObjectSchema<typeof differenceEntries, undefined>>
 
 export const ChangeSchema = v.object({
-  /** Counts up from 1 within a log. */
+  /** Numbered from 1 within a log. */
   seq: count,
   /** When the row's release was published. */
   at: v.string(),
@@ -43,7 +43,7 @@ export type Change = v.InferOutput<typeof ChangeSchema>
 /** `GET /api/v1/changes`. */
 export const ChangesSchema = v.object({
   changes: v.array(ChangeSchema),
-  /** The `since` of the next request; null where this server keeps no log. */
+  /** The `since` for the next request; null if this server keeps no log. */
   next: v.nullable(v.string()),
   has_more: v.boolean(),
 })
@@ -63,7 +63,7 @@ export const LogHeadSchema = v.strictObject({
   release: v.string(),
   seq: count,
   at: v.string(),
-  /** The release before that one, which a server may still serve for a moment; null for the first release. */
+  /** The previous release, which a server may still serve for a moment; null for the first release. */
   before: v.nullable(v.strictObject({ release: v.string(), seq: count })),
   /** Hashes of the release's listings. */
   hashes: v.pipe(v.string(), v.regex(/^[0-9a-f]{16}\.\d+\.hashes$/)),
@@ -72,12 +72,12 @@ export const LogHeadSchema = v.strictObject({
 })
 export type LogHead = v.InferOutput<typeof LogHeadSchema>
 
-/** Hashes of one listing's JSON, as a whole and by member. A row of a release. */
+/** Hashes of one listing's JSON, as a whole and by member. A row in a release. */
 export const ContentHashSchema = v.strictObject({
   id: v.string(),
   hash: v.string(),
   fields: v.record(v.string(), v.string()),
-  /** Absent in rows of an earlier version. */
+  /** Absent in rows written by an earlier version. */
   facts: v.optional(FactsSchema),
 })
 export type ContentHash = v.InferOutput<typeof ContentHashSchema>
@@ -132,7 +132,7 @@ export function describeChange({ change, facts = {}, reason }: Difference): stri
   if (change === 'removed') return [`Removed${reason === undefined ? '' : `: ${reason}`}`]
   return Object.entries(facts).map(([name, { was, is }]) => {
     const label = LABELS[name] ?? name
-    // A digest means nothing to people; programs can read it from the row.
+    // A digest means nothing to people; programs can read it in the row.
     if (name === 'digest') return `${label} changed`
     if (was === undefined) return `${label}: ${is ?? ''}`
     return is === undefined ? `${label}: no longer (${was})` : `${label}: ${was} → ${is}`

@@ -7,11 +7,11 @@ import { CLAIM_METHODS, type ClaimMethod } from '../wire/vocabulary.ts'
 /** The proofs that a listing's host allows; if a method is not allowed, the reason. */
 type ClaimVerdict = { allowed: true; host: ClaimHost } | { allowed: false; detail: string }
 
-/** What a proof of a listing proves. */
+/** What a proof for a listing proves. */
 export type ClaimHost = ReturnType<typeof readClaimHost>
 
 const GITHUB = 'https://github.com'
-/** The default issuer of workflow tokens, unless `OIDC_ISSUER` names another. */
+/** The issuer of workflow tokens, unless `OIDC_ISSUER` names another. */
 export const GITHUB_ISSUER = 'https://token.actions.githubusercontent.com'
 
 export interface ClaimRules {
@@ -22,7 +22,7 @@ export interface ClaimRules {
   issuer: string
 }
 
-/** Whether this listing can be claimed by this method; the decision reads only its stored URL. */
+/** Whether this listing can be claimed by this method; the decision depends only on its stored URL. */
 export function judgeClaim(
   listingUrl: string,
   method: ClaimMethod,
@@ -88,7 +88,7 @@ export function readClaimHost(
     host: isPart ? `${host}/${repositories[0]}` : host,
     /** Scheme, host and port of the listing's URL. */
     origin,
-    /** The domain whose mail addresses prove the listing: the registered domain, or a tenant's own name. */
+    /** The domain whose email addresses prove the listing: the registered domain, or a tenant's own name. */
     mailDomain: ownerAt(host, sharedHosts),
     /** For a page on the code host: `owner/name` of the repositories that can have published the page. */
     repositories,
@@ -216,7 +216,7 @@ export function isPublicName(name: string): boolean {
   return isIcann === true || isPrivate === true
 }
 
-/** The host of a URL, written as in proofs; null if the URL is not absolute. */
+/** A URL's host, written as in proofs; null if the URL is not absolute. */
 export function hostOf(url: string): string | null {
   return URL.parse(url)?.hostname.replace(/\.$/, '') ?? null
 }

@@ -59,7 +59,7 @@ export type OfferedTerm = v.InferOutput<typeof OfferedTermSchema>
 
 export const LintReportSchema = v.object({
   target: v.string(),
-  /** The protocol that we took the address for; null if we know none. */
+  /** The protocol that we took the address for; null if it fits none we know. */
   took_for: v.nullable(v.picklist(PROBE_PROTOCOLS)),
   saw: v.string(),
   asked: v.array(RequestedStepSchema),
@@ -74,7 +74,7 @@ export const LintReportSchema = v.object({
 export type LintReport = v.InferOutput<typeof LintReportSchema>
 export type LintProblem = LintReport['problems'][number]
 
-/** The report for a seller; its lines name the operation if there are several. @param own errors of the listing itself */
+/** The report for a seller; its lines name the operation if there are several. @param own the listing's own errors */
 export function toLintReport(
   target: string,
   finding: Finding,
@@ -189,14 +189,14 @@ function toChange({ outcome, protocol, failure, status, saw }: Finding): string 
     : 'Check that the service listens at this address and answers within 20 seconds.'
 }
 
-/** Whether a network has a CAIP-2 id in a name space whose accounts and coins we do not know. */
+/** Whether a network has a CAIP-2 id in a namespace whose accounts and coins we do not know. */
 function isOtherChain(network: string | null): boolean {
   return network !== null && !/^(?:eip155|solana):/.test(network)
 }
 
 function judgeTerms({ terms = [] }: Sight): LintProblem[] {
   const unnamed = terms.filter(({ network }) => network === null)
-  // Only the clients of other chains know what an account looks like there.
+  // Only clients on other chains know what an account looks like there.
   const unpayable = terms.filter(
     ({ network, payout }) => network !== null && payout === null && !isOtherChain(network),
   )
@@ -226,7 +226,7 @@ function judgeTerms({ terms = [] }: Sight): LintProblem[] {
   ]
 }
 
-/** The problem of the first offer on a chain, if any: offers by card and other methods rightly name no chain. */
+/** The problem with the first offer on a chain, if any: offers by card and other methods rightly name no chain. */
 function about(terms: readonly PaymentTerm[], what: string, change: string): LintProblem[] {
   const [first] = terms.filter(({ rail, network }) => rail === 'x402' || network !== null)
   return first === undefined ? [] : [{ what: `an offer (${first.scheme}) ${what}`, change }]
@@ -320,8 +320,8 @@ function toProblem(
 
 /**
  * For a seller who lints the address of an OpenAPI document or an x402 manifest: what discovery
- * reads in the document, and what is wrong in it. Other findings stay unchanged.
- * @param address the address of the document
+ * reads in the document, and what is wrong with it. Other findings stay unchanged.
+ * @param address the document's address
  */
 export function withDocument(heard: Finding, answer: ProbeAnswer, address: string): Finding {
   const value = answer.cut === null ? jsonOf(answer) : undefined

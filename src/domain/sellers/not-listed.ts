@@ -10,7 +10,7 @@ const place = textLike(
   'expected a host such as api.example, or host and path where strangers share the host, such as hub.example/tides',
 )
 
-/** A row of `tables/not_listed.yaml`: one reason, and the hosts that it keeps out. */
+/** A row in `tables/not_listed.yaml`: one reason, and the hosts that it keeps out. */
 export const NotListedSchema = v.strictObject({
   id: identifier,
   /** The title above the hosts on `/not-listed`. */
@@ -35,7 +35,7 @@ export type NotListedReason = v.InferOutput<typeof NotListedReasonSchema>
 
 type Addresses = Pick<ListingFacts, 'url' | 'http' | 'invoke'>
 
-/** The rows without hosts that have a listing now: an outdated table must not deny a listing. */
+/** The rows, minus hosts that now have a listing: an outdated table must not deny a listing. */
 export function withoutListed(
   rows: readonly NotListed[],
   listings: readonly { facts: Addresses }[],
@@ -80,7 +80,7 @@ export function toOtherHosts(
 
 type FindNotListed = (address: string) => NotListedReason | { host: string; listing: string }
 
-/** Looks up an address without a listing; the most specific row of the table decides. */
+/** Looks up an address without a listing; the most specific row in the table decides. */
 export function createFindNotListed(
   rows: readonly NotListed[],
   otherHosts: readonly (readonly [host: string, id: string])[],
@@ -107,7 +107,7 @@ const UNKNOWN = {
   needed: 'Propose it at /report: an editor looks at it and decides.',
 }
 
-/** The note of a search for one address. */
+/** The note in a search for one address. */
 export function toAddressNote(found: ReturnType<FindNotListed>): string {
   const shown = toShownHost(found.host)
   if ('listing' in found) return `${shown} belongs to ${found.listing}.`

@@ -77,12 +77,12 @@ export const ReportTakenSchema = v.variant('status', [
   v.object({ status: v.literal('listed'), listing_id: v.string(), page: v.string() }),
 ])
 
-/** The path of the form with known fields filled in. @param about what the report is about; empty if unknown */
+/** The form's path with known fields filled in. @param about what the report is about; empty if unknown */
 export function reportPath(kind: ReportKind, about = ''): string {
   return `/report?${new URLSearchParams({ kind, ...(about !== '' && { about }) })}`
 }
 
-/** The outcome of a report. Anyone with its id may read it. */
+/** A report's outcome. Anyone with its id may read it. */
 export function reportStatePath(id: string): string {
   return `/report?id=${id}`
 }

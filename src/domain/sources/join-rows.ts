@@ -132,7 +132,7 @@ export function uniteFacts(stated: readonly SourceFacts[]): SourceFacts {
   }
 }
 
-/** The requirements of one entry, each from the first source that knows it. */
+/** One entry's requirements, each from the first source that knows it. */
 function uniteWays(way: InvokeEntry, other: InvokeEntry): InvokeEntry {
   return Object.assign({}, other, way)
 }
@@ -148,7 +148,7 @@ function completeWays(
   })
 }
 
-/** Prices of operations are more exact than a catalogue's price for the whole. */
+/** Operations' prices are more exact than a catalogue's price for the whole. */
 function unitePricing(stated: readonly SourceFacts[], ofOperations: Pricing): Pricing {
   if (ofOperations.model !== 'unknown') return ofOperations
   const reported = stated.flatMap(({ pricing }) => (pricing?.model === 'per_call' ? [pricing] : []))
@@ -160,10 +160,10 @@ function unitePricing(stated: readonly SourceFacts[], ofOperations: Pricing): Pr
   return pricingOf(offers)
 }
 
-/** The most operations of one service: more don't help a buyer choose. */
+/** The most operations for one service: more don't help a buyer choose. */
 const MOST_UNITED = 60
 
-/** Operations of one service: each address and method once, in a fixed order; `left` is the number that did not fit. */
+/** A service's operations: each address and method once, in a fixed order; `left` is the number that did not fit. */
 export function collapseOperations(operations: readonly Operation[]) {
   const nameOf = ({ url, method }: Operation) => `${url} ${method}`
   const all = eachOnce(operations, nameOf).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
@@ -218,7 +218,7 @@ export function completeOperations(
     const paid = isOwn ? own : { price, offers }
     return {
       ...rest,
-      // Another source's names of path parameters would not match this path.
+      // Another source's names for path parameters would not match this path.
       ...(params !== undefined && inPath.sort().join() === places && { params }),
       ...(body !== undefined && own.method !== 'GET' && { body }),
       ...(paid.price !== undefined && { price: paid.price }),
@@ -256,7 +256,7 @@ function uniteOperation(stated: readonly [Operation, ...Operation[]]): Operation
   return assumed.length === 0 ? united : { ...united, assumed }
 }
 
-/** For each way to pay the first source wins; the price ranges over all ways, up to the highest. */
+/** For each way to pay the first source wins; the price range covers all ways, up to the highest. */
 function priceOf(price: Operation['price'], offers: readonly Offer[]) {
   const placeOf = ({ rail, network }: Offer) => `${rail} ${network ?? ''}`
   const sorted = eachOnce(offers, placeOf).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
@@ -284,16 +284,15 @@ interface Marked {
 }
 
 /**
- * Finds the listing that each source row belongs to. The result depends only on the files, not on
+ * Finds the listing to which each source row belongs. The result depends only on the files, not on
  * import order.
  *
  * If people or an earlier import placed a row, it stays there. Otherwise a server goes to the
  * listing that names one of its endpoints, or whose sources name all of them; an API or an agent to
  * the listing that shares most of its operations, or else to the one for its origin; a skill to the
- * kit of its folder, or else of the nearest folder around it. A listing with only words takes the
+ * kit in its folder, or else in the nearest folder around it. A listing with only words takes the
  * row that has its id.
- *
- * @returns `taken` are rows by the id of their listing, `waiting` rows without a listing
+ * @returns `taken`: rows by the id of their listing; `waiting`: rows without a listing
  * @param rows in order of precedence
  * @param moves former ids, each with the current id
  * @param opens whether a row without a listing creates one, as if a reviewer accepted it
@@ -396,7 +395,7 @@ export function placeRows(
 
 /**
  * The order of placing: rows that name operations or packages come before rows that name a whole
- * host, and a registry's rows before the files of the packages that it names.
+ * host, and a registry's rows before the files of packages that it names.
  */
 function inTurn(rows: readonly NamedRow[]) {
   const all = rows.map((named) => ({ named, identity: identify(named.row.facts) }))
@@ -405,7 +404,7 @@ function inTurn(rows: readonly NamedRow[]) {
   return [0, 1, 2].flatMap((turn) => all.filter((each) => turnOf(each) === turn))
 }
 
-/** The listing that is named most often; the first of several named equally often. */
+/** The listing that is named most often; the first if several are named equally often. */
 function mostOf(places: readonly Place[]): Place | undefined {
   const counts = new Map<Place, number>()
   for (const place of places) counts.set(place, (counts.get(place) ?? 0) + 1)
@@ -419,7 +418,7 @@ function mostOf(places: readonly Place[]): Place | undefined {
  */
 type ListingMark = string
 
-/** Front matter of a file or facts of a source, by name. */
+/** A file's front matter or a source's facts, by name. */
 type Facts = Readonly<Record<string, unknown>>
 
 type Identity = ReturnType<typeof identify>
@@ -434,7 +433,7 @@ function identify(facts: Facts) {
     /** Marks of the kits that a skill may be part of, the nearest first. */
     around: kind === 'kit' && typeof url === 'string' ? foldersOf(url).slice(1) : [],
     refs: textsOf(sources, 'ref'),
-    /** The origin of an API; null for any other kind. */
+    /** An API's origin; null for any other kind. */
     origin,
     /** Whether an API names no operation, so that it represents its whole origin. */
     isComplete: origin !== null && textsOf(http, 'url').length === 0,
@@ -453,10 +452,10 @@ export function marksOf({ kind, url, http, invoke, discovery }: Facts): ListingM
 }
 
 /**
- * The folder of a kit in its public repository, whatever branch its address names, and its parent
- * folders, the nearest first: a kit may be all the skills of one folder.
- * @example foldersOf('https://github.com/acme/kits/tree/main/skills/pdf') →
- *   ['kit github.com/acme/kits/skills/pdf', 'kit github.com/acme/kits/skills', …]
+ * A kit's folder in its public repository, whatever branch its address names, and its parent
+ * folders, the nearest first: a kit may be all the skills in one folder.
+ * @example foldersOf('https://github.com/acme/kits/tree/main/skills/pdf') → ['kit
+ *   github.com/acme/kits/skills/pdf', 'kit github.com/acme/kits/skills', …]
  */
 function foldersOf(address: string): ListingMark[] {
   const [, repo, path = ''] =
@@ -500,14 +499,14 @@ function cardMark(url: string): ListingMark {
 
 /**
  * Scheme, host without `www.`, and port: what "the same origin" means across sources.
- * @returns null for a text that is not a URL
+ * @returns null for text that is not a URL
  */
 export function originOf(text: string): string | null {
   const url = URL.parse(text)
   return url === null ? null : `${url.protocol}//${url.host.replace(/^www\./, '')}`
 }
 
-/** Host and path; names of variables in the path make no difference. */
+/** Host and path; variable names in the path make no difference. */
 function addressOf(text: string): string {
   const url = URL.parse(text)
   if (url === null) return text

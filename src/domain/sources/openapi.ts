@@ -83,8 +83,8 @@ function readPath(path: string, item: Record<string, unknown>, source: Source): 
 }
 
 /**
- * What the document states about paying: at the operation; or in a table for the whole document, by method and
- * path; or in members of the writer's own, `x-x402-price` and, with network and payee, `info.x-x402`.
+ * What the document states about paying: at the operation; or in a table for the whole document, by method and path; or
+ * in the writer's own members, `x-x402-price` and, with network and payee, `info.x-x402`.
  */
 function paymentInfoOf(
   operation: Record<string, unknown>,
@@ -132,7 +132,7 @@ function isOfWriter(server: unknown): boolean {
   return hosts.length > 0 && hosts.every((host) => local.test(host))
 }
 
-/** A server's address with its variables filled in: first the defaults, then each choice of one variable. */
+/** A server's address with its variables filled in: first the defaults, then each choice for one variable. */
 function fillVariables({ url, variables }: Record<string, unknown>): string[] {
   if (typeof url !== 'string') return []
   const choices = Object.entries(objectOf(variables)).map(([name, variable]) => ({
@@ -182,7 +182,7 @@ function isFitting({ schema: shape, example }: Params[number]): boolean {
   return shape === undefined || example === undefined || findValueFault(shape, example) === null
 }
 
-/** Parameters, the operation's own first, then path parameters that nobody declared. */
+/** Parameters: the operation's own first, then path parameters that nobody declared. */
 function withPlaces(url: string, params: Params): Pick<Operation, 'params'> {
   const places = placeholdersOf(url)
   const undeclared = places.map((name) => ({ name, in: 'path' as const, required: true }))
@@ -204,7 +204,7 @@ function readBody(value: unknown, document: unknown): Operation['body'] {
   return readPayload(dereference(content[type], document), 'application/json', document)
 }
 
-/** The good answer of an operation; callers check answers by its schema. */
+/** An operation's good answer; callers check answers by its schema. */
 function readResponse(
   operation: Record<string, unknown>,
   { document, address }: Source,

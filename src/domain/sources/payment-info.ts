@@ -14,16 +14,16 @@ export interface StatedPayment extends Pick<Operation, 'price' | 'offers'> {
   payees: string[]
   /** A text found in place of a payee. */
   placeholder?: string
-  /** Why a named amount is no price; set if no other amount is a price. */
+  /** Why a named amount is not a price; set if no other amount is a price. */
   fault?: PriceFault
 }
 
 const MAX_WAYS = 20
 
 /**
- * What a document states about paying, in every shape that is published: `x-payment-info` of an
+ * What a document states about paying, in every shape that is published: `x-payment-info` in an
  * OpenAPI operation and the entries of an x402 manifest. Both have a list of `offers` (the draft of
- * payment discovery) or `accepts` (x402), a single such offer, or a price in dollars beside the
+ * payment discovery) or `accepts` (x402), a single such offer, or a price in dollars next to the
  * `protocols` that take it. A price that only a 402 states is not included.
  */
 export function readPaymentInfo(info: unknown): StatedPayment {
@@ -82,7 +82,7 @@ function toStated(ways: readonly Way[], bounds: Bounds | null = null): StatedPay
   }
 }
 
-/** A single offer, of x402 or of one payment method with its intent, amount and currency. */
+/** A single offer: an x402 one, or one payment method with its intent, amount and currency. */
 function readWay(value: unknown): Way[] {
   if (!isJsonObject(value)) return []
   const { method, intent } = value
@@ -121,7 +121,7 @@ function toChain(name: string): string | null {
 
 const TEST_COINS = { allowTestCoins: true }
 
-/** An amount in dollars, written with a decimal point, beside the coin's symbol. */
+/** An amount in dollars, written with a decimal point, next to the coin's symbol. */
 function readUsdOf(value: Record<string, unknown>, symbol: string): number | null {
   const { amount } = value
   const isDecimal = typeof amount === 'string' && /^\d+\.\d+$/.test(amount) && isDollar(symbol)
@@ -156,7 +156,7 @@ function chainOfMethod(method: string, value: Record<string, unknown>): string |
   return toChain(textOf(value.network) ?? method)
 }
 
-/** An amount in base units of a coin, in cents of a card, or in dollars if the text has a point. */
+/** An amount in a coin's base units, in a card's cents, or in dollars if the text has a decimal point. */
 function readAmount(value: Record<string, unknown>, network: string | null) {
   const amount =
     textOf(value.amount) ?? (typeof value.amount === 'number' ? String(value.amount) : '')
@@ -193,7 +193,7 @@ function readBounds(info: Record<string, unknown>): Bounds | null {
   return words === null ? null : { ...words.bounds, per: words.per }
 }
 
-/** An amount is in dollars only if no payment method or chain is beside it: their amounts are in base units. */
+/** An amount is in dollars only if no payment method or chain is next to it: their amounts are in base units. */
 function amountAlone({ method, network, amount }: Record<string, unknown>): unknown {
   const isWay = typeof network === 'string' || (method !== undefined && !isHttpMethod(method))
   return isWay ? undefined : amount
@@ -276,12 +276,12 @@ export function textOf(value: unknown): string | null {
 }
 
 /**
- * One way to pay as x402 writes it, whether in a 402, a manifest, a row of a catalogue, an OpenAPI
+ * One way to pay as x402 writes it, whether in a 402, a manifest, a catalogue row, an OpenAPI
  * document or a tool's terms. Version 2 calls the amount `amount`, version 1 `maxAmountRequired`.
  */
 export interface X402Offer {
   scheme: string
-  /** CAIP-2 where we know the name, else as written. */
+  /** CAIP-2 if we know the name, else as written. */
   network: string
   asset: string
   /** Whole base units, as written; '' if none is named. */
@@ -289,7 +289,7 @@ export interface X402Offer {
   payTo: string | null
   /** The price of one call in USD, or the reason it has no price. */
   price: number | PriceFault
-  /** CAIP-10 of the payee; null where the payee is not an account of the network. */
+  /** The payee as CAIP-10; null if the payee is not an account on the network. */
   payout: string | null
   /** Everything that a payer signs; null if the offer lacks part of it. */
   accept: Accept | null
@@ -325,7 +325,7 @@ const OfferSchema = v.object({
   extra: v.optional(v.unknown()),
 })
 
-/** Whether coins of test networks, which are worth nothing, have a price. */
+/** Whether test networks' coins, which are worth nothing, have a price. */
 interface CoinRules {
   allowTestCoins: boolean
 }
@@ -350,7 +350,7 @@ export function readX402Offer(value: unknown, rules = MAIN_ONLY): X402Offer | nu
   }
 }
 
-/** Whether a payee is nobody's wallet: words of a template, or the zero, burn and counted-up addresses of examples. */
+/** Whether a payee is nobody's wallet: words from a template, or an example's zero, burn or counted-up address. */
 function isPlaceholderWallet(wallet: string | null): boolean {
   if (wallet === null || wallet === '') return false
   return ADDRESS.test(wallet)
@@ -379,7 +379,7 @@ function priceOf(
   return decimals === null ? unknownCoin(asset, ` on ${network}`) : priceUnits(amount, decimals)
 }
 
-/** The most digits of an amount: no real amount has more, and longer ones would only cost time. */
+/** The most digits in an amount: no real amount has more, and longer ones would only cost time. */
 const MAX_DIGITS = 40
 
 /**
@@ -417,7 +417,7 @@ function shown(text: string): string {
 
 /**
  * Decimals of more dollar coins that priced endpoints name, by chain and contract. They are used
- * for prices only: a price is a claim, a settlement is proof. A coin in neither table has no price
+ * only for prices: a price is a claim, a settlement is proof. A coin in neither table has no price
  * in dollars, because one cent at 18 decimals, read at 6, would be ten billion dollars.
  */
 const CLAIMED_COINS: Readonly<Record<string, number>> = {
@@ -462,7 +462,7 @@ const NETWORKS = [
   ]),
 ]
 
-/** Limits of a listing's evidence; a longer description is cut and marked as such. */
+/** Limits for a listing's evidence; a longer description is cut and marked as such. */
 const MAX_OPERATIONS = 100
 
 const MAX_TEXT = 300

@@ -6,7 +6,7 @@ import type { UrlRules } from '../listing/target-url.ts'
 import { EvidenceSchema } from '../trust/evidence.ts'
 import { CalendarDateSchema, count, InstantSchema, textLike, uniqueList } from '../wire/shapes.ts'
 
-/** The facts of a listing that sources may give, in the order of a file; other facts only people write. */
+/** A listing's facts that sources may give, in file order; other facts only people write. */
 export const SOURCE_FIELDS = [
   'kind',
   'name',
@@ -35,12 +35,12 @@ export const MAX_PAYEES = 20
 export const NamedPayeeSchema = v.strictObject({
   /** CAIP-10. */
   payee: PayoutSchema,
-  /** How many hosts this address is the payee of, if the source says so. */
+  /** How many hosts have this address as their payee, if the source says so. */
   shared_with: v.exactOptional(v.pipe(count, v.minValue(2, 'expected 2 or more'))),
 })
 
 const DeprecatedSchema = v.strictObject({
-  /** Absent where the source doesn't say. */
+  /** Absent if the source doesn't say. */
   at: v.optional(InstantSchema),
   message: v.optional(v.pipe(v.string(), v.maxLength(200))),
 })
@@ -52,11 +52,11 @@ function createSourceRowSchema(rules: UrlRules) {
   return v.strictObject({
     /** The id that the row would have as a listing of its own. */
     id,
-    /** The listing that the row belongs to, if people or an earlier import decided that. */
+    /** The listing to which the row belongs, if people or an earlier import decided that. */
     of: v.optional(id),
-    /** The day the service was published, or first read. */
+    /** The day on which the service was published, or first read. */
     added: v.optional(CalendarDateSchema),
-    /** The day the service's prices were last read, if different from `added`. */
+    /** The day on which the service's prices were last read, if different from `added`. */
     read: v.optional(CalendarDateSchema),
     facts: v.partial(facts),
     evidence: v.optional(
@@ -106,7 +106,7 @@ export interface NamedRow {
 
 /** Importers of sellers' own files and answers, which take precedence over registries and catalogues. */
 const SELLERS_OWN: ReadonlySet<string> = new Set(['agent_cards', 'package_manifests'])
-/** The importer that reads the sellers of listings; the table has no source for its rows. */
+/** The importer that reads listings' sellers; the table has no source for its rows. */
 const SELLER_READER = 'discovery'
 
 export function isSellersOwn({ importer, row }: NamedRow): boolean {
@@ -157,15 +157,15 @@ function renderMembers(value: unknown, depth: number): string {
   return members.length === 0 ? '{}' : `{\n${members.join(',\n')}\n${indent.slice(1)}}`
 }
 
-/** The source whose rows are folders of public repositories with a `SKILL.md`. */
+/** The source whose rows are folders in public repositories with a `SKILL.md`. */
 export const SKILL_SOURCE = 'agent_skills'
 
-/** The most entries of a list: nobody reads more at a glance. */
+/** The most entries in a list: nobody reads more at a glance. */
 export const MAX_SKILL_ENTRIES = 200
 const list = (shape: RegExp, expected: string) =>
   v.pipe(v.array(v.pipe(v.string(), v.regex(shape, expected))), v.maxLength(MAX_SKILL_ENTRIES))
 
-/** Valid entries of a skill; they are foreign text, and shown unchanged. */
+/** Valid entries for a skill; they are foreign text, and shown unchanged. */
 export const SKILL_SHAPES = {
   licence: /^[\w][\w .+()/-]{0,99}$/,
   file: /^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[\w .+@()/-]{1,200}$/,
@@ -174,7 +174,7 @@ export const SKILL_SHAPES = {
   host: /^[a-z0-9.-]+(?::\d{1,5})?$/,
 } as const
 
-/** Contents and requirements of a public skill, read from its folder for the reviewer. */
+/** A public skill's contents and requirements, read from its folder for the reviewer. */
 const SkillFactsSchema = v.strictObject({
   licence: v.pipe(
     v.string(),
@@ -201,9 +201,9 @@ export type SkillFacts = v.InferOutput<typeof SkillFactsSchema>
 const MAX_SHOWN = 12
 
 /**
- * A skill's contents and requirements in our words, for the notes of its listing.
- * @example describeSkill({ licence: 'MIT', env: [], tools: [], programs: ['Python'], hosts: [] })
- *   → 'Its scripts need Python. Licensed under MIT.'
+ * A skill's contents and requirements in our words, for the notes in its listing.
+ * @example describeSkill({ licence: 'MIT', env: [], tools: [], programs: ['Python'], hosts: [] }) →
+ *   'Its scripts need Python. Licensed under MIT.'
  */
 export function describeSkill(skill: SkillFacts): string {
   const { licence, files = [], env, tools, programs, hosts } = skill

@@ -25,9 +25,8 @@ const LIST_NAME = /^(?!.*free)\w*(?:resources|endpoints|items|services|routes|ap
 
 /**
  * Reads `/.well-known/x402` and `/.well-known/x402.json`, versions 1 and 2: paid operations on the
- * seller's own origin with prices, networks, payees and shapes; null for any other document.
- * Payment terms of the whole document apply to each entry that has none of its own.
- *
+ * seller's own origin with prices, networks, payees and shapes; null for any other document. The
+ * document's own payment terms apply to each entry that has none.
  * @param address where the document was read
  */
 export function readX402Manifest(document: unknown, address: string): DescribedApi | null {
@@ -83,7 +82,7 @@ function sharedPayment(document: Record<string, unknown>): Record<string, unknow
   }
 }
 
-/** Names of the member with an entry's own payment, the most exact first. */
+/** Names for the member with an entry's own payment, the most exact first. */
 const PAYMENTS = ['x-payment-info', 'payment', 'pricing']
 
 /** An entry's own terms come first. Ways to pay that the document states once get the entry's own price. */
@@ -119,8 +118,8 @@ interface Place {
 }
 
 /**
- * One paid operation, as a manifest, a row of the Bazaar or an endpoint of a catalogue describes it: an address
- * alone, or with its method, payment and shapes. Null if it names no address to call.
+ * One paid operation, as described by a manifest, a Bazaar row or a catalogue's endpoint: an
+ * address alone, or with its method, payment and shapes. Null if it names no address to call.
  */
 export function readPaidEntry(entry: unknown, { base, ref, shared = {} }: Place): Described | null {
   const named = readEntry(entry, base)
@@ -256,10 +255,10 @@ type X402Input = Pick<Operation, 'params' | 'body'>
 /** Names of members in which sellers describe the query. */
 const QUERY = ['queryParams', 'query_params', 'query', 'params']
 const MOST_FIELDS = 40
-/** Limits of an input's description: nobody reads a larger one. */
+/** Limits for an input's description: nobody reads a larger one. */
 const BOUNDS = { depth: 16, nodes: 2000, characters: 30_000 } as const
 
-/** Reads anything in the form of a 402's terms, such as a row of a discovery answer. */
+/** Reads anything in the form of a 402's terms, such as a row in a discovery answer. */
 export function readX402Input(stated: unknown): X402Input & { method?: unknown } {
   const bazaar = memberOf(memberOf(stated, 'extensions'), 'bazaar')
   const accepts = listOf(memberOf(stated, 'accepts'))
@@ -345,7 +344,7 @@ function toObjectSchema(fields: Record<string, unknown>): Record<string, unknown
 const MEDIA_TYPES: Record<string, string> = { json: 'application/json', text: 'text/plain' }
 
 /**
- * The output according to a 402 or a row of a discovery answer: bazaar's `info.output` in version 2
+ * The output according to a 402 or a row in a discovery answer: bazaar's `info.output` in version 2
  * of x402, `outputSchema.output` in version 1. Null if neither is valid.
  */
 export function readX402Output(stated: unknown): NonNullable<Operation['response']> | null {
@@ -381,7 +380,7 @@ function readVersion2(bazaar: unknown): Reading | null {
   return present({ content_type, schema, example })
 }
 
-/** An output described by a JSON Schema. Some manifests have a list of names or a sentence, which is not read. */
+/** An output described by a JSON Schema. Some manifests have a list of names or a sentence, which is ignored. */
 function readVersion1(output: unknown): Reading | null {
   if (!isJsonObject(output) || !isShape(output)) return null
   const { example, ...schema } = output

@@ -14,11 +14,11 @@ interface FilledRequest {
   method: HttpMethod
   url: string
   headers?: Record<string, string>
-  /** A JSON value, or the members of a form if the seller takes a form. */
+  /** A JSON value, or a form's members if the seller takes a form. */
   body?: unknown
 }
 
-/** Whether calls of a listing work without an account. */
+/** Whether calls to a listing work without an account. */
 export function needsNoAccount({ type }: Pick<Auth, 'type'>): boolean {
   return type === 'none' || type === 'payment'
 }

@@ -1,10 +1,10 @@
 import { isJsonObject, memberOf } from '../wire/json.ts'
 
 /**
- * The path of a value in JSON, in the part of JMESPath's notation that selects and renames
- * (https://jmespath.org/specification.html): `a.b`, `a[0]`, `a[].b`, `a[].{url: link}`, `"odd name"`, and `@`
- * for the whole value, or a whole member: `a[].{name: @}`. In addition, `*` selects the only member of an object, if
- * its name varies. No functions, no conditions: a path is data, not code.
+ * The path to a value in JSON, in the part of JMESPath's notation that selects and renames
+ * (https://jmespath.org/specification.html): `a.b`, `a[0]`, `a[].b`, `a[].{url: link}`, `"odd name"`, and `@` for the
+ * whole value, or a whole member: `a[].{name: @}`. In addition, `*` selects an object's only member, if its name
+ * varies. No functions, no conditions: a path is data, not code.
  */
 export type JsonPath = readonly PathStep[]
 
@@ -56,7 +56,7 @@ function readMember(text: string): ReadStep {
   return { step: { member: quoted ?? plain ?? '' }, rest: text.slice(whole.length) }
 }
 
-/** Reads the rest of a rename, such as `url: link, title: title}`. */
+/** Parses the rest of a rename, such as `url: link, title: title}`. */
 function readFields(text: string): ReadStep {
   const fields = new Map<string, JsonPath>()
   for (let rest = text; ; ) {

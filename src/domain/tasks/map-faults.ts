@@ -16,7 +16,7 @@ interface MapFault {
 /**
  * Errors in an operation's map to its task. The request, filled with the task's example, must fit
  * the operation's own schemas; the operation's example answer, once mapped, must fit the task's
- * output. If only a schema of the answer is known, each path must exist in that schema.
+ * output. If only a schema for the answer is known, each path must exist in that schema.
  */
 export function findMapFaults(operation: Operation, task: Task | null): MapFault[] {
   const { map, send } = operation
@@ -146,7 +146,7 @@ function findTextFault(name: string, path: string | undefined): MapFault[] {
     : [{ path: ['map', name], message: 'the answer is not JSON: expected @, which takes it whole' }]
 }
 
-/** The first member of a path that is not in the schema of an answer; null if all members are in it. */
+/** A path's first member that is not in an answer's schema; null if all members are in it. */
 function findMissing(schema: unknown, path: JsonPath, root: unknown): string | null {
   const [step, ...rest] = path
   if (step === undefined) return null

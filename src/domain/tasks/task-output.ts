@@ -3,12 +3,12 @@ import { isJsonObject, memberOf } from '../wire/json.ts'
 import { parseJsonPath, readJsonPath } from './json-path.ts'
 import { membersOf } from './task.ts'
 
-/** The result of a seller's answer for a task: the output, or why it has none. */
+/** What a seller's answer yields for a task: the output, or why there is none. */
 export type TaskOutput = { output: Record<string, unknown> } | { fault: string }
 
 /**
- * The output of a task from one seller's answer, by the paths of the operation's map. Sellers write
- * numbers as text and text as numbers: the contract's type decides. A null counts as absent.
+ * A task's output from one seller's answer, by the paths in the operation's map. Sellers write
+ * numbers as text and text as numbers: the contract's type decides. A null is treated as absent.
  * @param answer JSON, or the text of another media type
  * @param map path in the answer, by member of the output
  */

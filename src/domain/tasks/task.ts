@@ -11,7 +11,7 @@ export const PLAN_PARAMETERS = ['max_price_usd', 'rail', 'network', 'limit'] as 
 
 const line = v.pipe(v.string(), v.minLength(1), v.maxLength(1000))
 
-/** The input or output of a task: a JSON Schema of an object that names its members. */
+/** A task's input or output: a JSON Schema for an object that names its members. */
 const contractSide = v.pipe(
   v.record(v.string(), v.unknown(), 'expected a JSON Schema: an object'),
   faultless<Record<string, unknown>>(findSchemaFault),
@@ -32,9 +32,9 @@ export const TaskRowSchema = v.pipe(
     ),
     name: line,
     /**
-     * Phrases that people use for the task, in any language. The order of words matters: `address to
-     * coordinates` is not `coordinates to address`. `|` separates words that mean the same. The first phrase is an
-     * example that people are shown.
+     * Phrases that people use for the task, in any language. Word order matters: `address to
+     * coordinates` is not `coordinates to address`. `|` separates words that mean the same. The
+     * first phrase is an example that people are shown.
      */
     words: v.pipe(
       v.array(line),
@@ -59,9 +59,9 @@ export const TaskRowSchema = v.pipe(
 export type TaskRow = v.InferOutput<typeof TaskRowSchema>
 
 /**
- * `content/tables/task-words.yaml`: more phrases that people use, by the id of a task. They are
- * many, so only search reads them, and no page shows them. `content/tables/task-questions.yaml` has
- * whole questions as people ask them, in which the order of words is ignored.
+ * `content/tables/task-words.yaml`: more phrases that people use, by task id. There are many, so
+ * only search reads them, and no page shows them. `content/tables/task-questions.yaml` has whole
+ * questions as people ask them, in which word order is ignored.
  */
 export const TaskWordsSchema = v.record(v.string(), v.array(line))
 
@@ -74,7 +74,7 @@ export function toTask({ id, name, input, output, example }: TaskRow) {
   return { id, name, input, output, example }
 }
 
-/** Names of the members of an input or output. */
+/** Names of an input's or output's members. */
 export function membersOf(schema: unknown): string[] {
   const properties = memberOf(schema, 'properties')
   return isJsonObject(properties) ? Object.keys(properties) : []

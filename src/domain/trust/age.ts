@@ -20,16 +20,16 @@ import { type AGE_LIMITS, isPast } from './trust.ts'
 
 const DaySchema = v.nullable(v.string())
 const DaysSchema = v.object({
-  /** The day the listing was added. */
+  /** The day on which the listing was added. */
   listing: DaySchema,
-  /** The day a catalogue's row about the listing was read. */
+  /** The day on which a catalogue's row about the listing was read. */
   seed: DaySchema,
   probe: DaySchema,
   /** Prices that machines read, from the seller or a catalogue. */
   price: DaySchema,
-  /** The last day with payments that may count. */
+  /** The last day with payments that may be counted. */
   payments: DaySchema,
-  /** The last day that others counted. */
+  /** The last day that other people's counts include. */
   reported_use: DaySchema,
 })
 /** How old each kind of fact is, by each listing's newest date; null if no listing has such a fact. */
@@ -68,7 +68,7 @@ export interface PastPrices {
 
 /**
  * Divides evidence into what is still valid on a day and what is past its limit.
- * @param reported prices of catalogues that are past their limit
+ * @param reported prices from catalogues that are past their limit
  * @returns `past` is undefined if no fact is past its limit
  */
 export function splitByAge(
@@ -159,7 +159,7 @@ export function hasPrices({ pricing, http = [] }: Prices): boolean {
 
 /**
  * A catalogue's facts without its prices, once these are past their limit.
- * @param day when the facts were read, such as 2026-11-26; without a day they do not age
+ * @param day when the facts were read, such as 2026-11-26; if no day is given they do not age
  */
 export function splitPrices<Facts extends Prices>(
   facts: Facts,

@@ -43,7 +43,7 @@ const DRIFTING = ['price', 'network', 'payee', 'tools'] as const
 /** Outcomes of running a package, which is not a service that answers. */
 const PACKAGE_RUN_OUTCOMES = ['runs_as_declared', 'fails', 'unknown'] as const
 
-/** The most payees kept of one operation. */
+/** The most payees kept for one operation. */
 export const MAX_PAY_TO = 10
 
 const OutcomeSchema = v.picklist(PROBE_OUTCOMES, `expected one of ${PROBE_OUTCOMES.join(', ')}`)
@@ -66,16 +66,16 @@ const shortWord = textLike(
   'expected at most 200 characters, without spaces',
 )
 const shortLine = textLike(/^[\x20-\x7e]{1,200}$/, 'expected one line of at most 200 characters')
-/** Members of `extra` that are kept; an offer with more, or with members inside members, is not kept. */
+/** How many members of `extra` are kept; an offer with more, or with members inside members, is not kept. */
 const MAX_EXTRA = 10
 
-/** An offer of a 402 with everything a payer signs, in the words of x402 version 2. */
+/** An offer in a 402 with everything a payer signs, in the words of x402 version 2. */
 export const AcceptSchema = v.strictObject({
   scheme: shortWord,
   /** The network as CAIP-2, even if the 402 wrote a name. */
   network: NetworkSchema,
   asset: shortWord,
-  /** Atomic units of the asset. */
+  /** The asset's atomic units. */
   amount: textLike(/^\d{1,40}$/, 'expected a whole number of atomic units'),
   payTo: shortWord,
   maxTimeoutSeconds: whole(1, 1_000_000),
@@ -88,7 +88,7 @@ export const AcceptSchema = v.strictObject({
 })
 export type Accept = v.InferOutput<typeof AcceptSchema>
 
-/** Result of our probe's call of one operation: evidence member `interface.operations[].seen`. */
+/** Result of our probe's call to one operation: evidence member `interface.operations[].seen`. */
 export const SeenAnswerSchema = v.strictObject({
   /** Absent if it equals the interface's time, so that a run without news changes one line. */
   at: v.optional(InstantSchema),
@@ -111,7 +111,7 @@ export type SeenAnswer = v.InferOutput<typeof SeenAnswerSchema>
  * Data read from a seller by machines: evidence members `interface` and `notices`. Writers cut it
  * to these limits first and set `truncated`.
  *
- * Known limit: schemas of tools are kept as the seller publishes them. Nobody judges them, and no
+ * Known limit: tools' schemas are kept as the seller publishes them. Nobody judges them, and no
  * code of ours runs them.
  */
 const MAX_INTERFACE_BYTES = 262_144
@@ -215,12 +215,12 @@ const ReportedUsesSchema = uniqueList(
   'figure of a source',
 )
 
-/** The last day that the figure counts. @example '2026-07-20' */
+/** The last day that the figure includes. @example '2026-07-20' */
 export function dayOfUse({ to, as_of }: Pick<ReportedUse, 'to' | 'as_of'>): string {
   return to ?? as_of.slice(0, 10)
 }
 
-/** Each source's newest figures, by source. */
+/** The newest figures, by source. */
 export function uniteReports(
   read: readonly { reported_use?: readonly ReportedUse[] | undefined }[],
 ): ReportedUse[] {
@@ -243,7 +243,7 @@ export function mostReported(
   return counts.length === 0 ? undefined : largestOf(counts)
 }
 
-/** Source id of settlements this service verified on-chain itself; no outside provider. */
+/** Source id for settlements that this service verified on-chain itself; no outside provider. */
 export const OWN_EVIDENCE = 'service_verified'
 
 const amount = v.pipe(
@@ -263,7 +263,7 @@ const shortText = v.pipe(
 )
 const token = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,60}$/, 'expected a short identifier'))
 
-/** `settlements` says how many were excluded under this flag. */
+/** `settlements` is how many were excluded under this flag. */
 export const WashFlagSchema = v.strictObject({
   flag: token,
   settlements: count,
@@ -301,7 +301,7 @@ export const RawSchema = v.strictObject({
 export const MeasuredSchema = v.pipe(
   v.strictObject({
     source: token,
-    /** End of the 30-day window; "now" for this listing. */
+    /** End of the 30-day window. Ages in this listing's figures are counted back from here. */
     as_of: InstantSchema,
     verified_buyers_30d: count,
     settlements_30d: count,
@@ -314,9 +314,9 @@ export const MeasuredSchema = v.pipe(
     ),
     last_settlement_at: v.nullable(InstantSchema),
     shared_payout: v.boolean(),
-    /** Payers left out because no independent seller vouches for them; absent where unknown. */
+    /** Payers left out because no independent seller vouches for them; absent if unknown. */
     unknown_buyers_30d: v.optional(count),
-    /** How the counted payments were made; absent where not recorded. */
+    /** How the counted payments were made; absent if not recorded. */
     paid_by: v.optional(v.array(v.picklist(COUNTED_SCHEMES))),
     wash_flags: v.array(WashFlagSchema),
     watch: v.array(WatchSchema),
@@ -339,7 +339,7 @@ export const MeasuredSchema = v.pipe(
 )
 
 export const SignalsSchema = v.strictObject({
-  /** The day of the signals; without it they are as old as the measure they came with. */
+  /** The signals' own day; without it they are as old as the measure they came with. */
   as_of: v.optional(InstantSchema),
   status: v.optional(token),
   verified: v.optional(v.boolean()),
@@ -368,12 +368,12 @@ export const ProbeSchema = v.strictObject({
 /** The last run of a listing's package, in a sandbox without a network. It is not a probe. */
 export const PackageRunSchema = v.strictObject({
   at: InstantSchema,
-  /** The program's own version; absent where it gave none. */
+  /** The program's own version; absent if it gave none. */
   version: v.optional(VersionSchema),
   outcome: v.picklist(PACKAGE_RUN_OUTCOMES),
   /** Why the package did not run as declared. */
   why: v.optional(SawSchema),
-  /** Settings and arguments that got placeholders when it was started. */
+  /** Settings and arguments that were given placeholders when it was started. */
   placeholders: v.optional(listOf(printableText(100), 80)),
 })
 
@@ -400,7 +400,7 @@ export const DriftSchema = v.strictObject({
 })
 export type Drift = v.InferOutput<typeof DriftSchema>
 
-/** `content/evidence/<prefix>/<slug>.json`, written by machines only; members in the order of the files. */
+/** `content/evidence/<prefix>/<slug>.json`, written by machines only; members in file order. */
 export const EvidenceSchema = v.strictObject({
   measured: v.optional(MeasuredSchema),
   signals: v.optional(SignalsSchema),
@@ -422,7 +422,7 @@ export type Probe = v.InferOutput<typeof ProbeSchema>
 export type PackageRun = v.InferOutput<typeof PackageRunSchema>
 export type Evidence = v.InferOutput<typeof EvidenceSchema>
 
-/** A file of evidence, with its members in the order that people read, so that a run changes few lines. */
+/** An evidence file, with its members in the order that people read, so that a run changes few lines. */
 export function toEvidenceText(evidence: Evidence): string {
   const names = v.keyof(EvidenceSchema).options
   const sorted = names.flatMap((name) =>
@@ -432,10 +432,10 @@ export function toEvidenceText(evidence: Evidence): string {
 }
 
 const WINDOW_DAYS = 30
-/** Volumes are rounded for each day. */
+/** Volumes are rounded per day. */
 const CENTS_A_DAY = 0.01
 
-/** The window holds only part of its first calendar day: totals lie between the sums without and with that day. */
+/** The window contains only part of its first calendar day: totals lie between the sums without and with that day. */
 function doDaysAgree({ days, as_of, settlements_30d, volume_usd_30d }: Totals): boolean {
   if (days === undefined) return true
   const start = new Date(Date.parse(as_of) - WINDOW_DAYS * DAY_MS).toISOString().slice(0, 10)

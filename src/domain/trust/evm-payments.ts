@@ -4,9 +4,9 @@ import * as v from 'valibot'
 import type { CountedScheme } from './payments.ts'
 
 /**
- * Contracts of x402's batch settlement and auth-capture, which hold a buyer's money and may return it, and the
- * collectors that pass it on; by version of the packages, in lower case. An address fixes the code on every EVM
- * chain. Money that waits in one of them has not been paid to anybody yet.
+ * Contracts of x402's batch settlement and auth-capture, which hold a buyer's money and may return
+ * it, and the collectors that pass it on; by package version, in lower case. An address fixes the
+ * code on every EVM chain. Money that waits in one of them has not been paid to anybody yet.
  */
 export const DEPOSIT_PLACES: readonly string[] = [
   // Batch settlement, 2.12 and later; it collects by EIP-3009 and by Permit2.
@@ -23,10 +23,10 @@ export const DEPOSIT_PLACES: readonly string[] = [
   '0x992476b9ee81d52a5bda0622c333938d0af0ab26',
 ]
 
-/** What is known of one transaction: all its data, or the part that was read. */
+/** What is known about one transaction: all its data, or the part that was read. */
 interface Shown<Log extends EvmLog> {
   logs: readonly Log[]
-  /** The transaction's call, only read for schemes that need it. */
+  /** The transaction's call, read only for schemes that need it. */
   call: EvmCall | null
   /** The coin's contract. */
   coin: string
@@ -46,7 +46,7 @@ export interface EvmRule {
   read<Log extends EvmLog>(shown: Shown<Log>): ShownPayment<Log>[]
 }
 
-/** Topic of an ERC-20 transfer in the logs of an EVM node. */
+/** Topic for an ERC-20 transfer in an EVM node's logs. */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
 const hex = v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]*$/), v.toLowerCase())
@@ -69,7 +69,7 @@ export const LogSchema = v.object({
 })
 export type EvmLog = v.InferOutput<typeof LogSchema>
 
-/** Sender, contract and call data of a transaction. */
+/** A transaction's sender, contract and call data. */
 export const CallSchema = v.object({
   hash: HashSchema,
   blockHash: v.nullable(HashSchema),
@@ -116,9 +116,9 @@ function isTransferOf({ address, topics, data }: EvmLog, coin: string): boolean 
 }
 
 /**
- * Transfer authorisations (EIP-3009): x402 `exact` and MPP `evm`. The token writes
- * `AuthorizationUsed` and, as the next log, the authorised transfer: so a one-unit authorisation
- * cannot make an ordinary transfer next to it count, and each authorisation counts for one transfer.
+ * Transfer authorisations (EIP-3009): x402 `exact` and MPP `evm`. The token writes `AuthorizationUsed` and, as the next
+ * log, the authorised transfer: so an ordinary transfer is not accepted because of a one-unit authorisation next to it,
+ * and each authorisation is accepted for one transfer.
  *
  * A forger could write either event in his own contract: both must come from the coin's contract.
  */
@@ -146,7 +146,7 @@ function placeOf({ blockHash, transactionHash }: EvmLog, logIndex: number): stri
 
 /**
  * Permit2, for x402 `exact` and `upto`: the buyer signs for a proxy, and the proxy's call names
- * coin, buyer and seller. The logs show less: the coin's transfer, and an event of the proxy
+ * coin, buyer and seller. The logs show less: the coin's transfer, and an event from the proxy
  * without any content. So the call is read too, and its target must be a listed proxy.
  *
  * A forger could write the same event in his own proxy (which is not on the list), or have the true
@@ -179,9 +179,9 @@ const UPTO = bothWays('0xff11e7b4', '0x016c1748', UPTO_WORDS)
 const FIRST_UPTO = bothWays('0x4bbb9642', '0x595ea2f0', UPTO_WORDS)
 
 /**
- * Proxies by version of the packages. An address fixes the code on every EVM chain; if nothing is
- * deployed there, a call leaves no log. The proxies of 2.3, whose calls had another form, were in
- * use for weeks and are left out.
+ * Proxies by package version. An address fixes the code on every EVM chain; if nothing is deployed
+ * there, a call leaves no log. The proxies of 2.3, whose calls had another form, were in use for
+ * weeks and are left out.
  */
 const PROXIES: Record<
   string,
@@ -231,11 +231,11 @@ function readCall({ to, input }: EvmCall) {
 /**
  * MPP `charge` on Tempo: the coin writes a transfer and, next to it, the same transfer with a memo.
  * The memo names the seller's realm (the host that the buyer called) and the challenge, so it ties
- * the payment to this seller and this call. The payer is the signer of the transaction; somebody
- * else may pay its fee.
+ * the payment to this seller and this call. The payer is the transaction's signer; somebody else
+ * may pay its fee.
  *
- * A forger can write any memo, but only beside real money of his own that the seller keeps. A share
- * of the price that goes to others has no such memo; a zero amount moves nothing.
+ * A forger can write any memo, but only next to real money of his own that the seller keeps. A
+ * share of the price that goes to others has no such memo; a zero amount moves nothing.
  */
 export const MEMO_TRANSFER_TOPIC =
   '0x57bc7354aa85aed339e000bccffabbc529466af35f0772c8f8ee1145927de7f0'
@@ -246,7 +246,7 @@ const REALM_BYTES = 10
 
 const MEMO = new RegExp(`^0x${TAG}([0-9a-f]{${REALM_BYTES * 2}})[0-9a-f]{34}$`)
 
-/** The mark of the realm in a payment's memo; null for every other log. */
+/** The realm's mark in a payment's memo; null for every other log. */
 export function readRealmOf({ address, topics, data }: EvmLog, coin: string): string | null {
   const isMemoTransfer =
     address === coin &&

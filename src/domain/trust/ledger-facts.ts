@@ -7,29 +7,29 @@ import { COUNTED_SCHEMES } from './payments.ts'
 import { TRUST } from './trust.ts'
 import { WASH_FLAGS } from './wash.ts'
 
-/** Searches and clicks on a listing in 90 days; `outside` leaves out searches and clicks on our own pages. */
+/** Searches for and clicks on a listing in 90 days; `outside` leaves out those on our own pages. */
 export interface Demand {
   all: number
   outside: number
 }
 
 export interface AcceptedDispute {
-  /** When the dispute was accepted, milliseconds. */
+  /** When the dispute was accepted, in milliseconds. */
   at: number
-  /** The note of the person who accepted the dispute; may be empty. */
+  /** The note by the person who accepted the dispute; may be empty. */
   note: string
 }
 
 export interface OwnerFacts {
-  /** The proved host, by id of a listing with a verified claim. */
+  /** The proved host, by the id of a listing with a verified claim. */
   claimed: ReadonlyMap<string, string>
-  /** When that host was proved, milliseconds. */
+  /** When that host was proved, in milliseconds. */
   provedAt: ReadonlyMap<string, number>
-  /** The proved host, by id of a listing whose seller wants the listing removed. */
+  /** The proved host, by the id of a listing whose seller wants it removed. */
   optedOut: ReadonlyMap<string, string>
   /** The new id of a removed listing according to its owner, by former id. */
   moved: ReadonlyMap<string, string>
-  /** Payouts (CAIP-10) that the owner of a listing's claim proved, by id. */
+  /** Payouts (CAIP-10) proved by the owner of a listing's claim, by id. */
   provenPayouts: ReadonlyMap<string, readonly string[]>
   /** Results of a server's own probes, by listing id. */
   probed: ReadonlyMap<string, Evidence>
@@ -42,7 +42,7 @@ export interface OwnerFacts {
 /** The fields of a receipt in the ledger from which figures are made. */
 export interface JudgedCall {
   listing_id: string
-  /** Method and address of the operation. */
+  /** The operation's method and address. */
   call: string
   /** Milliseconds. */
   called_at: number
@@ -58,15 +58,15 @@ export interface JudgedCall {
 
 /** Payments that this service itself saw on chains. */
 export interface PaymentFacts {
-  /** End of the window, milliseconds. */
+  /** End of the window, in milliseconds. */
   asOf: number
-  /** Payments of the last ninety days, each with its verdict. */
+  /** Payments in the last ninety days, each with its verdict. */
   payments: readonly LedgerPayment[]
-  /** Payouts the meter reads: for listings with these payouts only our own figures count. */
+  /** Payouts that the meter reads: for listings with these payouts only our own figures are used. */
   payees: readonly LedgerPayee[]
 }
 
-/** A complete day of receipts as it is published, and its file: the receipts' SHA-256, sorted, one per line. */
+/** A complete day of receipts as published, and its file: the receipts' SHA-256, sorted, one per line. */
 export interface DayOfReceipts {
   day: string
   receipts: number
@@ -77,7 +77,7 @@ export interface DayOfReceipts {
 }
 
 interface ReceiptFacts {
-  /** Paid calls of the window that the relay judged. */
+  /** Paid calls in the window that the relay judged. */
   judgedCalls: readonly JudgedCall[]
   /** Days of receipts, oldest first. */
   receiptDays: readonly DayOfReceipts[]
@@ -107,8 +107,8 @@ export const NO_LEDGER_FACTS: LedgerFacts = {
 }
 
 /**
- * The verdict on a payment: that it counts, or why it does not. Limits for one buyer's payments are
- * no verdict, since the score itself applies them.
+ * The verdict on a payment: that it is counted, or why not. Limits on one buyer's payments are no
+ * verdict, since the score itself applies them.
  */
 const VERDICTS = [
   'counted',
@@ -117,38 +117,38 @@ const VERDICTS = [
   'nothing_paid',
   /** No seller proved the payee, and nobody published it for a known seller. */
   'payee_not_owned',
-  /** The source of the payer's money has not been traced yet. */
+  /** It has not been traced yet where the payer's money came from. */
   'payer_untraced',
 ] as const
 
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(200))
 const listings = v.array(text)
 
-/** One payment that the meter read: a line of the published ledger. */
+/** One payment that the meter read: a line in the published ledger. */
 export const LedgerPaymentSchema = v.strictObject({
   network: text,
   transaction: text,
-  /** Index of the transfer's log; 0 where a chain has none. */
+  /** Index of the transfer's log; 0 on a chain that has none. */
   log: count,
   /** ISO 8601 in the file, milliseconds in memory: a month may have a million payments. */
   at: v.pipe(InstantSchema, v.transform(Date.parse)),
-  /** Contract or mint of the coin. */
+  /** The coin's contract or mint. */
   asset: text,
-  /** Smallest units of the coin. */
+  /** The coin's smallest units. */
   amount: textLike(/^\d{1,78}$/, 'expected a whole number in decimal digits'),
   /** Millionths of a US dollar. */
   usd_micro: count,
   /** EVM addresses in lower case. */
   payer: text,
   payee: text,
-  /** Null in payments that an older version wrote down. */
+  /** Null in payments that an older version recorded. */
   scheme: v.nullable(v.picklist(COUNTED_SCHEMES)),
   /** The listings that are paid: a single one if the relay's notes name it. */
   listings,
   verdict: v.picklist(VERDICTS),
 })
 
-/** The owner of a payee: a line of the published payees. */
+/** A payee's owner: a line in the published payees. */
 const LedgerPayeeSchema = v.strictObject({
   payee: PayoutSchema,
   /** The seller's domain. */
@@ -203,7 +203,7 @@ export const TrustPayeesSchema = v.object({
 })
 export type TrustPayees = v.InferOutput<typeof TrustPayeesSchema>
 
-/** The content of both files, from which alone scores are computed. */
+/** The content of both files; scores are computed from nothing else. */
 export interface LedgerFiles extends Omit<TrustPayees, 'as_of'> {
   as_of: string
   payments: readonly LedgerPayment[]

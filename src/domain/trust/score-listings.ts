@@ -22,7 +22,7 @@ interface Ledger {
   /** End of the window, ISO 8601. */
   as_of: string
   payments: readonly LedgerPayment[]
-  /** Payouts that the meter reads, including those that got no payments. */
+  /** Payouts that the meter reads, including those that received no payments. */
   payees: readonly LedgerPayee[]
   /** Domains of sellers that are surely independent. */
   seeds: ReadonlySet<string>
@@ -30,16 +30,16 @@ interface Ledger {
 
 export interface ListingScore {
   measured: Measured
-  /** The most listings that share one of the listing's counted payments, at least 1. */
+  /** The largest number of listings that share one of the listing's counted payments, at least 1. */
   sharers: number
-  /** How much each payer of the window counts, in millionths; in full if the rule does not apply. */
+  /** The weight of each payer in the window, in millionths; full if the rule does not apply. */
   buyers: ReadonlyMap<string, number>
 }
 
-/** Figures of each listing from the published rows, with the same digits in any order of rows. */
+/** Each listing's figures from the published rows, with the same digits in any order of rows. */
 export function scoreListings(ledger: Ledger): {
   listings: Map<string, ListingScore>
-  /** Known sellers that enough people paid in the window. */
+  /** How many known sellers were paid by enough people in the window. */
   measuredSeeds: number
 } {
   const { as_of, payments, payees, seeds } = ledger
@@ -76,15 +76,15 @@ export function scoreListings(ledger: Ledger): {
 }
 
 /**
- * Whether a payment of the window counted at a listing, with known sellers who vouch for the buyer
- * there: other facts about a sale, such as deliveries, may depend on this.
- * @param score the score of that listing
+ * Whether a payment in the window was counted for a listing, with known sellers who vouch for the
+ * buyer there: other facts about a sale, such as deliveries, may depend on this.
+ * @param score that listing's score
  */
 export function isVouchedSale(
   { payer, verdict }: Pick<LedgerPayment, 'payer' | 'verdict'>,
   score: ListingScore | undefined,
 ): boolean {
-  // If the rule does not apply, everybody counts, and nobody is vouched for.
+  // If the rule does not apply, everybody is counted, and nobody is vouched for.
   if (score?.measured.unknown_buyers_30d === undefined) return false
   return verdict === 'counted' && (score.buyers.get(payer) ?? 0) > 0
 }
@@ -94,7 +94,7 @@ function toPurchase({ at, usd_micro, listings }: LedgerPayment, owner: string): 
 }
 
 const MICRO = 1_000_000
-/** The largest payer is limited from this many payers on: with fewer, a stranger who also pays helps the seller. */
+/** From this many payers on, the largest is limited: with fewer, a stranger who also pays helps the seller. */
 const FEWEST_PAYERS = 3
 
 interface Counts {
@@ -105,13 +105,13 @@ interface Counts {
 }
 
 /**
- * Each payment counts by its payer's weight. At most ten payments and ten dollars count per payer; if there are
- * three payers or more, no payer counts with more dollars than all others together. Otherwise a rival could take most
- * of a score with one payment, as the largest buyer's share lowers it.
- *
- * @param rows the rows of one window that count
- * @param weigh how much the payer of some payments counts at each listing, in millionths; null if
- * the rule does not apply, so that everybody counts in full
+ * Each payment is counted with its payer's weight. At most ten payments and ten dollars are counted
+ * per payer; if there are three payers or more, no payer is counted with more dollars than all
+ * others together. Otherwise a rival could take most of a score with one payment, because the
+ * largest buyer's share lowers it.
+ * @param rows the counted rows in one window
+ * @param weigh returns the weight of some payments' payer at each listing, in millionths; null if
+ *   the rule does not apply, so that everybody is counted in full
  * @returns the shares by listing
  */
 function countShares(
@@ -158,7 +158,7 @@ function sumOf(rows: readonly LedgerPayment[]): number {
   return rows.reduce((sum, { usd_micro }) => sum + usd_micro, 0)
 }
 
-/** The counted payments of one listing in one window. */
+/** One listing's counted payments in one window. */
 type Shares = ReturnType<typeof toShares>
 
 function toShares(shares: readonly Share[]) {
@@ -171,7 +171,7 @@ function toShares(shares: readonly Share[]) {
   const rows = kept.flatMap((share) => share.rows)
   const networks = Map.groupBy(rows, ({ network }) => network)
   return {
-    // How much each payer counts, in millionths; payers that do not count are left out.
+    // Each payer's weight, in millionths; payers that are not counted are left out.
     weights: new Map(kept.map(({ payer, weight }) => [payer, weight])),
     buyers: buyers / FULL,
     settlements: kept.reduce((sum, { settlements }) => sum + settlements, 0) / FULL,
@@ -216,7 +216,7 @@ function toDays(shares: readonly Share[]): Map<number, Counts> {
 
 interface Paid {
   as_of: string
-  /** Payments of the window, including those that do not count. */
+  /** Payments in the window, including uncounted ones. */
   rows: readonly LedgerPayment[]
   /** Counted payments, this window first, then earlier ones. */
   windows: readonly (Shares | undefined)[]
@@ -224,7 +224,7 @@ interface Paid {
   holds: boolean
 }
 
-/** One listing's numbers, in the form of evidence. */
+/** One listing's numbers, in the form used in evidence. */
 function toMeasured({ as_of, rows, windows, holds }: Paid): Measured {
   const [window] = windows
   const paidBy = COUNTED_SCHEMES.filter((scheme) => window?.schemes.has(scheme))
@@ -270,7 +270,7 @@ function toUntracedWatch(count: number): Measured['watch'] {
   return count === 0 ? [] : [{ id: 'payers_untraced', note }]
 }
 
-/** A sentence beside the score about payments in coins that a bridge redeems, and not their issuer. */
+/** A sentence next to the score about payments in coins that a bridge redeems, and not their issuer. */
 function toBridgedWatch(networks: ReadonlyMap<string, number>): Measured['watch'] {
   return BRIDGED_COINS.flatMap(({ network, name }) => {
     const paid = networks.get(network) ?? 0
@@ -302,9 +302,9 @@ function toSeries(windows: readonly (Shares | undefined)[], as_of: string): Day[
 
 /** What makes a buyer known, and how its money is spread. Dollars are millionths, so that sums are exact. */
 export const VOUCHING = {
-  /** What a buyer must pay known sellers for each listing at which it counts in full. */
+  /** What a buyer must pay known sellers for each listing, to be counted there in full. */
   microsAListing: 260_000,
-  /** The most of a buyer's payments to a listing on one day (UTC) that counts as custom. */
+  /** How much of a buyer's payments to a listing on one day (UTC) is counted as custom. */
   customADay: 200_000,
   /** The most custom that one buyer can have at one listing. */
   mostCustom: 600_000,
@@ -314,13 +314,13 @@ export const VOUCHING = {
   microsAMeasuredSeed: 2_600_000,
 } as const
 
-/** The price of cheating: every way that we found to invent buyers for this score costs as much or more (US dollars a listing). */
+/** Every way that we found to invent buyers for this score costs at least this much (US dollars per listing). */
 export const CHEATING = { score: 60, usd: 5 } as const
 
-/** The weight of a buyer that counts in full. */
+/** The weight of a buyer that is counted in full. */
 export const FULL = 1_000_000
 
-/** The fields of a buyer's payment that the rule reads. */
+/** The fields of a buyer's payment that the rule uses. */
 export interface Purchase {
   /** Days since the epoch, UTC. */
   day: number
@@ -331,13 +331,13 @@ export interface Purchase {
 }
 
 /**
- * How much a buyer counts at each listing it bought from, in millionths. This depends only on its
- * own payments in the window, in any order, and on the list of known sellers.
+ * A buyer's weight at each listing it bought from, in millionths. This depends only on its own
+ * payments in the window, in any order, and on the list of known sellers.
  *
  * What it paid known sellers is spread over the other listings it bought from, by the square of its
  * custom there, up to 26 cents each; any excess goes to the others likewise. At a known seller's
- * listing it counts by what it paid other known sellers; that money is spread all the same.
- *
+ * listing its weight comes from what it paid other known sellers; that money is spread all the
+ * same.
  * @returns weights by listing; empty for a buyer who paid no known seller
  */
 export function weighBuyer(
@@ -358,9 +358,9 @@ export function weighBuyer(
 }
 
 /**
- * The known sellers that enough people paid for the rule to apply. Additional payments never remove a seller, so
- * that nobody can end the rule; triggering the rule costs as much as ten buyers at each of them.
- * @param payments those of the window that count
+ * The known sellers paid by enough people for the rule to apply. Additional payments never remove a seller, so that
+ * nobody can end the rule; triggering the rule costs as much as ten buyers at each of them.
+ * @param payments the window's counted payments
  */
 export function findMeasuredSeeds<Payment extends { payer: string; usd_micro: number }>(
   payments: readonly Payment[],

@@ -68,7 +68,7 @@ const SIGNATURE_BYTES = 64
 const HEADER_BYTES = 3
 const VERSIONED = 0x80
 const TRANSFER_CHECKED = 12
-/** The size of a packet on Solana (bytes): no transaction is longer. */
+/** The size of a Solana packet (bytes): no transaction is longer. */
 const MAX_BYTES = 1232
 
 interface SolanaTransfer {
@@ -78,9 +78,10 @@ interface SolanaTransfer {
 }
 
 /**
- * The one checked transfer in a transaction that a client signed for x402's `exact` and nobody has sent yet.
+ * The one checked transfer in a transaction that a client signed for x402's `exact` and that nobody has sent yet.
  * @param encoded base64 of the transaction, of either version
- * @returns null unless it has exactly one such transfer, whose accounts are all in the transaction and not in a table on the chain
+ * @returns null unless it has exactly one such transfer, whose accounts are all in the transaction and not in a table
+ *   on the chain
  */
 export function readSolanaTransfer(encoded: unknown): SolanaTransfer | null {
   if (typeof encoded !== 'string' || encoded.length > MAX_BYTES * 2) return null

@@ -6,18 +6,18 @@ export const TRUST = {
   weights: { buyers: 0.6, settlements: 0.25, volume: 0.15 },
   /** Where each part reaches its maximum: buyers, settlements, US dollars. */
   saturation: { buyers: 100, settlements: 1000, volumeUsd: 1000 },
-  /** The share of the base that a listing loses when one buyer makes all payments. */
+  /** The share of the base that a listing loses if one buyer makes all payments. */
   concentrationPenalty: 0.5,
   recency: { freshDays: 7, floor: 0.5 },
   /** The constant k of the shrinkage B / (B + k). */
   shrinkBuyers: 3,
-  /** The most that counts for one payer. */
+  /** How much is counted at most for one payer. */
   perPayer: { settlements: 10, volumeUsd: 10 },
-  /** If either number is lower, `trust.sample` is `low`; also a condition of tier `trusted`. */
+  /** If either number is lower, `trust.sample` is `low`; also a condition for tier `trusted`. */
   sampleGate: { buyers: 3, settlements: 5 },
 } as const
 
-/** Inputs of the score; `sharers` is how many listings publish the same payout, at least 1. */
+/** Inputs to the score; `sharers` is how many listings publish the same payout, at least 1. */
 export interface TrustInput {
   buyers: number
   settlements: number
@@ -36,14 +36,14 @@ export type TrustVerdict =
       sample: 'low' | null
       /** Whether the listing's buyers can be distinguished from invented ones: required for tiers and badges. */
       isVouched: boolean
-      /** The numbers that the score is computed from. */
+      /** The numbers from which the score is computed. */
       input: TrustInput
       measured: Measured
     }
 
 /**
- * Judges a measure by its age: a window that ended more than thirty days before the build proves
- * nothing about the build's day, and recency counts from the build's day, never from the measure's.
+ * Judges a measure by its age: a window that ended more than thirty days before the build proves nothing about the
+ * build's day, and recency is counted from the build's day, never from the measure's.
  * @param sharers listings that publish this payout, at least 1; 2 with `shared_payout`
  * @param asOf the build's day, such as 2026-11-26
  */
@@ -89,7 +89,7 @@ export function scoreTrust(input: TrustInput): number {
   return Math.round(pointsOf(input).sum)
 }
 
-/** The parts of a score, in points: the last three are deductions. `sum` is not rounded. */
+/** A score's parts, in points: the last three are deductions. `sum` is not rounded. */
 export function pointsOf(input: TrustInput) {
   const { weights, saturation, concentrationPenalty, shrinkBuyers } = TRUST
   const buyers = weights.buyers * saturate(input.buyers, saturation.buyers)
@@ -128,8 +128,8 @@ function saturate(x: number, full: number): number {
 }
 
 /**
- * How many days a fact is shown and counted. After that, rows and pages drop it, and only the full
- * listing's JSON keeps it, with its day.
+ * For how many days a fact is shown and counted. After that, rows and pages drop it, and only the
+ * full listing's JSON keeps it, with its day.
  */
 export const AGE_LIMITS = {
   /** Counted from the end of a provider's window. */
@@ -144,7 +144,7 @@ export const AGE_LIMITS = {
 } as const
 
 /**
- * Whole days from a fact's day to the build's; negative for a fact that is yet to come.
+ * Whole days from a fact's day to the build's; negative if the fact's day is yet to come.
  * @param at ISO 8601
  * @param asOf `AS_OF`, such as 2026-11-26
  */

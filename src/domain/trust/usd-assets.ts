@@ -1,19 +1,19 @@
 import { toNetworkId } from '../listing/networks.ts'
 
 /**
- * Tokens that count as US dollars, by chain: tokens that their issuer redeems one for one, and tokens that a
- * bridge redeems for such a token. Anybody can deploy a token named USDC; an allow list of
- * contracts is the only proof of what was paid.
+ * Tokens that are treated as US dollars, by chain: tokens that their issuer redeems one for one,
+ * and tokens that a bridge redeems for such a token. Anybody can deploy a token named USDC; an
+ * allow list of contracts is the only proof of what was paid.
  */
 export interface UsdAsset {
   /** Contract (lower case) or mint. */
   address: string
   decimals: number
-  /** The EIP-712 domain that a payer signs, never taken from a seller. Null where the coin takes no such signature. */
+  /** The EIP-712 domain that a payer signs, never taken from a seller. Null if the coin takes no such signature. */
   domain: { name: string; version: string } | null
 }
 
-/** Coins that a bridge redeems, not their issuer: each row says why the coin counts, and pages show it as bridged. */
+/** Coins that a bridge redeems, not their issuer: each row gives a reason, and pages show the coin as bridged. */
 export const BRIDGED_COINS = [
   {
     network: 'eip155:4217',
@@ -40,13 +40,13 @@ const USD_COIN: Record<string, string> = {
   'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
 }
 
-/** Main networks on which a coin counts. */
+/** Main networks on which a coin is accepted. */
 export const COUNTED_NETWORKS = [
   ...Object.keys(USD_COIN),
   ...BRIDGED_COINS.map(({ network }) => network),
 ]
 
-/** Coins of test networks cost nothing: they count only if the trial setting is on. */
+/** Test networks' coins cost nothing: they are accepted only if the trial setting is on. */
 const TEST_COIN: Record<string, string> = {
   'eip155:43113': '0x5425890298aed601595a70ab815c96711a31bc65',
   // pathUSD, which nobody redeems for dollars.
@@ -67,7 +67,7 @@ const UNSIGNED: Record<string, true> = { 'eip155:42431': true }
 /** The chain of MPP's method `tempo` if a challenge names none. */
 export const TEMPO_CHAIN_ID = 4217
 
-/** @returns null if no token of the chain counts */
+/** @returns null if none of the chain's tokens is accepted */
 export function usdAssetOf(network: string, rules: { allowTestCoins: boolean }): UsdAsset | null {
   const bridged = BRIDGED_COINS.find((coin) => coin.network === network)
   const address =
@@ -87,7 +87,7 @@ export function toCaip2(network: string): string | null {
   return toNetworkId(network)
 }
 
-/** US dollars of a token's atomic units; null for a token whose value is not known. */
+/** US dollars for a token's atomic units; null for a token whose value is not known. */
 export function toUsd(
   network: string | null,
   asset: string,

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../wire/shapes.ts'
 import type { Transfer } from './payments.ts'
 
-/** Numbers of the wash exclusions, with which the rules compute and which the method page prints. */
+/** Numbers in the wash exclusions, with which the rules compute and which the method page prints. */
 export const WASH = {
   /** If at least this share of a payer's money came back, it was a round trip. */
   roundTripShare: 0.85,
@@ -24,13 +24,13 @@ export function normalizeWallet(wallet: string): string {
 }
 
 type Moment = Pick<Transfer, 'network' | 'at' | 'transaction' | 'log' | 'block'>
-/** The members of a payment that the exclusions read; wallets are as `normalizeWallet` writes them. */
+/** The members of a payment that the exclusions use; wallets are as `normalizeWallet` writes them. */
 type Paid = Moment & Record<'payer' | 'payee' | 'amount', string>
 
 /**
- * Whether one payment surely came before another. Blocks carry whole seconds and several may share
- * a second, so within a second only the same block, or the same transaction, gives an order. Money that
- * moves in the same second may have come before the payment or gone back after it.
+ * Whether one payment surely came before another. Blocks have whole seconds and several may share a
+ * second, so within a second only the same block, or the same transaction, gives an order. Money
+ * that moves in the same second may have come before the payment or gone back after it.
  */
 function isSurelyBefore(one: Moment, other: Moment): boolean {
   if (one.at !== other.at) return one.at < other.at
@@ -107,13 +107,13 @@ export interface WashKnowledge {
   transfers: TransferIndex
   /** Whether a wallet (as `normalizeWallet` writes it) ever paid somebody else. */
   hasPaidOthers: (wallet: string) => boolean
-  /** Number of the thirty-day window that a payment lies in. */
+  /** Number of the thirty-day window that contains a payment. */
   windowOf: (at: number) => number
 }
 
 /**
- * The wash payments of one seller, given in any order, each with the first flag that fits.
- * A seller who pays himself is not a buyer.
+ * The wash payments to one seller, given in any order, each with the first flag that fits. A seller
+ * who pays himself is not a buyer.
  */
 export function findWash<Payment extends Paid>(
   payments: readonly Payment[],
@@ -156,12 +156,12 @@ function findReturned(
  * Bursts of first-time payers of the same amount: many wallets, one owner. Fast sales alone are not
  * proof (a launch looks like that too), so a second sign is required.
  *
- * Only the wallets of the crowded half hour are left out; if one wallet funded the cohort, only
+ * Only the wallets in the crowded half hour are left out; if one wallet funded the cohort, only
  * those that it funded. Otherwise a rival could, for a few cents, send a crowd that gets a seller's
  * real buyers left out too.
  *
- * A cohort lies in one window: sales in earlier months must not hide that a month's buyers came at once.
- *
+ * A cohort lies in one window: sales in earlier months must not hide that a month's buyers came at
+ * once.
  * @returns every settlement in that amount by those payers
  */
 function findBursts<Payment extends Paid>(
@@ -185,7 +185,7 @@ function findBursts<Payment extends Paid>(
   return found
 }
 
-/** Payers whose first payment is in a half hour that holds most of the cohort. */
+/** Payers whose first payment is in a half hour that contains most of the cohort. */
 function findCrowd(cohort: readonly Paid[]): Paid[] {
   const { share, windowMs } = WASH.burst
   const times = cohort.map(({ at }) => at).sort((a, b) => a - b)
@@ -228,12 +228,12 @@ function findHand(
 const MINT = `0x${'0'.repeat(40)}`
 
 /**
- * Payers whom the seller funded before their first payment: directly, with any amount, or through one
- * wallet that then gave them at least the amount of that payment and at least half of all they had.
- * Less than half proves nothing: somebody that the seller once paid could pass that money on to honest buyers.
+ * Payers whom the seller funded before their first payment: directly, with any amount, or through one wallet that then
+ * gave them at least the amount of that payment and at least half of all they had. Less than half proves nothing:
+ * somebody whom the seller once paid could pass that money on to honest buyers.
  *
- * Not found: money sent through two or more wallets, through a contract (exchanges, pools and bridges
- * pass on everybody's money), in another token, or longer ago than `WASH.hopDays`.
+ * Not found: money sent through two or more wallets, through a contract (exchanges, pools and bridges pass on
+ * everybody's money), in another token, or longer ago than `WASH.hopDays`.
  */
 function findFunded(
   settlements: readonly Paid[],

@@ -34,7 +34,7 @@ export function renderBadgeSvg(badge: BadgeView, known = '', hasSign = true): st
   ].join('')
 }
 
-/** Width of a badge in pixels; a page that declares it does not shift when the image loads. */
+/** A badge's width in pixels; a page that declares it does not shift when the image loads. */
 export function badgeWidthOf(badge: BadgeView, hasSign: boolean): number {
   return layOut(badge, hasSign).width
 }

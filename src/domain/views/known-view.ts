@@ -11,7 +11,7 @@ const KnownFactSchema = v.object({
   known: v.boolean(),
   /** Part of a sentence. */
   text: v.string(),
-  /** The day the fact was seen, counted or listed; absent if nobody looked. */
+  /** The day on which the fact was seen, counted or listed; absent if nobody looked. */
   as_of: v.optional(v.string()),
   /** Id of the source; `service_verified` for facts that this directory saw itself. */
   source: v.optional(v.string()),
@@ -80,7 +80,7 @@ export function toDay(day: string, length?: keyof typeof MONTHS): string {
   return toSpan(day.slice(0, 10), day.slice(0, 10), length)
 }
 
-/** The latest good answer; without one, the latest failure, or what we read or ran instead. */
+/** The latest good answer; if there is none, the latest failure, or what we read or ran instead. */
 function toAnswers(listing: DerivedListing, sources: Sources): KnownFact {
   const { evidence, facts } = listing
   const seen = [...toProbed(listing), ...toTested(listing, sources)]
@@ -152,12 +152,12 @@ function toPaid(listing: DerivedListing, sources: Sources): KnownFact | null {
     return { known: true, ...toMeasured(listing, sources) }
   if (counted !== undefined) {
     const { day, source, isTest } = counted
-    // The payment of a tester is a fact about payments; the answer to it is a fact about the listing.
+    // A tester's payment is a fact about payments; the answer to it is a fact about the listing.
     const tested = `one tester paid on ${toDay(day)} (${nameIn(sources)(source)})`
     return { known: true, text: isTest ? tested : counted.text, as_of: day, source }
   }
   if (!isSold) return null
-  // Sums and numbers of wallets are left out here: they stand among the counts of others.
+  // Sums and numbers of wallets are left out here: they are among the counts by others.
   const bare = evidence.reported_use?.filter(({ what }) => !SIZES.has(what))
   const other = usesOf(listing, sources, bare).find(({ isOfMoney }) => isOfMoney)
   const text =
@@ -203,7 +203,7 @@ export function toPaidWords(listing: DerivedListing, sources: Sources): string |
   return most?.short ?? null
 }
 
-/** The latest day of a good answer, and the latest day of a counted payment, for filters. */
+/** The latest day with a good answer, and the latest day with a counted payment, for filters. */
 export function toKnownDays(listing: DerivedListing, sources: Sources) {
   const known = toKnown(listing, sources)
   const { trust } = listing
@@ -221,11 +221,10 @@ export function toKnownDays(listing: DerivedListing, sources: Sources) {
 }
 
 /**
- * Counts by others, in words: first payments of the listing itself, then payments to a payee that
+ * Counts by others, in words: first payments for the listing itself, then payments to a payee that
  * it shares, then test purchases, then counts of other things than payments.
- *
  * @param used includes the listing's pricing, which payments for other things do not fit
- * @param nameOf the name of a source's id
+ * @param nameOf returns the name for a source's id
  */
 export function toUseSentences(used: Used, nameOf: (source: string) => string) {
   const { reported_use = [], pricing } = used
@@ -302,7 +301,7 @@ const WORDINGS: readonly ((figures: Figures) => Words | null)[] = [
   toFameWords,
 ]
 
-/** Whoever counts settlements sees the address that they went to, but not what was bought there. */
+/** Whoever counts settlements sees the address to which they went, but not what was bought there. */
 function toSettlementWords(figures: Figures): Words | null {
   const { settlements, volume_usd, payers, name, about, place } = figures
   const mean = toOddMean(figures)
@@ -326,7 +325,7 @@ function toSettlementWords(figures: Figures): Words | null {
   }
 }
 
-/** A published sum, or each host's share of it, may be off by a cent of rounding. */
+/** A published sum, or each host's share of it, may be off by a cent because of rounding. */
 const ROUNDED_USD = 0.01
 
 /** The average settlement, if the listing has no such price; else empty. */
@@ -347,7 +346,7 @@ function toCallWords({ calls, payers, name }: Figures): Words | null {
   return { weight: 1, isPayment: (payers?.value ?? 0) > 0, words, few }
 }
 
-/** A refusal after payment may be the fault of the tester's own request. */
+/** A refusal after payment may be due to the tester's own request. */
 function toTestWords({ test_purchase: test, name }: Figures): Words | null {
   if (test === undefined) return null
   const { outcome = 'nothing' } = test
@@ -398,7 +397,7 @@ function toSentence(
   { source, name, from, day }: Figures,
 ) {
   const [span, last] = [toSpan(from, day, 'short'), toDay(day, 'short')]
-  // A count beside a single day would read as the count of that day.
+  // A count next to a single day would look like that day's count.
   const forms = [
     `${span}: ${few}${more}, per ${name}`,
     `${span}: ${few}${more}`,

@@ -83,7 +83,7 @@ export const SeenCallSchema = v.object({
   pay_to: v.optional(v.array(v.string())),
 })
 
-/** One operation, without the schemas, which kit.json has. */
+/** One operation, without the schemas, which are in kit.json. */
 export const operationLine = {
   method: v.picklist(HTTP_METHODS),
   /** The address, which may have `{placeholders}` in its path. */
@@ -181,7 +181,7 @@ const linksEntries = {
   page: v.string(),
   badge_svg: v.string(),
   kit_manifest: v.string(),
-  /** Present only when `buy` is `relay_x402`. */
+  /** Present only if `buy` is `relay_x402`. */
   call: v.optional(v.string()),
 }
 
@@ -206,14 +206,14 @@ const summaryEntries = {
 /** A summary before it is put into an answer: it lacks `relevance` and `links.go`, which depend on the search. */
 export const PreparedSummarySchema = v.object({ ...summaryEntries, links: v.object(linksEntries) })
 
-/** spec: Listing summary, the element of `results`. */
+/** spec: Listing summary, an element of `results`. */
 export const ListingSummarySchema = v.object({
   ...summaryEntries,
   links: v.object({ ...linksEntries, go: v.string() }),
   relevance: v.number(),
 })
 
-/** @param baseUrl `{base_url}`, for the absolute URLs of `tiers` */
+/** @param baseUrl `{base_url}`, for the absolute URLs in `tiers` */
 export function toPreparedSummary(listing: DerivedListing, baseUrl: string) {
   const { id, facts } = listing
   const hasDiscovery = Object.keys(facts.discovery).length > 0
@@ -273,7 +273,7 @@ export const ListingViewSchema = v.object({
   pricing: PricingSchema,
   status: v.picklist(STATUSES),
   first_party: v.boolean(),
-  /** Path of the brand's mark, an SVG of one colour; absent if we know none. */
+  /** Path to the brand's mark, a single-colour SVG; absent if we know none. */
   mark: v.optional(v.string()),
   discovery: v.optional(DiscoverySchema),
   trust: TrustSchema,
@@ -286,11 +286,11 @@ export const ListingViewSchema = v.object({
   origin: v.string(),
   attribution: v.array(v.string()),
   badges: v.array(v.picklist(BADGES)),
-  /** Deliveries for payments that count, in 30 days; absent if unknown. They are never in the score. */
+  /** Deliveries for accepted payments, in 30 days; absent if unknown. They are never in the score. */
   delivered: v.optional(DeliveredSchema),
   tiers: TiersSchema,
   invoke: v.array(InvokeSchema),
-  /** Digest of what a caller relies on; it changes exactly when any of these facts changes. */
+  /** Digest of what a caller relies on; it changes if and only if one of these facts changes. */
   digest: v.string(),
   cost: v.picklist(COSTS),
   auth: AuthViewSchema,
@@ -312,7 +312,7 @@ export const ListingViewSchema = v.object({
   go: v.string(),
   claim: v.object({
     how: v.string(),
-    /** Methods of `POST /api/v1/sellers/claim` for this listing; empty if it cannot be claimed. */
+    /** Methods for `POST /api/v1/sellers/claim` on this listing; empty if it cannot be claimed. */
     methods: v.array(v.picklist(CLAIM_METHODS)),
     opt_out: v.string(),
   }),
@@ -411,7 +411,7 @@ function toClaim(url: string, rules: ClaimRules, baseUrl: string): ListingView['
 /** Signals whose wire name starts with the provider's id: these are the provider's judgement, not a measurement. */
 const PREFIXED = new Set(['status', 'verified', 'as_of'])
 
-/** spec: `signals`. @example { status: 'online' } of x402-list → { x402_list_status: 'online' } */
+/** spec: `signals`. @example { status: 'online' } from x402-list → { x402_list_status: 'online' } */
 export function toSignalsView(
   signals: Signals,
   source: string,
@@ -454,14 +454,14 @@ export function toListingBrief(listing: DerivedListing, sources: Sources) {
   }
 }
 
-/** The text of a listing's embeddable badge; `tone` names a colour by its meaning. */
+/** The text on a listing's embeddable badge; `tone` names a colour by its meaning. */
 export interface BadgeView {
   label: string
   message: string
   tone: BadgeTone
 }
 
-/** Backgrounds of white 11 px letters, with a contrast of at least 4.5:1. */
+/** Backgrounds for white 11 px letters, with a contrast of at least 4.5:1. */
 export const BADGE_COLORS = {
   /** Something the listing earned. */
   accent: '1d6b49',
@@ -478,8 +478,8 @@ type BadgeTone = keyof typeof BADGE_COLORS
 type BadgeSubject = Pick<ListingView, 'tiers' | 'trust' | 'first_party' | 'pricing'>
 
 /**
- * A listing's highest achievement in a few words; a score is only shown beside its buyers. Without an
- * achievement, the price or else that the service is listed: missing evidence is not a fault.
+ * A listing's highest achievement in a few words; a score is only shown next to its buyers. Without
+ * an achievement, the price or else that the service is listed: missing evidence is not a fault.
  * @example toBadgeView(listing, 'Acme') → { label: 'Acme', message: 'Trusted · trust 62, 12 vouched
  *   buyers', tone: 'strong' }
  */

@@ -77,7 +77,7 @@ export function toSourcesView(
   return { sources: rows.map((row) => ({ ...row, listings: counts.get(row.id) ?? 0 })) }
 }
 
-/** `GET /api/v1/business-model`. The money facts are constants: no table may change them. */
+/** `GET /api/v1/business-model`. The facts about money are constants: no table may change them. */
 export const BusinessModelSchema = v.object({
   ...SiteTextsSchema.entries.business_model.entries,
   fee_usd: v.literal(0),
@@ -138,7 +138,7 @@ function toTemplate(path: string): string {
   return path.replace(/:\w+|<\w+>|\{\w+\}/g, '*')
 }
 
-/** The fewest prices for a median: a median of fewer prices shows nothing about a market. */
+/** The fewest prices for a median: with fewer, it shows nothing about a market. */
 const MIN_PRICES = 5
 
 /** `GET /api/v1/market/reports`: the free preview; the paid tier is a stub. */
@@ -218,7 +218,7 @@ function medianPrices(paid: readonly DerivedListing[]) {
     }))
 }
 
-/** The middle price, or the mean of the two middle prices, without errors of binary fractions. */
+/** The middle price, or the mean of the two middle prices, without binary fraction errors. */
 function medianOf(prices: readonly number[]): number {
   const sorted = prices.toSorted((a, b) => a - b)
   const place = (sorted.length - 1) / 2
@@ -273,7 +273,7 @@ export const StatsSchema = v.object({
   }),
   /** The payments behind the scores. */
   trust_ledger: TrustLedgerSchema,
-  /** Date of the newest fact in the content; the time of the build would change the bytes of every build. */
+  /** Date of the newest fact in the content; the build's time would change the bytes of every build. */
   updated: v.string(),
   ...AgesSchema.entries,
 })

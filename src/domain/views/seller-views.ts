@@ -28,7 +28,7 @@ export const ClaimCheckResultSchema = v.object({
   expected: v.string(),
   /** Exactly what the check saw; null if it saw nothing. */
   observed: v.nullable(v.string()),
-  /** Code of the reason; null when verified. */
+  /** Code for the reason; null if verified. */
   reason: v.nullable(v.string()),
   /** What to do now, in plain words. */
   next: v.string(),
@@ -66,7 +66,7 @@ export const ClaimStartedSchema = v.object({
   instructions: v.object({
     method: v.picklist(CLAIM_METHODS),
     steps: v.array(v.string()),
-    /** The same steps, with texts to paste or run apart from the words. */
+    /** The same steps, with the texts to paste or run kept apart from the explanations. */
     guide: v.array(v.object({ text: v.string(), code: v.optional(v.string()) })),
     url: v.optional(v.string()),
     record: v.optional(v.string()),
@@ -98,10 +98,10 @@ export const OptOutSchema = v.object({
   effective: v.literal('next_build'),
 })
 
-/** The relay's record of a paid call's answer, shown only to the seller. */
+/** The relay's record of the answer to a paid call, shown only to the seller. */
 export const SeenDeliverySchema = v.object({
   ...v.omit(ReceiptSchema, ['listing_id', 'request', 'answer']).entries,
-  /** Method and address of the operation. */
+  /** The operation's method and address. */
   call: v.string(),
   /** The outcome of a dispute about this verdict. */
   dispute: v.optional(v.picklist(['waiting', 'accepted', 'refused'])),
@@ -130,21 +130,21 @@ export const AnalyticsSchema = v.object({
 })
 export type Analytics = v.InferOutput<typeof AnalyticsSchema>
 
-/** A payout of an owned listing that the current release has, or that was proved. */
+/** A payout for an owned listing that the current release has, or that was proved. */
 const KnownPayoutSchema = v.object({
   listing_id: v.string(),
   /** CAIP-10. */
   payout: v.string(),
   /** Whether the published listing names this payout. */
   published: v.boolean(),
-  /** Whether payments to this payout count for the listing, as of the last build. */
+  /** Whether payments to this payout are counted for the listing, as of the last build. */
   counts: v.boolean(),
   /** When the payout's wallet signed our text; absent until then. */
   proven_at: v.optional(v.string()),
 })
 export type KnownPayout = v.InferOutput<typeof KnownPayoutSchema>
 
-/** Whether a seller gets mail about changes to their listings; mail about claims is always sent. */
+/** Whether a seller gets email about changes to their listings; email about claims is always sent. */
 export const MailsSchema = v.object({ listings: v.boolean() })
 export const MailsBodySchema = v.strictObject({
   listings: described(
@@ -179,7 +179,7 @@ export const MeSchema = v.object({
 })
 export type Me = v.InferOutput<typeof MeSchema>
 
-/** The longest signature of a payout proof. */
+/** The longest signature in a payout proof. */
 const MAX_SIGNATURE_LENGTH = 8192
 
 const target = {
@@ -230,7 +230,7 @@ interface Left {
 /** The page that requests and redeems a sign-in link. */
 export interface SignInPage {
   answer: { kind: 'empty' } | { kind: 'sent'; email: string } | Left | Refused
-  /** Token of the mailed link; empty if no link was opened. */
+  /** Token from the emailed link; empty if no link was opened. */
   token: string
   /** What the visitor came for, as a query: a `listing`, and the `domain` whose listings they looked at. */
   wanted: string
@@ -242,17 +242,17 @@ export type ListingNumbers = Analytics['basic']['listings'][number]
 /** A way to prove a claim that the listing's host allows. */
 export interface ClaimWay {
   method: ClaimMethod
-  /** The domain of mail addresses that prove the claim, if the seller's address is at another domain. */
+  /** The domain of email addresses that prove the claim, if the seller's address is at another domain. */
   needs?: string
 }
 
-/** A claim, and what is known of its listing. */
+/** A claim, and what is known about its listing. */
 export interface ClaimCard {
   claim: ClaimView
   ways: readonly ClaimWay[]
   /** The listing's name, or its last name if the listing is gone; else its id. */
   name: string
-  /** Null when the listing is not in the directory, for example after a removal. */
+  /** Null if the listing is not in the directory, for example after a removal. */
   view: ListingView | null
 }
 
@@ -271,15 +271,15 @@ export interface Outcome {
   line?: string
   refused?: Refused
   started?: ClaimStarted
-  /** The text that the wallet of the payout has to sign. */
+  /** The text that the payout's wallet has to sign. */
   challenge?: string
   checked?: PayoutChecked
 }
 
-/** Listings on a host that somebody typed, or on the host of a seller's mail address. */
+/** Listings on a host that somebody typed, or on the host of a seller's email address. */
 export interface Found {
   domain: string
-  /** True for a host on which many publish: only the full address of a repository finds its listings. */
+  /** True for a host on which many publish: only a repository's full address finds its listings. */
   isShared: boolean
   listings: readonly Pick<LiveListing, 'id' | 'name' | 'kind' | 'status'>[]
 }
@@ -288,7 +288,7 @@ export interface SignedInPage {
   kind: 'signed_in'
   me: Me
   owned: readonly OwnedListing[]
-  /** Claims that wait for their proof. */
+  /** Claims waiting for their proof. */
   pending: readonly ClaimCard[]
   /** Claims that have ended. */
   ended: readonly ClaimCard[]

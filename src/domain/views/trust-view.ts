@@ -25,17 +25,17 @@ const EVIDENCE = [
   'no_independent_paid_usage_30d',
 ] as const
 
-/** spec: Trust. Each kind of evidence has a variant of its own, so a wrong mix cannot compile. */
+/** spec: Trust. Each kind of evidence is its own variant, so a wrong mix cannot compile. */
 const scored = {
   score: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
   evidence: v.literal('verified_non_wash_payments'),
-  /** Present, and `low`, when the score rests on few buyers or settlements. */
+  /** Present, and `low`, if the score rests on few buyers or settlements. */
   sample: v.optional(v.literal('low')),
   verified_buyers_30d: count,
   settlements_30d: count,
-  /** Payers left out because no independent seller vouches for them; absent where unknown. */
+  /** Payers left out because no independent seller vouches for them; absent if unknown. */
   unknown_buyers_30d: v.optional(count),
-  /** What inventing these buyers would have cost, in dollars; absent where unknown. */
+  /** What inventing these buyers would have cost, in dollars; absent if unknown. */
   cost_to_fake_usd: v.optional(v.pipe(v.number(), v.minValue(0))),
   wash_flags: v.array(WashFlagSchema),
   watch: v.array(WatchSchema),
@@ -59,9 +59,9 @@ const measuredExtras = {
   as_of: v.string(),
   /** Attribution text of the data's provider. */
   source: v.string(),
-  /** Ways of paying of the counted payments; absent where not recorded. */
+  /** How the counted payments were made; absent if not recorded. */
   paid_by: v.optional(v.array(v.picklist(COUNTED_SCHEMES))),
-  /** Counts before exclusions, where transactions are known one by one. */
+  /** Counts before exclusions, if transactions are known one by one. */
   raw: v.optional(RawSchema),
 }
 
@@ -100,7 +100,7 @@ export function toTrustSummary(trust: TrustVerdict): TrustSummary {
   }
 }
 
-/** Buyers count fractionally; the wire has whole numbers. */
+/** Buyers are counted as fractions; the wire has whole numbers. */
 function toWholeCounts({ verified_buyers_30d, settlements_30d }: Measured) {
   return {
     verified_buyers_30d: Math.round(verified_buyers_30d),
@@ -108,7 +108,7 @@ function toWholeCounts({ verified_buyers_30d, settlements_30d }: Measured) {
   }
 }
 
-/** What inventing this many buyers of one listing would have cost, in dollars and cents. */
+/** What inventing this many buyers for one listing would have cost, in dollars and cents. */
 function toCostOfBuyers(buyers: number): number {
   return Math.round((buyers * VOUCHING.microsAListing) / 10_000) / 100
 }
@@ -176,11 +176,11 @@ export const TrustMethodSchema = v.object({
   gets_past: texts,
   /** How anybody can compute the scores from the published rows, step by step. */
   recompute: texts,
-  /** Coins redeemed by a bridge instead of their issuer, and whether payments in them count. */
+  /** Coins redeemed by a bridge instead of their issuer, and whether payments in them are counted. */
   bridged: rows,
-  /** Ways of paying whose payments are counted, as `paid_by` names them, and why that is safe. */
+  /** Payment schemes whose payments are counted, as `paid_by` names them, and why that is safe. */
   seen: rows,
-  /** Ways of paying whose payments are not counted, and why. */
+  /** Payment schemes whose payments are not counted, and why. */
   not_seen: rows,
   vouching: v.looseObject({}),
   /** The cheapest way we found to invent buyers for this score, in dollars per listing. */
@@ -194,7 +194,7 @@ function listSchemes(isCounted: boolean) {
   )
 }
 
-/** @param measuredOperators how many operators of the list are measured */
+/** @param measuredOperators how many operators on the list are measured */
 export function toTrustMethodView(
   { independentOperators }: Pick<Tables, 'independentOperators'>,
   measuredOperators: number,
@@ -226,11 +226,11 @@ export function toTrustMethodView(
 
 function toVouching(operators: Tables['independentOperators'], measured: number) {
   return {
-    // Dollars that a buyer must pay known sellers to count in full for one listing.
+    // What a buyer must have paid known sellers (USD) to be counted in full for one listing.
     usd_a_listing: VOUCHING.microsAListing / MICRO,
     custom_a_day_usd: VOUCHING.customADay / MICRO,
     most_custom_usd: VOUCHING.mostCustom / MICRO,
-    // Dollars that buyers must have paid a known operator for it to be measured.
+    // What buyers must have paid a known operator (USD) for it to be measured.
     usd_a_measured: VOUCHING.microsAMeasuredSeed / MICRO,
     // How many known operators must be measured for the rule to apply, and how many are.
     needed: VOUCHING.measuredSeeds,
@@ -418,7 +418,7 @@ export function toTrustExamples() {
   })
 }
 
-/** One step of a score's explanation; the points of all steps add up to the score. */
+/** One step in the explanation of a score; the points of all steps add up to the score. */
 export interface ScorePart {
   label: string
   /** Points with one decimal; negative for a deduction. */

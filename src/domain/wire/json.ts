@@ -1,4 +1,4 @@
-/** Deepest nesting that is read; recursion would run out of stack only far deeper. */
+/** Deepest nesting that is parsed; recursion would run out of stack only far deeper. */
 export const MOST_NESTED = 200
 
 /** Undefined for text that is not JSON or is nested too deeply. Callers check the value with a schema. */
@@ -40,10 +40,9 @@ interface JsonMeasure {
 }
 
 /**
- * Counts on the bytes, as they arrive and before parsing. Brackets and commas inside strings are
+ * Measures the bytes as they arrive, before parsing. Brackets and commas inside strings are
  * ignored. Counting ends once a count exceeds its limit: nobody needs to read a megabyte of
  * brackets to its end.
- *
  * @example '[{"a":"]"},{}]' has the shape { depth: 2, values: 5, items: 2 }
  */
 export function createJsonMeasure(most: JsonBounds): JsonMeasure {
@@ -156,7 +155,7 @@ export function eachOnce<Item>(items: readonly Item[], nameOf: (item: Item) => s
   return [...Map.groupBy(items, nameOf).values()].flatMap(([first]) => first ?? [])
 }
 
-/** Longest payment header that is read; the relay passes none that is longer. */
+/** Longest payment header that is parsed; the relay passes on none that is longer. */
 export const MOST_HEADER = 128 * 1024
 
 /**

@@ -1,11 +1,11 @@
 import type { ClickSource } from './vocabulary.ts'
 
-/** Every address the service hands out for a listing. Ids need no encoding (`isListingId`). */
+/** Every address that the service gives out for a listing. Ids need no encoding (`isListingId`). */
 export const listingPath = (id: string) => `/api/v1/listings/${id}`
 
 export const kitPath = (id: string) => `/api/v1/listings/${id}/kit.json`
 
-/** The address of a brand's drawing in one colour; the shape in it has the id `m`. */
+/** The address of a brand's single-colour drawing; the shape in it has the id `m`. */
 export const markPath = (mark: string) => `/marks/${mark}.svg`
 
 export const pagePath = (id: string) => `/listing/${id}`
@@ -27,7 +27,7 @@ export const comparePath = (slug: string) => `/compare/${slug}`
 /** The page that compares chosen listings; a function answers it. */
 export const toComparisonPath = (ids: readonly string[]) => `/compare?ids=${ids.join(',')}`
 
-/** Images for link previews: a function draws the images of listings, the build draws those of lists. */
+/** Images for link previews: a function draws those for listings, the build draws those for lists. */
 export const kindCardPath = (kind: string) => `/og/kind/${kind}.png`
 
 export const categoryCardPath = (id: string) => `/og/category/${id}.png`
@@ -41,7 +41,7 @@ export const categoryPath = (id: string) => `/category/${id}`
 /** The file in the repository with the content of a listing's page. */
 export const contentFileOf = (id: string) => `content/listings/${id.replace('.', '/')}.md`
 
-/** @param template `edit` of the site table; `{file}` is the place of the path in the repository */
+/** @param template `edit` in the site table; `{file}` is replaced by the path in the repository */
 export function toEditUrl(template: string, id: string): string {
   return template.replace('{file}', () => contentFileOf(id))
 }
@@ -50,12 +50,12 @@ export function goPath(id: string, src: ClickSource): string {
   return `/go/${id}?src=${src}`
 }
 
-/** The size in pixels that link previews expect of a drawing. */
+/** The size in pixels that link previews expect. */
 export const CARD_WIDTH = 1200
 
 export const CARD_HEIGHT = 630
 
-/** Minimum and maximum listings of one comparison. */
+/** Minimum and maximum number of listings in one comparison. */
 export const LEAST_COMPARED = 2
 
 export const MOST_COMPARED = 6

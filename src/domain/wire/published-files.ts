@@ -6,11 +6,11 @@ interface StaticFile {
   file: string
   type: string
   size: number
-  /** Hex SHA-256 of the file's bytes; the source of the strong ETag. */
+  /** Hex SHA-256 of the file's bytes, from which the strong ETag is made. */
   digest: string
 }
 
-/** Whether a file is the build's own compressed copy of a dump, which clients download as a file of its own. */
+/** Whether a file is the build's own compressed copy of a dump, which clients download as a separate file. */
 export function isDumpCopy(file: string): boolean {
   return file.endsWith('.ndjson.gz')
 }
@@ -45,7 +45,7 @@ const TYPES: Record<string, string> = {
 const COMPRESSIBLE =
   /^(?:text\/|application\/(?:json|yaml|ai-catalog\+json|linkset\+json|mcp-server-card\+json|xml|atom\+xml|manifest\+json|wasm)|image\/svg\+xml)/
 
-/** Types of documents whose address has no extension, or whose protocol requires a type of its own. */
+/** Types of documents whose address has no extension, or whose protocol requires its own type. */
 const TYPES_BY_PATH: Record<string, string> = {
   '.well-known/ai-catalog.json': 'application/ai-catalog+json',
   '.well-known/api-catalog':
@@ -68,7 +68,7 @@ export function findTypeByExtension(file: string): string {
 /** Smaller files are not compressed. */
 const MIN_COMPRESSED_BYTES = 1024
 
-/** Whether a file of this type and size (bytes) has compressed copies beside it. */
+/** Whether a file of this type and size (bytes) has compressed copies next to it. */
 export function isCopied(type: string, size: number): boolean {
   return size >= MIN_COMPRESSED_BYTES && COMPRESSIBLE.test(type)
 }
@@ -104,7 +104,7 @@ const BADGE_HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'cross-origin',
 }
 
-/** Data and pages are cached for a minute in a browser, an hour at a CDN. */
+/** Data and pages are cached for a minute in a browser, for an hour at a CDN. */
 export const SHORT_CACHE = 'public, max-age=60, s-maxage=3600, stale-while-revalidate=86400'
 
 /** Files with a hash in their name never change. */
@@ -119,14 +119,14 @@ const DATA_HEADERS: Readonly<Record<string, string>> = {
 /** Two years, as preload lists require. Subdomains are left out: they may not be ours. */
 const HSTS = 'max-age=63072000'
 
-/** Headers of all our answers: a browser that reached us by https never goes back to http (RFC 6797). */
+/** Headers for all our answers: a browser that reached us by https never goes back to http (RFC 6797). */
 export function toTransportHeaders(baseUrl: string): Readonly<Record<string, string>> {
   return baseUrl.startsWith('https:') ? { 'strict-transport-security': HSTS } : {}
 }
 
 const API_CATALOG = '</.well-known/api-catalog>; rel="api-catalog"'
 
-/** Links of the front page that show machines where to go next (RFC 9727 §3, RFC 8631). */
+/** Links on the front page that show machines where to go next (RFC 9727 §3, RFC 8631). */
 const HOME_LINK = [
   API_CATALOG,
   '</openapi.json>; rel="service-desc"; type="application/json"',
@@ -159,7 +159,7 @@ export function fileHeaders({ file, type }: TypedFile): Record<string, string> {
   }
 }
 
-/** Headers of a page with a Markdown variant: it links to the variant, and varies by `Accept`. */
+/** Headers for a page with a Markdown variant: it links to the variant, and varies by `Accept`. */
 function markdownHeaders(path: string): Record<string, string> {
   const markdown = markdownPathOf(path)
   if (markdown === null) return {}

@@ -1,10 +1,10 @@
 import type { HttpMethod } from './vocabulary.ts'
 
-/** The only list of endpoints: the app mounts each, OpenAPI describes it, the roadmap reads its status. */
+/** The only list of endpoints: the app mounts each, OpenAPI describes it, the roadmap takes its status from here. */
 interface Route {
   methods: readonly HttpMethod[]
   path: string
-  /** `static`: a file of the release answers; `live`: a function; `stub`: the answer is 501. */
+  /** `static`: a file in the release answers; `live`: a function; `stub`: the answer is 501. */
   answer: 'static' | 'live' | 'stub'
   /** Set if the endpoint needs the store: without the store the answer is 503 `store-unavailable`. */
   needs?: 'store'
@@ -60,7 +60,7 @@ export const ROUTES = {
   receipt_day: file('/api/v1/receipts/:day.txt'),
   receipt: stored('/api/v1/receipts/:receipt_id'),
   receipt_keys: stored('/.well-known/receipt-keys.json'),
-  // A seller's firewall fetches these keys, and has no token of this directory.
+  // A seller's firewall fetches these keys, and has no token for this directory.
   probe_keys: { ...stored('/.well-known/http-message-signatures-directory'), isOpen: true },
   sponsored: stub('/api/v1/sponsored'),
   seller_verify: stub('/api/v1/sellers/verify', 'POST'),
@@ -84,10 +84,10 @@ function stub(path: string, method: HttpMethod = 'GET') {
   return { methods: [method], path, answer: 'stub' } as const
 }
 
-/** Internal address of the page for `/compare?ids=`; never served outside. */
+/** Internal address of the page for `/compare?ids=`; never served to the outside. */
 export const CHOSEN_PAGE = '/compare/chosen.page'
 
-/** Pages that are rendered for each request, by subject; every other page is a file of the build. */
+/** Pages that are rendered for each request, by subject; every other page is a file from the build. */
 export const ON_DEMAND_PAGES = {
   search: '/search',
   checked: '/sellers/check',
@@ -170,7 +170,7 @@ function document<const Name extends string>(name: string, protocol: Name, path:
 
 export type ProtocolEndpointId = keyof typeof PROTOCOL_ENDPOINTS
 
-/** Endpoints that a function answers; the app must hold a handler for each. */
+/** Endpoints answered by a function; the app must hold a handler for each. */
 export type LiveProtocolId = {
   [Id in ProtocolEndpointId]: (typeof PROTOCOL_ENDPOINTS)[Id]['answer'] extends 'live' ? Id : never
 }[ProtocolEndpointId]
@@ -184,7 +184,7 @@ export function markdownPathOf(path: string): string | null {
   return WITH_MARKDOWN.test(path) && !path.endsWith('.md') ? `${path}.md` : null
 }
 
-/** The pages of the API reference. A page with a `tag` holds the endpoints with this tag in the OpenAPI document. */
+/** The pages of the API reference. A page with a `tag` contains the endpoints with this tag in the OpenAPI document. */
 export const DOCS_GROUPS = [
   group('search', 'Search', 'Find listings, operations and comparisons by words and filters.'),
   group(

@@ -30,7 +30,7 @@ export function listOf<Item extends v.GenericSchema>(item: Item, max: number) {
   )
 }
 
-/** @param sameAs the text that tells entries apart: equal texts mean the same entry */
+/** @param sameAs returns the text that tells entries apart: equal texts mean the same entry */
 export function uniqueList<Item extends v.GenericSchema>(
   item: Item,
   max: number,
@@ -77,7 +77,7 @@ const ObjectSchema = v.object({
   required: v.optional(v.array(v.string()), []),
 })
 
-/** The fields of a JSON Schema object, one level deep; none for anything else. */
+/** A JSON Schema object's fields, one level deep; none for anything else. */
 export function toSchemaFields(schema: Schema) {
   const parsed = v.safeParse(ObjectSchema, schema)
   if (!parsed.success) return []

@@ -67,17 +67,17 @@ function wholeCharacters(text: string, room: number): string {
   return text.slice(0, end)
 }
 
-/** Longest name that is compared; keys of a schema are shorter than this. */
+/** Longest name that is compared; schema keys are shorter than this. */
 const MAX_LENGTH = 60
 
 /** How many letters may be wrong if the first letters are wrong too. */
 const MAX_EDITS = 3
 
-/** The fewest initial letters in common that show the same word, as in `price` and `pricing`. */
+/** How many first letters two names must share to be taken for the same word, as `price` and `pricing` do. */
 const MIN_START = 3
 
 /**
- * The nearest known name: at most half of its letters differ, or one name starts the other; else null.
+ * The nearest known name: at most half of its letters differ, or one name starts with the other; else null.
  * @example findNearestName('price', ['pricing', 'tags']) → 'pricing'
  */
 export function findNearestName(name: string, known: readonly string[]): string | null {
@@ -134,12 +134,12 @@ export function countEdits(a: string, b: string): number {
   return row[b.length] ?? a.length
 }
 
-/** The key that distinguishes the operations of a listing. */
+/** The key that distinguishes a listing's operations. */
 export function toOperationKey({ method, url }: { method: string; url: string }): string {
   return `${method} ${url}`
 }
 
-/** Whether an endpoint is at an operation's address. The path of that address may have `{placeholders}`. */
+/** Whether an endpoint is at an operation's address, whose path may have `{placeholders}`. */
 export function isAtAddress(template: string, endpoint: string): boolean {
   const path = (url: string) => url.replace(/^https?:\/\/[^/?#]+/, '').replace(/[?#].*$/, '') || '/'
   const [own, requested] = [path(template).split('/'), path(endpoint).split('/')]
@@ -149,7 +149,7 @@ export function isAtAddress(template: string, endpoint: string): boolean {
   )
 }
 
-/** Seller's text on one line, with its Markdown escaped. */
+/** A seller's text on one line, with its Markdown escaped. */
 export function toInertMarkdown(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>#|!]/g, (mark) => `\\${mark}`)
 }

@@ -25,7 +25,7 @@ export const REMOTE_TRANSPORTS = ['streamable-http', 'sse'] as const
 export const PACKAGE_TRANSPORTS = ['stdio', 'streamable-http', 'sse'] as const
 export const PACKAGE_REGISTRIES = ['npm', 'oci', 'mcpb', 'pypi', 'nuget'] as const
 
-/** The cost of access. It is a field beside `pricing`, which only has the specification's values. */
+/** The cost of access, kept apart from `pricing`, which only has the specification's values. */
 export const COSTS = ['free', 'freemium', 'paid', 'unknown'] as const
 
 export const AUTH_TYPES = [
@@ -99,7 +99,7 @@ export const WARNING_TITLES: Record<Warning, string> = {
   no_answer: 'No answer to the last probe',
 }
 
-/** Discovery files: first those that the specification's `has` parameter names, in its order, then our own. */
+/** Discovery files: first those named by the specification's `has` parameter, in its order, then our own. */
 export const DISCOVERY_NAMES = {
   openapi: 'OpenAPI',
   llms_txt: 'llms.txt',
@@ -150,14 +150,14 @@ export type ClaimMethod = (typeof CLAIM_METHODS)[number]
 export const CLAIM_STATES = ['pending', 'verified', 'expired', 'superseded', 'lapsed'] as const
 export type ClaimState = (typeof CLAIM_STATES)[number]
 
-/** Where a click came from (`src` of the click-through link). */
+/** Where a click came from (`src` in the click-through link). */
 export const CLICK_SOURCES = ['web', 'api', 'mcp', 'a2a'] as const
 export type ClickSource = (typeof CLICK_SOURCES)[number]
 
 /** How a search may be ordered, and how its rows may be written. */
 export const SEARCH_SORTS = ['relevance', 'price', 'trust', 'newest', 'calls', 'paid'] as const
 export type SearchSort = (typeof SEARCH_SORTS)[number]
-/** Steps of numeric facets: each shows how many results its filter would have. */
+/** Steps for numeric facets: each shows how many results its filter would have. */
 export const FACET_STEPS = {
   max_price_usd: [0, 0.001, 0.01, 0.1, 1],
   min_trust: [0, 40, 60],
@@ -192,44 +192,44 @@ function namesOf<Table extends object>(table: Table): readonly Extract<keyof Tab
 
 /** The retention job uses these numbers, and the privacy page prints them. */
 export const RETENTION = {
-  /** Hours after which a click forgets the search it came from. */
+  /** Hours after which a click forgets the search from which it came. */
   click_sid_hours: 24,
   /** Days until single clicks become counts by day. */
   click_days: 30,
   /** Days until counts are dropped. */
   count_days: 400,
-  /** Minutes a sign-in link works. */
+  /** Minutes for which a sign-in link works. */
   login_token_minutes: 15,
-  /** Days a session lasts after its last use. */
+  /** Days for which a session lasts after its last use. */
   session_days: 30,
-  /** Hours a claim waits for its proof. */
+  /** Hours for which a claim waits for its proof. */
   pending_claim_hours: 72,
-  /** Days an ended claim is kept. */
+  /** Days for which an ended claim is kept. */
   closed_claim_days: 90,
-  /** Days until an account without session and claim is deleted. */
+  /** Days until an account that has no session or claim is deleted. */
   idle_seller_days: 30,
-  /** Hours until the counter of a limit, kept under a hash, is dropped. */
+  /** Hours until a limit's counter, kept under a hash, is dropped. */
   limit_hours: 24,
-  /** Days our probes' results for a listing are kept after the last probe. */
+  /** Days for which our probes' results for a listing are kept after the last probe. */
   probe_days: 120,
-  /** Days that receipts of paid calls are kept, and the files with each day's receipts. */
+  /** Days for which receipts for paid calls are kept, and the files with each day's receipts. */
   receipt_days: 400,
-  /** Days that a decided report is kept and an accepted dispute shown, and days that an undecided report is kept. */
+  /** Days for which a decided report is kept, an accepted dispute is shown, and an undecided report is kept. */
   report_days: 90,
   waiting_report_days: 365,
-  /** Days that transfers around a seller's payments are kept: longer than any rule looks back. */
+  /** Days for which transfers around a seller's payments are kept: longer than any rule looks back. */
   transfer_days: 150,
-  /** Hours a mail waits for a mail server that is down. */
+  /** Hours for which an email waits for a mail server that is down. */
   mail_hours: 24,
 } as const
 
-/** The members of a listing, in its file or in its answer, that show where it runs: both searches read them. */
+/** The members of a listing, in its file or in its answer, that show where it runs: both searches use them. */
 export interface Invoked {
   kind: Kind
   invoke: readonly { kind: 'mcp' | 'mcp_package' }[]
 }
 
-/** spec: remote endpoint: HTTP APIs and agents always, MCP servers with a remote, kits never. */
+/** spec: Remote endpoint. HTTP APIs and agents always have one, MCP servers if they have a remote, kits never. */
 export function hasRemoteEndpoint({ kind, invoke }: Invoked): boolean {
   if (kind === 'http_api' || kind === 'a2a_agent') return true
   return kind === 'mcp_server' && invoke.some((entry) => entry.kind === 'mcp')
@@ -241,7 +241,7 @@ export function runsOf(listing: Invoked): Runs[] {
   return RUNS.filter((place) => (place === 'local' ? isLocal : hasRemoteEndpoint(listing)))
 }
 
-/** Whether a listing only comes as a package: then no call is charged. */
+/** Whether a listing comes only as a package: then no call is charged. */
 export function runsLocallyOnly(listing: Invoked): boolean {
   return runsOf(listing).join() === 'local'
 }

@@ -33,18 +33,18 @@ import { buildWordTable, startsOf, type TermIndex, type WordPairs } from './term
 /** Frequencies are capped here: BM25 barely grows beyond this. */
 const MAX_FREQUENCY = 255
 const FREQUENCY_BITS = 8
-/** Words that a typo can be corrected to: shorter ones have too many neighbours, longer strings are no words. */
+/** Words that a typo can be corrected to: shorter ones have too many neighbours, longer strings are not words. */
 const SPELLED = /^[a-z][a-z0-9]{2,23}$/
 /**
- * How many listings must write a word before it is suggested: in a small index one listing is
- * enough; in a large index such a word is noise.
+ * In how many listings a word must occur before it is suggested: in a small index one is enough; in
+ * a large index such a word is noise.
  */
 const MOST_NEEDED = 5
 const LISTINGS_A_STEP = 2000
 /** A name with an account: in `io.github.someone/repo` and `someone/repo`, `someone` is a person. */
 const NAMESPACED = /^([\w.-]+)\/([\w.@-]+)$/
 
-/** The content tables that the index is built with. */
+/** The content tables with which the index is built. */
 export interface IndexOptions extends FilterVocabulary {
   noun: IndexNoun
   words: SearchWords
@@ -62,10 +62,9 @@ const DEFAULTS: IndexOptions = {
 const MAX_BODY_BYTES = 2 ** 32 - 1
 
 /**
- * Builds the one file that the search function serves from. The same documents in any order give
+ * Builds the one file from which the search function serves. The same documents in any order give
  * the same bytes. First-party documents come after the others and are scored with the others'
  * statistics, so that they do not affect them.
- *
  * @param options categories and sources that a filter may name although no listing has them yet,
  *   and the table of words
  * @throws Error naming the listing if an id comes twice
@@ -156,7 +155,7 @@ const MAX_PALETTE = 2 ** 16
 
 /**
  * The term index. Pairs that only one organic listing has are left out.
- * @throws Error when there are too many combinations of lengths to number
+ * @throws Error if there are too many combinations of lengths to number
  */
 function buildTermIndex(
   collected: CollectedPostings,
@@ -212,7 +211,7 @@ export function sortTerms(
   return { words, pairs, numbers }
 }
 
-/** The postings of all terms, in the order of terms; each document writes its own postings, row by row. */
+/** The postings for all terms, in term order; each document writes its own postings, row by row. */
 function listPostings(
   collected: CollectedPostings,
   terms: Uint32Array,
@@ -243,12 +242,12 @@ function listPostings(
 }
 
 /**
- * A posting's score before idf depends on a few small numbers only, so many scores are equal: each
+ * A posting's score before idf depends only on a few small numbers, so many scores are equal: each
  * distinct score is stored once, exactly, and a posting holds the number of its score.
  */
 function createScoreTable({ lengths, averageLength }: CollectedPostings) {
   const scoreTable: { score: number; fields: number }[] = []
-  /** Known scores, by the fields that hold the term, and then by score. */
+  /** Known scores, by the fields that contain the term, and then by score. */
   const known = Array.from({ length: 1 << SEARCH_FIELDS.length }, () => new Map<number, number>())
   /** The codes found so far in the current row, by the frequency of a term: most frequencies repeat. */
   const ofRow = { row: -1, codes: new Map<number, number>() }
@@ -290,7 +289,7 @@ function createScoreTable({ lengths, averageLength }: CollectedPostings) {
   }
 }
 
-/** The fields that hold a term, as one bit each. */
+/** The fields that contain a term, as one bit each. */
 function fieldsIn(packed: number): number {
   return SEARCH_FIELDS.reduce(
     (bits, _, at) => bits | (Number(frequencyIn(packed, at) > 0) << at),
@@ -303,12 +302,12 @@ type CollectedPostings = ReturnType<ReturnType<typeof createCollector>['finish']
 /**
  * Collects postings: which terms each document has, and how often. They are flat numbers because a
  * million listings have some sixty million postings. A document's postings are contiguous, and
- * nothing else of a document is kept.
+ * nothing else about a document is kept.
  */
 function createCollector() {
   /** The number of each term's last posting plus one, and how many documents have the term. */
   const [last, organic, firstParty] = [createNumberList(), createNumberList(), createNumberList()]
-  /** The term of each posting, and how often the document has the term. */
+  /** Each posting's term, and how often the document has it. */
   const [terms, frequencies] = [createNumberList(), createNumberList()]
   /** The end of each document's postings. */
   const ends = createNumberList()
@@ -344,8 +343,8 @@ function createCollector() {
       ends.push(terms.length())
     },
     /**
-     * @param order the positions of the documents among the rows
-     * @param organicRows how many rows are not first-party: average lengths are of these rows
+     * @param order the documents' positions among the rows
+     * @param organicRows how many rows are not first-party: average lengths are computed from these rows
      */
     finish(order: Uint32Array, organicRows: number) {
       const ofRows = (field: SearchField) => Uint32Array.from(order, lengths[field].get)
@@ -406,8 +405,8 @@ export function toIndexTables(tables: Tables) {
 }
 
 /**
- * One field's texts to analyse, and its ready terms, which don't add to its length. From the texts in
- * `added`, only words that `texts` lack are taken.
+ * One field's texts to analyse, and its ready terms, which don't add to its length. Only words that
+ * `texts` lack are taken from the texts in `added`.
  */
 interface FieldInput {
   texts: readonly string[]
@@ -415,7 +414,7 @@ interface FieldInput {
   terms?: readonly string[]
 }
 
-/** The texts of each field of the text score (contract §12); ids and hosts are in `ExactTable`. */
+/** The texts for each field of the text score (contract §12); ids and hosts are in `ExactTable`. */
 function documentFields(
   { name, summary, tags, categories, tasks = [], texts }: SearchDocument,
   { taskName }: WordSets,
@@ -492,14 +491,14 @@ function countText(
   return chunks
 }
 
-/** How often a field holds the term; `field` is its place in `SEARCH_FIELDS`. */
+/** How often a field contains the term; `field` is its place in `SEARCH_FIELDS`. */
 function frequencyIn(packed: number, field: number): number {
   return (packed >>> (field * FREQUENCY_BITS)) & MAX_FREQUENCY
 }
 
 /** What a run of characters gives in any document, kept so that its words are looked up once. */
 interface ReadChunk {
-  /** Terms of the run's words, without stop words, and of their other spellings. */
+  /** Terms for the run's words, without stop words, and for their other spellings. */
   counted: readonly number[]
   /** Terms that add to the text's length and form pairs: neither stop words nor generic words. */
   telling: readonly number[]
@@ -521,7 +520,7 @@ type ListingReader = ReturnType<typeof createListingReader>
 function createListingReader(sets: WordSets) {
   const terms = createTermNumbers()
   const spellings = new Map<string, Spelling>()
-  /** Terms of words that stand on their own, and common words that are part of another word. */
+  /** Terms for words that are written alone, and common words that are part of another word. */
   const [alone, inside] = [createNumberList(), new Set<string>()]
   const chunks = new Map<string, ReadChunk>()
   let document = 0
@@ -553,7 +552,7 @@ function createListingReader(sets: WordSets) {
       chunks.set(chunk, known)
       return known
     },
-    /** @param chunks the runs of one organic listing's texts */
+    /** @param chunks the runs in one organic listing's texts */
     countSpellings(chunks: readonly ReadChunk[]): void {
       document += 1
       for (const { spelled } of chunks)
@@ -573,7 +572,7 @@ function createListingReader(sets: WordSets) {
   }
 }
 
-/** The words that count, once each. A word in CamelCase counts as the one word that it is written as. */
+/** The words that are counted, each once. A word in CamelCase is counted as the single word that it is written as. */
 function plainParts(word: Word): readonly string[] {
   const isOne = word.style === 'plain' || word.style === 'camel'
   return isOne || (word.style === 'hyphen' && hasSingleLetter(word)) ? [word.whole] : word.parts

@@ -11,7 +11,7 @@ import type { ReadDocument } from './search-document.ts'
 
 type Facts = ReadDocument['facts']
 
-/** The known categories and sources of an index; a filter for any other is the caller's mistake. */
+/** An index's known categories and sources; a filter for any other is the caller's mistake. */
 export interface FilterVocabulary {
   categories: readonly string[]
   sources: readonly string[]
@@ -22,7 +22,7 @@ export interface FilterVocabulary {
 const MILLISECONDS_A_DAY = 86_400_000
 
 /**
- * The values of a row that a search reads besides its text, one typed array each. For documents
+ * A row's values that a search reads in addition to its text, one typed array each. For documents
  * that come one by one, only the values that order them are kept; every other value is a number
  * that points to one of the few distinct values.
  */
@@ -51,7 +51,7 @@ export function createColumns() {
     },
     /**
      * @param known values that a filter may name although no document has them
-     * @returns the columns, and the documents in the order of rows
+     * @returns the columns, and the documents in row order
      */
     finish(known: FilterVocabulary) {
       const order = sortDocuments(documents)
@@ -61,18 +61,18 @@ export function createColumns() {
       const filterNames = filterValues(filters)
       const columns = {
         ...buildOrders(rows, organicRows),
-        /** Lowest and highest price of each row, the day it was added, and reported calls; NaN for none. */
+        /** Each row's lowest and highest price, the day on which it was added, and reported calls; NaN for none. */
         minUsd: buildCodedColumn(minUsd, order),
         maxUsd: buildCodedColumn(maxUsd, order),
         added: buildCodedColumn(added, order),
         reportedCalls: buildCodedColumn(reportedCalls, order),
         /** The highest count of settlements by any source. */
         settlements: buildCodedColumn(settlements, order),
-        /** The latest day of a good answer, and of a counted payment. */
+        /** The latest day with a good answer, and with a counted payment. */
         answered: buildCodedColumn(answered, order),
         lastPaid: buildCodedColumn(lastPaid, order),
         ...buildPaidTexts(paid, order),
-        /** A bit for each row and filter value; the words of a value are contiguous. */
+        /** A bit for each row and filter value; a value's 32-bit words are contiguous. */
         filterBits: buildFilterBits(values, { order, names: filterNames }),
         offers: buildOfferTable(offers, { order, names: filterNames }),
       }
@@ -81,7 +81,7 @@ export function createColumns() {
   }
 }
 
-/** Separates the values of one document; no value contains it. */
+/** Separates one document's values; no value contains it. */
 const SEPARATOR = '\n'
 
 /** The facts that order documents. */
@@ -92,7 +92,7 @@ function toOrdered(facts: Facts): Ordered {
   return { id, trustScore, verifiedBuyers, remote, minUsd, liveTested, firstParty }
 }
 
-/** Organic documents in the order of ties, then first-party documents in the same order. */
+/** Organic documents in the order used for ties, then first-party documents in the same order. */
 function sortDocuments(documents: readonly Ordered[]): Uint32Array {
   return Uint32Array.from(documents.keys()).sort((a, b) => {
     const [left, right] = [documents[a], documents[b]]
@@ -111,13 +111,13 @@ function buildOrders(rows: readonly Ordered[], organicRows: number) {
   return {
     /** Rows in the order of a search without words, organic rows first. */
     browseOrder,
-    /** Trust and Live-Tested of each row, see `toTrustMark`. */
+    /** Each row's trust and Live-Tested, see `toTrustMark`. */
     trustMarks,
     highestMultiplier: largestOf(new Set(Array.from(trustMarks, multiplierOf)), 1),
   }
 }
 
-/** Rows are already in the order of ids, so if two rows are equal, the lower number goes first. */
+/** Rows are already in id order, so if two rows are equal, the lower number goes first. */
 function compareRows(rows: readonly Ordered[], a: number, b: number): number {
   const [left, right] = [rows[a], rows[b]]
   return left === undefined || right === undefined ? a - b : compareBrowsing(left, right)
@@ -125,7 +125,7 @@ function compareRows(rows: readonly Ordered[], a: number, b: number): number {
 
 type Codes<Value> = ReturnType<typeof createCodes<Value>>
 
-/** A value for each document; as few values are distinct, each is kept once. */
+/** A value for each document; because few values are distinct, each is kept once. */
 function createCodes<Value>() {
   const numbers = new Map<Value, number>()
   const codes = createNumberList()
@@ -206,7 +206,7 @@ function buildFilterBits(values: Codes<string>, { order, names }: Filtered): Uin
   return bits
 }
 
-/** Every value that has a bit set, in the order of the file. */
+/** Every value that has a bit set, in file order. */
 export function filterValues(known: FilterVocabulary): string[] {
   return [
     ...FILTER_ROWS.flatMap(([name, filter]) => {
@@ -248,8 +248,8 @@ export function bitWords(rows: number): number {
 }
 
 /**
- * The offers of rows that have several, sorted by row. Bit sets and price column join all offers of
- * a row, so a row could pass by one offer's rail and another offer's price.
+ * The offers of rows that have several, sorted by row. Bit sets and price column join all of a
+ * row's offers, so a row could pass by one offer's rail and another offer's price.
  */
 interface OfferTable {
   rows: Uint32Array
@@ -261,7 +261,7 @@ interface OfferTable {
 
 const NO_PLACE = 0xffff
 
-/** The offers of a document that has several. */
+/** A document's offers, if it has several. */
 interface DocumentOffers {
   document: number
   offers: NonNullable<Facts['offers']>

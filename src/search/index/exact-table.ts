@@ -4,11 +4,11 @@ import { buildWordTable, findWord, startsOf, type WordTable } from './terms.ts'
 
 /**
  * Rows by keys that a query may equal: a listing's id, its host, its full name, its vendor's name,
- * or its product's name. The keys are sorted, and so are the rows of each key.
+ * or its product's name. The keys are sorted, and so are the rows for each key.
  */
 export interface ExactTable {
   keys: WordTable
-  /** Where the rows of each key start; one more than there are keys. */
+  /** Where the rows for each key start; one more than there are keys. */
   starts: Uint32Array
   rows: Uint32Array
 }
@@ -33,7 +33,7 @@ const NAMESPACED = /^[\w.-]+\/([\w.@-]+)$/
 /** A part in brackets names an owner or a variant: `Slack (community)`. */
 const BRACKETS = /\([^()]*\)/g
 const KIND_WORDS = /(?<![\p{L}\p{N}])(?:mcp|server|api)(?![\p{L}\p{N}])/giu
-/** The account in the address on a host where strangers publish: `github.com/acme`, `…/package/@acme/mcp`. */
+/** The account in an address on a host where strangers publish: `github.com/acme`, `…/package/@acme/mcp`. */
 const ACCOUNT = /^\/(?:package\/@)?([\w-]+)\//
 
 /** Collects the exact keys of documents that come one by one. */

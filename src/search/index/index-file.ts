@@ -36,7 +36,7 @@ export class SearchIndexError extends Error {
 const ARRAYS = { Uint8Array, Uint16Array, Uint32Array, Float64Array }
 type TypedArray = InstanceType<(typeof ARRAYS)[keyof typeof ARRAYS]>
 
-/** The table's entry for an array; positions count from the end of the table. */
+/** The table's entry for an array; positions are counted from the end of the table. */
 interface ArrayPlace {
   array: keyof typeof ARRAYS
   at: number
@@ -50,7 +50,7 @@ interface IndexHeader {
   headChecksum: number
 }
 
-/** The parts of an index file: the index, then the bodies of its rows in order. */
+/** The parts of an index file: the index, then its rows' bodies in order. */
 export function* toIndexFile(
   index: IndexData,
   bodies: Iterable<Uint8Array>,
@@ -107,7 +107,7 @@ function writeHeader(file: Uint8Array, header: IndexHeader): void {
 }
 
 /**
- * Reads the header alone, which tells a reader how much to load.
+ * Reads the header alone, from which a reader learns how much to load.
  * @throws SearchIndexError if the file is not a search index, is damaged, or has another version
  */
 export function readIndexHeader(bytes: Uint8Array): IndexHeader {
@@ -193,18 +193,18 @@ export function checksum(parts: readonly Uint8Array[]): number {
   return (Math.imul(a ^ (a >>> 15), PRIME) ^ b) >>> 0
 }
 
-/** What the rows of an index are called in notes. */
+/** What an index's rows are called in notes. */
 export type IndexNoun = 'listing' | 'operation'
 
 /**
- * The content of the file; immutable. Rows are numbered in the order of ties (trust, buyers, id),
- * so the lower row number wins if two scores are equal. First-party rows come last; all counts and
+ * The content of the file; immutable. Rows are numbered in tie order (trust, buyers, id), so the
+ * lower row number wins if two scores are equal. First-party rows come last; all counts and
  * averages (rows, document frequencies, lengths, spellings) leave them out.
  */
 export interface IndexData extends Columns {
   noun: IndexNoun
   filters: FilterVocabulary
-  /** The name of each bit set, in the order of the file: bit sets are found by name. */
+  /** The name of each bit set, in file order: bit sets are found by name. */
   filterValues: readonly string[]
   /** The content's table of words, as JSON text, because most of it is not needed before the first query. */
   searchWords: string
@@ -216,7 +216,7 @@ export interface IndexData extends Columns {
   exact: ExactTable
   /** The start of each row's body, and the end of the last body. */
   bodyStarts: Uint32Array
-  /** `checksum` of each body, checked when the body is read. */
+  /** Each body's `checksum`, verified when the body is read. */
   bodyChecksums: Uint32Array
 }
 
@@ -239,12 +239,12 @@ export interface RowRange {
   end: number
 }
 
-/** A term as the organic rows know it; only the words of these rows decide what is searched for. */
+/** A term as the organic rows know it; only their words decide what is searched for. */
 export interface KnownTerm {
   text: string
   /** A word that gave this term, as written; the term itself is a stem. */
   written: string
-  /** The number of the term, or -1. It may be a term that only first-party rows have. */
+  /** The term's number, or -1. It may be a term that only first-party rows have. */
   number: number
   /** How many organic rows have the term. */
   rows: number
@@ -280,7 +280,7 @@ export function verifyLength(header: IndexHeader, bytes: number): void {
   )
 }
 
-/** The number of bodies verified in one step: some hundred KiB, which takes less than a millisecond. */
+/** How many bodies are verified in one step: some hundred KiB, which takes less than a millisecond. */
 const BODIES_AT_A_TIME = 512
 
 /**
@@ -319,8 +319,8 @@ export function loadSearchIndexHead(
 }
 
 /**
- * The filters of the file and of this program must be the same: a filter without bit sets would
- * find nothing, and an unknown filter means that the program is older than the file.
+ * The file's filters and this program's must be the same: a filter without bit sets would find
+ * nothing, and an unknown filter means that the program is older than the file.
  */
 function placeBitSets({ filters, filterValues: written }: IndexData): Map<string, number> {
   const known = new Set(filterValues(filters))
@@ -338,17 +338,17 @@ function placeBitSets({ filters, filterValues: written }: IndexData): Map<string
 const decoder = new TextDecoder()
 const QUOTATION_MARK = 0x22
 
-/** The listing id of a row. */
+/** A row's listing id. */
 export function readId(index: SearchIndex, row: number): string {
   return decoder.decode(idOf(readBody(index, row)))
 }
 
-/** The ASCII bytes of the id that a body starts with. */
+/** The ASCII bytes of the id with which a body starts. */
 export function idOf(body: Uint8Array): Uint8Array {
   return body.subarray(BODY_START.length, body.indexOf(QUOTATION_MARK, BODY_START.length))
 }
 
-/** The row of an id, or -1. */
+/** The row for an id, or -1. */
 export function findId({ exact }: SearchIndex, id: string): number {
   return findExact(exact, 'id', id)[0] ?? -1
 }

@@ -48,13 +48,13 @@ export interface SearchDocument {
   effect?: Effect | undefined
   /** Whether the relay can call the listing. */
   call: boolean
-  /** The day the listing was added, `YYYY-MM-DD`; null if unknown. */
+  /** The day on which the listing was added, `YYYY-MM-DD`; null if unknown. */
   added: string | null
   /** Calls in 30 days, as a third party counts them; absent if nobody does. For sorting, not for ranking. */
   reportedCalls?: number | undefined
   /** The highest count of settlements by any source; also for sorting only. */
   settlements?: number | undefined
-  /** The latest days of a good answer and of a counted payment, `YYYY-MM-DD`. */
+  /** The latest days with a good answer and with a counted payment, `YYYY-MM-DD`. */
   answered?: string | null | undefined
   lastPaid?: string | null | undefined
   /** Whether anybody paid, in a few words. */
@@ -63,7 +63,7 @@ export interface SearchDocument {
   trustScore: number | null
   /** Whether the score rests on buyers whom an independent seller vouches for. */
   vouched?: boolean | undefined
-  /** What must be shown beside the listing. */
+  /** What must be shown next to the listing. */
   warning?: Warning | undefined
   /** Independent paying buyers in 30 days; 0 if none is known. */
   verifiedBuyers: number
@@ -80,17 +80,17 @@ export interface SearchDocument {
   texts?: Record<SearchField, string[]> | undefined
 }
 
-/** The members in which an operation's document differs from the document of its listing. */
+/** The members in which an operation's document differs from its listing's. */
 export type OperationPart = Partial<SearchDocument> & Pick<SearchDocument, 'body'>
 
 /** How every body starts; the id follows, up to the next quotation mark. */
 export const BODY_START = '{"id":"'
-/** The text after `summary`, the last of the members that a compact row takes unchanged. */
+/** The text after `summary`, the last member that a compact row takes unchanged. */
 export const SUMMARY_END = ',"status":"'
 
 type FirstMembers = Record<'id' | 'name' | 'kind' | 'summary' | 'status', string>
 
-/** A listing's body: its members in this order, whatever the order in `view`. */
+/** A listing's body: its members in this order, whatever their order in `view`. */
 export function toBody(view: FirstMembers & { links: object }): string {
   const { id, name, kind, summary, status, links, ...others } = view
   return JSON.stringify({ id, name, kind, summary, status, ...others, links })
@@ -103,11 +103,11 @@ export function taskTerm(id: string): string {
 
 type Texts = 'name' | 'summary' | 'url' | 'domain' | 'tags' | 'texts' | 'body'
 
-/** What an index keeps of a document besides its terms. */
+/** What an index keeps of a document in addition to its terms. */
 export interface ReadDocument {
-  /** The values that filter and sort the document. */
+  /** The values by which the document is filtered and sorted. */
   facts: Omit<SearchDocument, Texts>
-  /** Counted terms of each field. */
+  /** The number of counted terms in each field. */
   lengths: Record<SearchField, number>
 }
 
@@ -120,9 +120,9 @@ export interface TermCounts {
 }
 
 /**
- * The terms of an index as numbers, counted from 0 in order of first use: words, and pairs of two
- * words' terms in either order. Each term has a map of its own for its pairs: a `Map` holds at
- * most 2^24 entries, and a million listings have about as many pairs of neighbours.
+ * An index's terms as numbers, counted from 0 in order of first use: words, and pairs of two words'
+ * terms in either order. Each term has its own map for its pairs: a `Map` holds at most 2^24
+ * entries, and a million listings have about as many pairs of neighbours.
  */
 export function createTermNumbers() {
   const words = new Map<string, number>()
@@ -140,7 +140,7 @@ export function createTermNumbers() {
     words: words as ReadonlyMap<string, number>,
     /** Pairs by their lower term, then by their higher term. */
     pairs: pairs as ReadonlyMap<number, ReadonlyMap<number, number>>,
-    /** The number of a word's term; a new number for a new term. */
+    /** The number for a word's term; a new number for a new term. */
     ofWord: (text: string): number => take(words, text),
     ofPair(a: number, b: number): number {
       const lower = Math.min(a, b)

@@ -1,14 +1,14 @@
 /**
- * The searchable terms of a set of rows, by number: first words, numbered as in `words`, then pairs
+ * The searchable terms in a set of rows, by number: first words, numbered as in `words`, then pairs
  * of words that are adjacent in listings.
  */
 export interface TermIndex {
   words: WordTable
   pairs: WordPairs
   postings: Postings
-  /** The `saturate` value of each posting code: a posting's score before idf and the term's weight. */
+  /** The `saturate` value for each posting code: a posting's score before idf and the term's weight. */
   scoreTable: Float64Array
-  /** For each posting code, the fields that hold the term, with a bit for each of `SEARCH_FIELDS`. */
+  /** For each posting code, the fields that contain the term, with a bit for each of `SEARCH_FIELDS`. */
   scoreTableFields: Uint8Array
 }
 
@@ -19,19 +19,19 @@ type TermDictionary = Pick<TermIndex, 'words' | 'pairs'>
 
 /** Pairs of words as numbers: for each lower word its higher words, ascending. */
 export interface WordPairs {
-  /** The start of each word's pairs in `seconds`; it has one entry more than there are words. */
+  /** The start of each word's pairs in `seconds`, and one entry more than there are words. */
   starts: Uint32Array
   seconds: Uint32Array
 }
 
 /** The rows that have each term; a term's rows are contiguous and in order. */
 interface Postings {
-  /** The start of each term's postings; it has one entry more than there are terms. */
+  /** The start of each term's postings, and one entry more than there are terms. */
   starts: Uint32Array
   /** The end of a term's postings in organic rows, where those in first-party rows begin. */
   organicEnds: Uint32Array
   rows: Uint32Array
-  /** The place in `scoreTable` of each posting's score. */
+  /** The position in `scoreTable` of each posting's score. */
   codes: Uint16Array
 }
 
@@ -42,7 +42,7 @@ export function pairText(a: string, b: string): string {
   return a < b ? a + PAIR_MARK + b : b + PAIR_MARK + a
 }
 
-/** The number of a term, or -1. */
+/** A term's number, or -1. */
 export function findTerm(terms: TermDictionary, text: string): number {
   const end = text.indexOf(PAIR_MARK)
   if (end < 0) return findWord(terms.words, text)
@@ -50,7 +50,7 @@ export function findTerm(terms: TermDictionary, text: string): number {
   return findPair(terms, findWord(terms.words, first), findWord(terms.words, second))
 }
 
-/** The number of the pair of two words, in either order, or -1. */
+/** The number for a pair of words, in either order, or -1. */
 export function findPair({ words, pairs }: TermDictionary, a: number, b: number): number {
   if (a < 0 || b < 0) return -1
   const [lower, higher] = [Math.min(a, b), Math.max(a, b)]
@@ -60,7 +60,7 @@ export function findPair({ words, pairs }: TermDictionary, a: number, b: number)
   return place < end && pairs.seconds[place] === higher ? countWords(words) + place : -1
 }
 
-/** The postings of a term in a range (none for -1): its rows in order, and each row's place in `scoreTable`. */
+/** A term's postings in a range (none for -1): its rows in order, and each row's position in `scoreTable`. */
 export function readPostings(
   { postings: { starts, organicEnds, rows, codes } }: TermIndex,
   number: number,
@@ -72,17 +72,17 @@ export function readPostings(
   return { rows: rows.subarray(start, end), codes: codes.subarray(start, end) }
 }
 
-/** How many organic rows hold the term with this number; 0 for -1, which means no term. */
+/** How many organic rows have the term with this number; 0 for -1, which means no term. */
 export function rowsOf({ postings: { starts, organicEnds } }: TermIndex, number: number): number {
   return number < 0 ? 0 : (organicEnds[number] ?? 0) - (starts[number] ?? 0)
 }
 
-/** Sorted words, which are found by their text and by prefix. */
+/** Sorted words, which can be found by their text and by prefix. */
 export interface WordTable {
   bytes: Uint8Array
-  /** The start of each word's UTF-8 in `bytes`; it has one entry more than there are words. */
+  /** The start of each word's UTF-8 in `bytes`, and one entry more than there are words. */
   starts: Uint32Array
-  /** Numbers of words plus one, by the hash of the word: open addressing; 0 is a free slot. */
+  /** Word numbers plus one, by the word's hash: open addressing; 0 is a free slot. */
   slots: Uint32Array
 }
 
@@ -128,12 +128,11 @@ function countWords({ starts }: WordTable): number {
   return starts.length - 1
 }
 
-/** The number of a word, or -1. */
+/** A word's number, or -1. */
 export function findWord(table: WordTable, word: string): number {
   return (table.slots[slotOf(table, word)] ?? 0) - 1
 }
 
-/** The text of a word. */
 export function wordAt({ bytes, starts }: WordTable, number: number): string {
   return decoder.decode(bytes.subarray(starts[number], starts[number + 1]))
 }
@@ -145,7 +144,7 @@ export function wordsWithPrefix(table: WordTable, prefix: string): [number, numb
   return [first, firstPlace(first, count, (number) => !wordAt(table, number).startsWith(prefix))]
 }
 
-/** The slot of a word, or the free slot it would get. */
+/** A word's slot, or the free slot that it would get. */
 function slotOf(table: WordTable, word: string): number {
   const { slots } = table
   let slot = hashText(word) % slots.length
@@ -173,7 +172,7 @@ function isWord(table: WordTable, number: number, word: string): boolean {
 /** An odd number without a pattern, so that every bit of a character reaches the high bits. */
 const BASE = 0x9e3779b1
 
-/** The 32-bit hash of a text, which fixes the layout of the tables in the index file. */
+/** A text's 32-bit hash, which determines the layout of the tables in the index file. */
 export function hashText(text: string): number {
   let sum = 0
   for (let at = 0; at < text.length; at += 1) sum = (Math.imul(sum, BASE) + text.charCodeAt(at)) | 0

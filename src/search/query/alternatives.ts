@@ -15,16 +15,16 @@ const WISHES = [
 export interface Alternatives extends RankedRows {
   name: string
   tasks: readonly string[]
-  /** A note on the words beside the name that no listing has. */
+  /** A note on the words, other than the name, that no listing has. */
   missing: readonly string[]
 }
 
 /**
  * The listings that do what a named listing does, except itself and listings named after it.
  * Listings known for the same tasks come first, then the others; in each group, those that share
- * more tasks and categories and match more words come first. The table of tasks shows what a name
- * is known for (`like`), even without a listing; any other name means its listing's tasks. Null
- * if the query wants no alternative, or more than this can answer.
+ * more tasks and categories and match more words come first. The task table shows what a name is
+ * known for (`like`), even without a listing; any other name means its listing's tasks. Null if the
+ * query wants no alternative, or more than this can answer.
  */
 export function findAlternatives(
   index: SearchIndex,
@@ -110,7 +110,7 @@ function likenessTo(index: SearchIndex, rows: readonly number[]): (row: number) 
   }
 }
 
-/** The listings that are known for these tasks according to the table of tasks. */
+/** The listings that are known for these tasks according to the task table. */
 function rowsKnownFor(index: SearchIndex, tasks: readonly { id: string }[]): ReadonlySet<number> {
   const names = tasks.flatMap(({ id }) => index.words.knownFor(id))
   const exact = names.flatMap((text) => exactRows(index, index.organic, { text, bits: null }))
@@ -119,13 +119,13 @@ function rowsKnownFor(index: SearchIndex, tasks: readonly { id: string }[]): Rea
 
 interface Wish {
   name: string
-  /** The one of the listing's tasks that the other words name: `Twilio alternative for SMS`. */
+  /** The listing's task that the other words name: `Twilio alternative for SMS`. */
   task: string | null
-  /** The words of the query beside the name. */
+  /** The query's words other than the name. */
   others: string
 }
 
-/** Ways to read a query as a wish: in `X alternative for Y`, either X or Y may be replaced. */
+/** Ways to understand a query as a wish: in `X alternative for Y`, either X or Y may be replaced. */
 function readWishes({ words }: SearchIndex, query: string): Wish[] {
   return WISHES.flatMap((wish) => {
     const { name, before = '', after = '' } = wish.exec(query)?.groups ?? {}

@@ -34,7 +34,7 @@ export function toRowFilter(query: Partial<SearchQuery>) {
   }
 }
 
-/** The rows that pass all filters as a bit set, first-party rows too; null without a filter. */
+/** The rows that pass all filters as a bit set, including first-party rows; null without a filter. */
 export function filterRows(index: SearchIndex, filter: RowFilter): Uint32Array | null {
   if (Object.keys(filter).length === 0) return null
   const { values, min_usd: price, trust, answered, paid } = filter
@@ -64,7 +64,7 @@ export function bitsFor(
     : filterBits.subarray(place * words, (place + 1) * words)
 }
 
-/** Keeps only the rows of one bit set that are also in another. */
+/** Keeps only the rows in one bit set that are also in another. */
 export function intersect(bits: Uint32Array, others: Uint32Array): Uint32Array {
   for (let at = 0; at < bits.length; at += 1) bits[at] = (bits[at] ?? 0) & (others[at] ?? 0)
   return bits
@@ -122,7 +122,7 @@ export function passes(bits: Uint32Array | null, row: number): boolean {
   return bits === null || (((bits[row >>> 5] ?? 0) >>> (row & 31)) & 1) === 1
 }
 
-/** The number of a range's rows that are in a bit set. */
+/** How many of a range's rows are in a bit set. */
 export function countRows(bits: Uint32Array, { start, end }: RowRange): number {
   let count = 0
   for (let at = start >>> 5; at <= (end - 1) >>> 5 && start < end; at += 1) {
@@ -134,7 +134,7 @@ export function countRows(bits: Uint32Array, { start, end }: RowRange): number {
   return count
 }
 
-/** The number of bits set in a 32-bit number: pairs, fours and eights are added up in parallel. */
+/** How many bits are set in a 32-bit number: pairs, fours and eights are added up in parallel. */
 function countBits(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555)
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
@@ -142,8 +142,8 @@ function countBits(word: number): number {
 }
 
 /**
- * Counts the organic matches of a query by the requested facets. Values without matches are left
- * out; the most frequent come first, but steps of a number start from the lowest.
+ * Counts a query's organic matches by the requested facets. Values without matches are left out;
+ * the most frequent come first, but numeric steps start from the lowest.
  * @param matched rows that match the words, whatever the filters; null for all
  */
 export function countFacets(
@@ -179,7 +179,7 @@ export function countFacets(
   )
 }
 
-/** A value of a facet's filter, with its name for people, if it has one. */
+/** A value for a facet's filter, with its name for people, if it has one. */
 function toNamed(facet: SearchFacet, id: string): { id: string; name?: string } {
   const filter = filterOf(facet)
   return toFilterValue(filter, id) === id ? { id } : { id, name: toFilterWords(filter, id) }

@@ -9,20 +9,20 @@ import type { SearchIndex } from '../index/index-file.ts'
 import { splitText, type Word } from '../words/split-text.ts'
 import { lookUpWord, rememberWords } from './known-terms.ts'
 
-/** English names of countries by ISO 3166-1 code; a name is one word, such as `zealand`. */
+/** English country names by ISO 3166-1 code; a name is one word, such as `zealand`. */
 const COUNTRY_NAMES: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(COUNTRIES))
 
-/** A query in another language, whose everyday words are translated to the English words of listings. */
+/** A query in another language, whose everyday words are translated to the English words used in listings. */
 export interface ReadQuery {
   words: readonly Word[]
   /** Words that were translated although a listing has them. */
   originals: readonly Word[]
   notes: readonly string[]
-  /** The query's language: its words are not read as typos of English words. Null for English. */
+  /** The query's language: its words are not taken for typos of English words. Null for English. */
   language: Language | null
 }
 
-/** A token of a query: a word or, in a script without spaces, what the platform takes for a word. */
+/** A token in a query: a word or, in a script without spaces, what the platform takes for a word. */
 interface Token {
   text: string
   word: Word
@@ -32,11 +32,11 @@ interface Token {
 interface Stretch {
   tokens: readonly Token[]
   meaning: Meaning | null
-  /** Whether the stretch names a place of several words: `Buenos Aires` has nothing to do with air. */
+  /** Whether the stretch names a place with several words: `Buenos Aires` has nothing to do with air. */
   isPlace?: boolean
 }
 
-/** A script implies one language, except for scripts that several languages share. */
+/** A script implies one language, unless several languages share it. */
 const SCRIPTS: readonly (readonly [RegExp, readonly Language[]])[] = [
   [/\p{sc=Hangul}/u, ['ko']],
   [/[\p{sc=Hiragana}\p{sc=Katakana}]/u, ['ja']],
@@ -47,10 +47,10 @@ const SCRIPTS: readonly (readonly [RegExp, readonly Language[]])[] = [
 ]
 const LATIN: readonly Language[] = ['es', 'pt', 'de', 'fr', 'it', 'nl', 'pl', 'tr', 'id', 'vi']
 const MOST_TOKENS = 5
-/** A word that this many listings have is surely used in English listings. */
+/** A word in this many listings is surely used in English listings. */
 const KNOWN_ROWS = 3
 
-/** Reads a query in the language to which more of its words belong than to English, if any. */
+/** Reads a query in the language to which more of its words belong than to English, if there is one. */
 export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQuery {
   const { foreign } = index.words
   const asWritten = { words, originals: [], notes: [], language: null }
@@ -80,7 +80,7 @@ export function readForeign(index: SearchIndex, words: readonly Word[]): ReadQue
   return { ...replace(index, stretches), language: best.language }
 }
 
-/** Names of listings and places stay: `Discord` isn't read as a form of disk, nor `Madrid` as a form of mother. */
+/** Names of listings and places stay: `Discord` isn't taken for a form of disk, nor `Madrid` for a form of mother. */
 function asWrittenWhereKnown(index: SearchIndex, stretch: Stretch): Stretch {
   const [{ text } = { text: '' }] = stretch.tokens
   if (stretch.meaning?.isForm !== true) return stretch
@@ -103,7 +103,7 @@ function readStretches(tokens: readonly Token[], lexicon: Lexicon): Stretch[] {
   return stretches
 }
 
-/** The longest known phrase that the tokens start with, or the first token alone. */
+/** The longest known phrase with which the tokens start, or the first token alone. */
 function readStretch(tokens: readonly Token[], lexicon: Lexicon): Stretch {
   const { language, meanings, phrases } = lexicon
   const place = wordsOfPlace(tokens)
@@ -118,12 +118,12 @@ function readStretch(tokens: readonly Token[], lexicon: Lexicon): Stretch {
   return { tokens: tokens.slice(0, 1), meaning: readPart(tokens[0], lexicon) }
 }
 
-/** The number of first tokens that name a place. */
+/** How many of the first tokens name a place. */
 function wordsOfPlace(tokens: readonly Token[]): number {
   return placesFrom(tokens.map(({ text }) => text)).length
 }
 
-/** The places named by the first word, by the first two and so on, up to the longest name of a place. */
+/** The places named by the first word, by the first two and so on, up to the longest place name. */
 function placesFrom(texts: readonly string[]): (Place | undefined)[] {
   const first = texts.slice(0, MAX_WORDS_OF_A_PLACE)
   const places = first.map((_, at) => PLACES_BY_NAME.get(first.slice(0, at + 1).join(' ')))
@@ -151,7 +151,7 @@ function readPart(token: Token | undefined, lexicon: Lexicon): Meaning | null {
   return form === null && lexicon.language === 'de' ? readCompound(text, lexicon) : form
 }
 
-/** The meaning of a word with a hyphen, some part of which is known whole: `wetter-api`. */
+/** The meaning of a word with a hyphen, one part of which is a known word: `wetter-api`. */
 function readHyphenated({ parts }: Word, { meanings }: Lexicon): Meaning | null {
   const known = parts.map((part) => meanings.get(part))
   if (!known.some(isComplete)) return null
@@ -159,7 +159,7 @@ function readHyphenated({ parts }: Word, { meanings }: Lexicon): Meaning | null 
   return { english: english.join(' '), isForm: true }
 }
 
-/** The number of letters read in a script without spaces. */
+/** How many letters were understood in a script without spaces. */
 function lettersOf(stretches: readonly Stretch[]): number {
   return stretches.reduce((sum, { tokens, meaning }) => {
     const all = tokens.reduce((length, { text }) => length + text.length, 0)
@@ -168,8 +168,8 @@ function lettersOf(stretches: readonly Stretch[]): number {
 }
 
 /**
- * `own` counts words of the language that are not English, `telling` those of them with a meaning. English words that
- * no listing writes (`wetter`) also count for the language, unless all other words are English.
+ * `own` counts the language's words that are not English, `telling` those of them with a meaning. English words that no
+ * listing writes (`wetter`) are also counted for the language, unless all other words are English.
  */
 function votesFor(index: SearchIndex, stretches: readonly Stretch[]) {
   const votes = { own: 0, telling: 0, english: 0 }
@@ -189,7 +189,7 @@ function votesFor(index: SearchIndex, stretches: readonly Stretch[]) {
   return { ...votes, own: votes.own + either, telling: votes.telling + either }
 }
 
-/** Whether an English word may belong to the language: no listing writes it, and it is a whole word of the language. */
+/** Whether an English word may belong to the language: no listing writes it, and it is a whole word in the language. */
 function mayBeEither(index: SearchIndex, text: string, { isForm }: Meaning): boolean {
   return !isForm && !isEnglishStop(index, text) && !isWrittenInEnglish(index, text)
 }
@@ -253,7 +253,7 @@ function wordsOf(tokens: readonly Token[]): Word[] {
   return tokens.map(({ word }) => word)
 }
 
-/** Whether listings have a word unchanged: a word without spaces, in all of its parts. */
+/** Whether listings have a word unchanged; for a word in a script without spaces, all of its parts. */
 function isWritten(index: SearchIndex, { whole, parts, style }: Word): boolean {
   const texts = style === 'unspaced' ? parts : [whole]
   return texts.every((text) => !index.words.stop.has(text) && lookUpWord(index, text).rows > 0)
@@ -263,7 +263,7 @@ type Language = ForeignWords['languages'][number]
 
 /**
  * What a text means: English words, or null for a stop word. `isForm` if only its start is known;
- * `letters` if not all of the text was read.
+ * `letters` if not all of the text was understood.
  */
 interface Meaning {
   english: string | null
@@ -286,7 +286,7 @@ const LEAST_STEM = 4
 const PREFIXES: Partial<Record<Language, RegExp>> = {
   ar: /^(?:[وف]?(?:بال|كال|ال|لل)|[وفبل])(?=..)/u,
 }
-/** Languages in which the platform finds the words: there, spaces mean nothing. */
+/** Languages in which the platform finds the words, because spaces mean nothing there. */
 const UNSPACED: ReadonlySet<Language> = new Set<Language>(['zh', 'ja', 'ko'])
 
 /** The separator between the words of a phrase. */
@@ -294,7 +294,7 @@ function separatorOf(language: Language): string {
   return UNSPACED.has(language) ? '' : ' '
 }
 
-/** The lexicons that queries needed so far, by table; mostly of languages in Latin letters. */
+/** The lexicons that queries needed so far, by table; mostly for languages in Latin letters. */
 const lexicons = new WeakMap<ForeignWords, Map<Language, Lexicon>>()
 
 function lexiconOf(table: ForeignWords, language: Language): Lexicon {
@@ -318,7 +318,7 @@ function createLexicon({ languages, stop, words }: ForeignWords, language: Langu
   return lexicon
 }
 
-/** Adds the names of countries in the language, which the platform knows. */
+/** Adds the country names in the language, which the platform knows. */
 function addCountries(lexicon: Lexicon): void {
   const names = new Intl.DisplayNames(lexicon.language, { type: 'region' })
   for (const [code, [english = '']] of COUNTRY_NAMES) {
@@ -350,7 +350,7 @@ function startsOf(text: string, letters = ENDING_LETTERS.requested): string[] {
   return [text, ...Array.from({ length: most }, (_, at) => text.slice(0, -at - 1))]
 }
 
-/** A text folded like the words of a query. */
+/** A text folded like a query's words. */
 function keyOf(text: string, { language }: Lexicon): string {
   const words = splitText(text.replaceAll('_', ' '))
   return words.map(({ whole }) => whole).join(separatorOf(language))
@@ -385,7 +385,7 @@ function readCompound(text: string, { meanings }: Lexicon): Meaning | null {
   return null
 }
 
-/** The meaning of the known words that a run without spaces starts with; the rest is an ending. */
+/** The meaning of the known words with which a run without spaces starts; the rest is an ending. */
 function readPieces(text: string, { meanings }: Lexicon): Meaning | null {
   const found: string[] = []
   let at = 0

@@ -23,7 +23,7 @@ export interface QueryTerm {
   term?: KnownTerm
   /** All terms searched for this part, each with its weight. */
   terms: readonly (KnownTerm & { weight: number })[]
-  /** The correction, if the part was read as a typo. */
+  /** The correction, if the part was taken for a typo. */
   repaired?: KnownTerm
   /** Set if no listing has the part. */
   unknown?: true
@@ -45,7 +45,7 @@ interface Guess {
   maySlip: boolean
 }
 
-/** Reads a word of a query as terms that listings have. */
+/** Turns a query's word into terms that listings have. */
 export function unitsOf(index: SearchIndex, word: Word, guess: Guess): QueryTerm[] {
   switch (word.style) {
     case 'plain':
@@ -60,10 +60,10 @@ export function unitsOf(index: SearchIndex, word: Word, guess: Guess): QueryTerm
   }
 }
 
-/** If listings write the parts as one word, that word is searched too. */
+/** If listings write the parts as one word, that word is searched for too. */
 function hyphenTerms(index: SearchIndex, word: Word, guess: Guess): QueryTerm[] {
   const whole = lookUpWord(index, word.whole)
-  // The `e` of `e-mail` says nothing beside the word itself.
+  // The `e` in `e-mail` adds nothing to the word itself.
   const isTelling = (part: string) => part.length > 1 || whole.rows === 0
   const parts = word.parts.filter((part) => !index.words.stop.has(part) && isTelling(part))
   const queryTerms = parts.flatMap((part) => plainTerms(index, part, { ...guess, isLast: false }))
@@ -72,7 +72,7 @@ function hyphenTerms(index: SearchIndex, word: Word, guess: Guess): QueryTerm[] 
     : queryTerms
 }
 
-/** The terms of the pieces of an id or a domain, which need no guessing. */
+/** The terms for the pieces of an id or a domain, which need no guessing. */
 function dottedTerms(index: SearchIndex, { whole, parts }: Word): QueryTerm[] {
   const pieces = parts
     .filter((part) => !index.words.stop.has(part))
@@ -102,7 +102,7 @@ function plainTerms(index: SearchIndex, word: string, guess: Guess): QueryTerm[]
   return [{ ...unitOf(word, term), unknown: true }]
 }
 
-/** Two words of a listing's name, if the query writes them as one: `huggingface`. */
+/** Two words in a listing's name, if the query writes them as one: `huggingface`. */
 const readApart = rememberWords((index, word): QueryTerm | null => {
   for (let at = MIN_SHARED; at <= word.length - MIN_SHARED; at += 1) {
     const [left, right] = [word.slice(0, at), word.slice(at)].map((part) => tryWord(index, part))
@@ -119,7 +119,7 @@ const readApart = rememberWords((index, word): QueryTerm | null => {
 const NAME = 0b001
 export const NAME_OR_LABELS = 0b011
 
-/** The rows of a range whose listing has the term in its name. */
+/** The rows in a range whose listing has the term in its name. */
 export function rowsNamed(index: SearchIndex, range: RangeName, { number }: KnownTerm): number[] {
   const { rows, codes } = readPostings(index.terms, number, range)
   const fields = index.noun === 'operation' ? NAME_OR_LABELS : NAME
@@ -128,14 +128,14 @@ export function rowsNamed(index: SearchIndex, range: RangeName, { number }: Know
   )
 }
 
-/** Words of listings that are this word with an ending: `complexity` for `complex`. */
+/** Words in listings that are this word with an ending: `complexity` for `complex`. */
 function formsOf(index: SearchIndex, word: string): KnownTerm[] {
   if (word.length < LEAST_STEM) return []
   const isForm = ({ written }: KnownTerm) => written.length <= word.length + LONGEST_ENDING
   return completions(index, word, MAX_FORMS).filter(isForm)
 }
 
-/** The term of an unspaced script's word; a single character matches all pairs that start with it. */
+/** The term for a word in a script without spaces; a single character matches all pairs that start with it. */
 function unspacedTerm(index: SearchIndex, { whole, parts }: Word): QueryTerm {
   const terms = parts.flatMap((pair) => {
     const term = lookUpWord(index, pair)
@@ -154,7 +154,7 @@ function weigh(weight: number, terms: readonly KnownTerm[]) {
   return terms.map((term) => ({ ...term, weight }))
 }
 
-/** The term of a word, cached; a stop word has none. */
+/** A word's term, cached; a stop word has none. */
 export const lookUpWord = rememberWords(tryWord)
 
 /** Like `lookUpWord` without a cache, for strings that are rarely words. */
@@ -190,7 +190,7 @@ function completions(index: SearchIndex, prefix: string, most: number): KnownTer
   return terms.filter((term) => firstOfEach.get(term.text) === term).slice(0, most)
 }
 
-/** The terms that start with a character of an unspaced script. */
+/** The terms that start with a character from a script without spaces. */
 function unspacedCompletions(index: SearchIndex, prefix: string, most: number): KnownTerm[] {
   const [first, end] = wordsWithPrefix(index.terms.words, prefix)
   const found: KnownTerm[] = []
@@ -202,7 +202,7 @@ function unspacedCompletions(index: SearchIndex, prefix: string, most: number): 
   return found
 }
 
-/** Longest word whose neighbours are searched. */
+/** Longest word whose neighbours are searched for. */
 const MAX_NEAR_CHARACTERS = 24
 /** A word to correct has at least this many letters: shorter ones have too many neighbours one edit away. */
 const MIN_CHARACTERS = 4
@@ -213,8 +213,8 @@ const MIN_SHARED = 3
 const SHARED_PART = 2 / 3
 
 /**
- * The correction of a word: the word one edit away, with the same first letter, that most listings
- * have. Everyday words are not typos, and no word is a typo of a stop word.
+ * The correction for a word: among the words one edit away with the same first letter, the one in
+ * most listings. Everyday words are not typos, and no word is a typo of a stop word.
  */
 const repairWord = rememberWords((index, word): KnownTerm | null => {
   if (index.words.isEveryday(word)) return null
@@ -222,7 +222,7 @@ const repairWord = rememberWords((index, word): KnownTerm | null => {
   return nearest === undefined ? null : lookUpWord(index, nearest)
 })
 
-/** Listings' words that are closest to a word that no listing has, for a note. */
+/** The words in listings that are closest to a word that no listing has, for a note. */
 export function closestWords(index: SearchIndex, word: string): string[] {
   const near = spellingsNear(index, word)
   if (near.length > 0) return near.slice(0, MAX_CLOSEST)
@@ -279,7 +279,7 @@ function isOneEditAway({ bytes, starts }: WordTable, number: number, word: strin
   return rest - at === 2 && otherRest - at === 2 && same(at, at + 1) && same(at + 1, at)
 }
 
-/** The most words cached for one index, about a megabyte; one more word clears the cache. */
+/** How many words are cached for one index, about a megabyte; one more word clears the cache. */
 const MOST_WORDS = 8192
 
 /** A cache by word: few queries repeat, but their words do, and an index never changes. */

@@ -13,7 +13,7 @@ const DENSE = 0.5
 const SPAN = 5
 /** The share of its span's best score that a word must reach. */
 const STRONG = 0.3
-/** Scores of a word that is related to no other word (`bond`), or is in no name, tag or category (`named`). */
+/** Scores for a word that is related to no other word (`bond`), or is in no name, tag or category (`named`). */
 const LEAST = { bond: 0.05, named: 0.2 }
 /** How many listings must have both words: a single listing may have them by chance. */
 const MIN_MEETINGS = 2
@@ -36,9 +36,9 @@ interface TellingWord {
 }
 
 /**
- * The words of a long prompt that name its task: the five-word span whose words are close and
- * co-occur in listings more often than by chance (normalised pointwise mutual information, over
- * their distance). Words in names of listings are more likely a task than those only in summaries.
+ * The words in a long prompt that name its task: the five-word span whose words are close and co-occur in listings more
+ * often than by chance (normalised pointwise mutual information, over their distance). Words in listings' names are
+ * more likely a task than those found only in summaries.
  * @param kept the query's meaningful words
  * @param all all words of the query
  */
@@ -74,7 +74,7 @@ export function isLong(words: readonly Word[]): boolean {
   return new Set(words.map(({ whole }) => whole)).size > MOST_WORDS
 }
 
-/** The words that some listing has, in the order of the query. */
+/** The words that some listing has, in query order. */
 function readTelling(
   index: SearchIndex,
   kept: readonly Word[],
@@ -198,7 +198,7 @@ function isName(index: SearchIndex, { whole }: Word, isSure: boolean): boolean {
   return rowsNamed(index, 'organic', lookUpWord(index, whole)).length >= NAMED * rows
 }
 
-/** Notes that show, for each name, how many rows are left out. */
+/** Notes that show how many rows are left out for each name. */
 export function excludedNotes(index: SearchIndex, excluded: readonly KnownTerm[]): string[] {
   return excluded.map((term) => {
     const count = rowsNamed(index, 'organic', term).length

@@ -24,7 +24,7 @@ import {
   MAX_SHORT_WORDS,
 } from './long-and-excluded.ts'
 
-/** The plan of a search for a query text: terms, each once, and notes for the caller. */
+/** The search plan for a query text: terms, each once, and notes for the caller. */
 export interface QueryPlan {
   terms: readonly PlanTerm[]
   notes: readonly string[]
@@ -41,18 +41,18 @@ export interface QueryPlan {
 }
 
 export interface PlanTerm extends KnownTerm {
-  /** The words of the query that led to the term. */
+  /** The query's words that led to the term. */
   requested: string
   /** The term's weight, see `TERM_WEIGHTS`. */
   weight: number
 }
 
-/** The most meaningful words of a query, and the most searched terms. */
+/** The most meaningful words in a query, and the most searched terms. */
 const MAX_QUERY_WORDS = 128
 const MAX_TERMS = 96
-/** The most typos that are corrected: a query with more typos gains nothing from guesses. */
+/** How many typos are corrected: a query with more typos gains nothing from guesses. */
 const MAX_REPAIRS = 4
-/** The words of a long query that name its task; inputs and outputs come after them. */
+/** The words in a long query that name its task; inputs and outputs come after them. */
 const LEADING_WORDS = 3
 const NO_WORD = 'The query has no word to search for.'
 const MAX_LISTED = 6
@@ -62,7 +62,7 @@ const ABOUT_AS_NEAR = 0.8
 const MUCH_NEARER = 2
 const MAX_NEAR = 3
 
-/** Chooses terms: the words that listings have, the corrections of typos, and words that belong together. */
+/** Chooses terms: words that listings have, corrected typos, and words that belong together. */
 export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const written = splitText(writeOutPrices(firstCharacters(query)))
   const read = readForeign(index, written)
@@ -74,7 +74,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const isStory = kept.length < taskWords.length
   const isForeign = read.language !== null
   const queryTerms = readTaskWords(index, kept, !isForeign)
-  // A translated word is already a word that listings write.
+  // A translated word is already a word used in listings.
   const related = queryTerms.map((term) => (isForeign ? [] : relatedTerms(index, term)))
   const originals = readQueryTerms(index, read.originals, false)
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
@@ -124,11 +124,11 @@ function readTasks({ words }: SearchIndex, { queryTerms, read, written, phrases 
   })
   const near = words.tasksNear(mended)
   const naming = read.language === null ? mended : written
-  // Phrases of tasks are in many languages; a question's own word (`document`) may name less than its translation.
+  // Task phrases are in many languages; a question's own word (`document`) may name less than its translation.
   const ways = [words.taskOf(naming), ...(read.language === null ? [] : [words.taskOf(mended)])]
   const nearnessOf = (id: string | null) => near.find(({ task }) => task === id)?.score ?? 0
   const named = ways.reduce((a, b) => (a === null || nearnessOf(b) > nearnessOf(a) ? b : a))
-  // Words that name the task are no filter: `is this domain name still free`.
+  // Words that name the task are not a filter: `is this domain name still free`.
   const filters = phrases.filter(({ written: phrase }) => {
     const others = naming.filter(({ whole }) => whole !== phrase)
     return others.length === naming.length || words.taskOf(others) === named
@@ -165,7 +165,7 @@ function countryNotes(terms: readonly PlanTerm[]): string[] {
   return [`Also about ${names}: the question names a place there, or is in its language.`]
 }
 
-/** Terms for the words beside the task in a query that tells a story, with lower weights. */
+/** Terms for the words other than the task in a query that tells a story, with lower weights. */
 function storyTerms(story: readonly QueryTerm[]): PlanTerm[] {
   return story.flatMap((term) => ownTerms(term, (weight) => weight * TERM_WEIGHTS.story))
 }
@@ -196,7 +196,9 @@ function nearest(near: readonly NearTask[]): readonly NearTask[] {
   return near.filter(({ score }) => score > ABOUT_AS_NEAR * first.score)
 }
 
-/** The words, except those of time, degree and manner: these reveal little about a task but are also parts of names. */
+/**
+ * The words, except those for time, degree and manner: these reveal little about a task but are also parts of names.
+ */
 function withoutAside({ words: { aside } }: SearchIndex, words: readonly Word[]) {
   const taskWords = words.filter(({ whole }) => !aside.has(whole))
   return taskWords.length > 0 ? taskWords : words
@@ -235,7 +237,7 @@ function termsOf(
   return [...queryTerms.flatMap((queryTerm) => ownTerms(queryTerm)), ...pairs, ...related.flat()]
 }
 
-/** Notes on words that were typed apart but read as one. */
+/** Notes on words that were typed apart but treated as one. */
 function joinNotes(words: readonly Word[], kept: readonly Word[]): string[] {
   return kept
     .filter((word) => !words.includes(word))
@@ -270,7 +272,7 @@ function firstCharacters(text: string): string {
   return [...text.slice(0, 2 * MAX_QUERY_CHARACTERS)].slice(0, MAX_QUERY_CHARACTERS).join('')
 }
 
-/** Pairs of words that are neighbours in the query and in listings too. */
+/** Pairs of words that are neighbours both in the query and in listings. */
 function pairTerms(
   index: SearchIndex,
   queryTerms: readonly QueryTerm[],
@@ -311,7 +313,7 @@ function withoutRepeats(terms: readonly PlanTerm[]): PlanTerm[] {
   return [...heaviest.values()]
 }
 
-/** Notes on the other words that were searched for a word that no listing has. */
+/** Notes on the words that were searched for instead of a word that no listing has. */
 function queryTermNotes(
   queryTerms: readonly QueryTerm[],
   related: readonly PlanTerm[][],

@@ -30,7 +30,7 @@ export interface RankedRow {
   relevance: number
 }
 
-/** The first rows of a range, and the number of all rows in it that match. */
+/** A range's first rows, and how many rows in it match. */
 export interface RankedRows {
   total: number
   rows: readonly RankedRow[]
@@ -60,7 +60,7 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
   const doing = taskBits(index, plan)
   const done: number[] = []
   let total = known.size
-  /** The score before multiplication that a row needs to get on the page. */
+  /** The score, before multiplication, that a row needs to get on the page. */
   let minScore = Number.NEGATIVE_INFINITY
   forEachRow((row, score) => {
     if (!passes(bits, row)) return
@@ -97,7 +97,7 @@ function putDoingFirst(index: SearchIndex, best: Float64Array, done: readonly nu
   return [...first, ...[...best].filter((key) => !known.has(key))]
 }
 
-/** The first rows, among which services go before kits: as many as the largest page has. */
+/** The number of first rows in which services go before kits: as many as the largest page has. */
 const FIRST_ROWS = 50
 const WANTS_KIT = /\b(?:kit|skill)s?\b/i
 
@@ -138,7 +138,7 @@ function stepsOf({ trustMarks }: IndexData, row: number, score: number): number 
 /**
  * A row's rank as one number, so that a typed array can hold and sort it: the relevance in steps,
  * then the row number backwards, since a lower row wins a tie. Below 2^53 it is exact, which allows
- * scores up to 8,000 with a million rows; the best match of 32 words scores some hundreds.
+ * scores up to 8,000 with a million rows; the best match for 32 words scores some hundreds.
  */
 function createKeys(index: IndexData) {
   const span = 2 ** Math.ceil(Math.log2(Math.max(index.trustMarks.length, 2)))
@@ -209,12 +209,12 @@ function createTopKeys(size: number) {
 /** Takes a row that has a term, and its score summed over terms. */
 type TellRow = (row: number, score: number) => void
 
-/** The score of each row, 0 between searches. All searches share these arrays, as each is synchronous. */
+/** Each row's score, 0 between searches. All searches share these arrays, because each is synchronous. */
 let scores = new Float64Array(0)
 /** Rows with a score, in the order in which they got their scores. */
 let matched = new Uint32Array(0)
 
-/** Adds up the postings of every term, then reports each row with a score. */
+/** Adds up the postings for every term, then reports each row with a score. */
 function scoreRows(
   index: SearchIndex,
   range: RangeName,
@@ -234,7 +234,7 @@ function scoreRows(
       const row = rows[at] ?? 0
       const before = scores[row] ?? 0
       scores[row] = before + weight * (scoreTable[codes[at] ?? 0] ?? 0)
-      // If this row had a score already, the next row overwrites this place.
+      // If this row already had a score, the next row overwrites this place.
       matched[count] = row
       if (before === 0) count += 1
     }
@@ -310,12 +310,12 @@ export function sortPlaces(
 ): number[] {
   const placeOf = placesFor(index, sort)
   const { length } = rows
-  // Each row's place in the order and position in `rows` become one number, which sorts fastest.
+  // Each row's place in the order and position in `rows` become one number, which is the fastest to sort.
   const places = new Float64Array(rows).map((row, at) => placeOf(row) * length + at).sort()
   return Array.from(places.subarray(start, end), (place) => place % length)
 }
 
-/** The place of a row in an order, from 0. Unknown values come last. */
+/** A row's place in an order, from 0. Unknown values come last. */
 function placesFor(
   { minUsd, added, reportedCalls, settlements, trustMarks }: IndexData,
   sort: SearchSort,
@@ -349,7 +349,7 @@ function fromHighest({ codes, values }: CodedColumn): (row: number) => number {
   }
 }
 
-/** An explanation for each row, in the order of the rows. */
+/** An explanation for each row, in row order. */
 export function explainRows(
   index: SearchIndex,
   range: RowRange,
@@ -387,7 +387,7 @@ interface RowScore {
   terms: { term: PlanTerm; fields: SearchField[]; score: number }[]
 }
 
-/** The text scores of a few rows, with each term's share and the fields that hold it. */
+/** A few rows' text scores, with each term's share and the fields that contain it. */
 function explainScores(
   index: SearchIndex,
   range: RowRange,

@@ -47,7 +47,7 @@ import {
  * leaves out meaningless ones, analyses each of the others (`known-terms.ts`: known, a typo, a
  * prefix) and adds pairs and related words, all as terms with weights. Orama takes the text and
  * calls our components: `filter-rows.ts` makes the filters a bit set; `rank-rows.ts` adds up the
- * postings of all terms, multiplies by trust and Live-Tested, and keeps the best rows, after rows
+ * postings for all terms, multiplies by trust and Live-Tested, and keeps the best rows, after rows
  * that the query names by id, host or name. `rank-rows.ts` also has other orders and explanations.
  */
 
@@ -60,11 +60,11 @@ export interface SearchOutcome {
   /** Searches to try next; empty if there is nothing to suggest. */
   suggested: readonly Suggestion[]
   facets?: Facets
-  /** An explanation for each row of either range. */
+  /** An explanation for each row in either range. */
   explained?: Record<RangeName, readonly Explanation[]>
 }
 
-/** The most of our own kits in an answer: more than a page would be no showcase. */
+/** The most of our own kits in an answer: more than a page would not be a showcase. */
 const FIRST_PARTY_PAGE = { limit: 50, offset: 0 }
 const NONE: RankedRows = { total: 0, rows: [] }
 const NO_PLAN = {
@@ -194,7 +194,7 @@ function adviceFor(
   }
 }
 
-/** A note that the answer to a query is sorted in two parts, see `rankRows`. */
+/** A note saying that the answer to a query is sorted in two parts, see `rankRows`. */
 function sortNotes({ q, sort = 'relevance' }: SearchQuery, total: number): string[] {
   if (q === undefined || sort === 'relevance' || total === 0) return []
   const key = sort === 'price' ? 'the lowest price of any of their calls' : sort
@@ -211,7 +211,7 @@ function matchesOf(index: SearchIndex, text: string, plan: QueryPlan): Uint32Arr
   return bits
 }
 
-/** How many rows pass all other filters of a query, but have no known `effect`. */
+/** How many rows pass all of a query's other filters, but have no known `effect`. */
 export function countUnknownEffects(index: SearchIndex, query: SearchQuery): number {
   const { q: text, effect: _, ...others } = query
   const rows = filterRows(index, toRowFilter(others)) ?? allRows(index)
@@ -274,13 +274,13 @@ function browse(
 /**
  * Orama over the loaded index: its own `search()` checks the query's shape, orders the steps and
  * cuts the page. These documented components are ours: the rows that pass a `where`, the rows that
- * match, their scores and their order. Its own index and tokenizer, whose score is not the
- * published BM25, and its storage, a JSON that must be parsed, are not used.
+ * match, their scores and their order. Not used are its own index and tokenizer, whose score is not
+ * the published BM25, and its storage, which is JSON that must be parsed.
  *
  * A direct call returns every match; `searchRange` limits the rows to the page.
  */
 
-/** A listing for Orama: its words, its filter values, price and trust. */
+/** A listing as Orama sees it: its words, its filter values, price and trust. */
 const SCHEMA = {
   words: 'string',
   values: 'enum[]',
@@ -361,7 +361,7 @@ function createListingDatabase(index: SearchIndex, plan: (text: string) => Query
   }
 }
 
-/** Keeps the order of the rows, which is not always the order of their scores. */
+/** Keeps the rows' order, which is not always the order of their scores. */
 export const asRanked = () => 0
 
 /** The methods of Orama's index for an index that never changes. */
@@ -419,7 +419,7 @@ export interface Advice {
 }
 
 /**
- * Filters suggested by the phrases of a query, each with its number of matches, and then all of
+ * Filters suggested by the phrases in a query, each with its number of matches, and then all of
  * them together. A filter without matches is left out.
  * @param matched rows that match the words, whatever the filters
  */
@@ -468,7 +468,7 @@ function toParameters({ parameter, value }: FilterPhrase): Partial<SearchQuery> 
   return parameter === 'paid_only' ? { paid_only: true } : { [parameter]: value }
 }
 
-/** If no listing has one of the words, suggests the category that most of the best rows are in. */
+/** If no listing has one of the words, suggests the category to which most of the best rows belong. */
 function suggestCategory(index: SearchIndex, rows: readonly RankedRow[]): Advice {
   const { noun, filters } = index
   let best: { id: string; points: number; bits: Uint32Array } | undefined

@@ -2,15 +2,15 @@ import type { TaskRow } from '../../domain/tasks/task.ts'
 import { smallestOf } from '../../domain/wire/json.ts'
 import { splitText, stemWord } from './split-text.ts'
 
-/** The words of an operation or tool that show what it does. */
+/** The words in an operation or tool that show what it does. */
 interface NamedOperation {
-  /** A tool's name and title, or the path of an operation's address. */
+  /** A tool's name and title, or the path in an operation's address. */
   name: string
   description?: string | undefined
   kind: 'operation' | 'tool'
 }
 
-/** The listing that the operation or tool belongs to. */
+/** The listing to which the operation or tool belongs. */
 interface NamedListing {
   id: string
   name?: string | undefined
@@ -20,7 +20,7 @@ interface NamedListing {
 
 interface Phrase {
   task: string
-  /** The alternatives for each word of the phrase. */
+  /** The alternatives for each word in the phrase. */
   parts: readonly (readonly string[])[]
   /** The alternatives for each word that the listing must have. */
   within: readonly (readonly string[])[]
@@ -30,20 +30,20 @@ interface Phrase {
 /** How many words of a description are read: the verb is among the first. */
 const READ_WORDS = 9
 const IGNORED = new Set(['api', 'mpp', 'x402', 'v0', 'v1', 'v2', 'v3', 'tool', 'tools', 'mcp'])
-/** The score of a word that only the listing has; a word of the operation scores 1. */
+/** The score for a word that only the listing has; a word in the operation scores 1. */
 const OF_LISTING = 0.75
 const IN_NAME = 0.5
 const DIRECTION = ' to '
 /**
- * The least score. A server has tools of all kinds, so one word of a tool's name is enough only if
+ * The least score. A server has tools of all kinds, so one word in a tool's name is enough only if
  * the server's name has it too.
  */
 const LEAST = { operation: 1, tool: 2.4 }
 
 /**
- * The task that an operation does, by the phrases under `does` in `content/tables/tasks.yaml`: that of the phrase
- * with the most words that are all in the name or, failing that, in the description; of equal phrases, the first's.
- * Null if no phrase fits. Importers write it as `task`, where people can correct it.
+ * The task that an operation does, by the phrases under `does` in `content/tables/tasks.yaml`. The phrase with the most
+ * words decides, if the name has them all or, failing that, the description has; among equal phrases, the first. Null
+ * if no phrase fits. Importers write it as `task`, where people can correct it.
  */
 export function createTaskFinder(tasks: readonly Pick<TaskRow, 'id' | 'does'>[]) {
   const phrases = tasks.flatMap(({ id, does = [] }) => does.map((text) => toPhrase(id, text)))
@@ -66,7 +66,7 @@ export function createTaskFinder(tasks: readonly Pick<TaskRow, 'id' | 'does'>[])
   }
 }
 
-/** The path of an address as words; parts that aren't valid percent-encoding stay as written. */
+/** An address's path as words; parts that aren't valid percent-encoding stay as written. */
 export function toPathName(url: string): string {
   const path = url.replace(/^https?:\/\/[^/]*/, '').replace(/[?#].*/, '')
   return path.replace(/(?:%[\da-f]{2})+/gi, decodeOrKeep).replaceAll('/', ' ')

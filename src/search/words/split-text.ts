@@ -15,7 +15,7 @@ const MAX_WORD_CHARACTERS = 128
 /** A word in lower case, capitalised or all capitals, with digits only at its end: it needs no splitting. */
 const PLAIN_CHUNK = /^(?:[A-Z]?[a-z]*|[A-Z]+)[0-9]*$/
 const CHUNK = /[\p{L}\p{N}\p{M}]+(?:[._'’-]+[\p{L}\p{N}\p{M}]+)*(?:\+\+|#(?![\p{L}\p{N}]))?/gu
-/** Endings to cut off, so that `I'd` is not read as an id, nor `she'll` as a shell. */
+/** Endings to cut off, so that `I'd` is not taken for an id, nor `she'll` for a shell. */
 const APOSTROPHE_ENDING = /['’](?:s|d|ll|ve|re|m)?$|['’](?=s$)/u
 /** Elisions in French and Italian: `d'un`, `l'actualité`. */
 const ELISION = /^(?:[cdjlmnst]|qu)['’](?=[aeiouyhàâéèêëîïôùûœ])/iu
@@ -24,7 +24,7 @@ const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々]+/gu
 const HAS_UNSPACED = new RegExp(UNSPACED.source, 'u')
 
-/** Whether a text has letters of a script that is written without spaces. */
+/** Whether a text has letters from a script that is written without spaces. */
 export function isUnspaced(text: string): boolean {
   return HAS_UNSPACED.test(text)
 }
@@ -34,7 +34,7 @@ export function splitText(text: string): Word[] {
   return chunksOf(text).flatMap(splitChunk)
 }
 
-/** The runs of a text that contain words; each is independent. */
+/** The runs in a text that contain words; each is independent. */
 export function chunksOf(text: string): readonly string[] {
   return text.match(CHUNK) ?? []
 }
@@ -83,7 +83,7 @@ function addCamel(words: Word[], piece: string): void {
   else words.push({ whole, parts, style: 'camel' })
 }
 
-/** Adds a script written without spaces as overlapping pairs of characters. */
+/** Adds text in a script without spaces as overlapping pairs of characters. */
 function addUnspaced(words: Word[], chunk: string): void {
   let rest = 0
   for (const match of chunk.matchAll(UNSPACED)) {
@@ -100,7 +100,9 @@ function addUnspaced(words: Word[], chunk: string): void {
   if (/[\p{L}\p{N}]/u.test(after)) addChunk(words, after)
 }
 
-/** Removes spaces: a few signs decompose to a space and a mark, and a word must have no space (see `pairTerm`). */
+/**
+ * Removes spaces: a few signs decompose to a space and a mark, and a word must not contain a space (see `pairTerm`).
+ */
 function foldWord(word: string): string {
   const folded = foldText(word)
   return folded.includes(' ') ? folded.replaceAll(' ', '') : folded
@@ -108,7 +110,7 @@ function foldWord(word: string): string {
 
 /** Accents and vowel points, which people leave out. Marks that are letters, as in Hindi, stay. */
 const OPTIONAL_MARKS = /([\p{sc=Latin}\p{sc=Greek}\p{sc=Arabic}\p{sc=Hebrew}])\p{M}+/gu
-/** Marks of signs, such as what an emoji leaves behind. */
+/** Marks on signs, such as what an emoji leaves behind. */
 const STRAY_MARKS = /[\uFE00-\uFE0F\p{Me}]+|(?<![\p{L}\p{N}\p{M}])\p{M}+/gu
 const PLAIN = /^\p{ASCII}*$/u
 
@@ -128,7 +130,7 @@ const LETTERS: Record<string, string> = {
 const LETTER = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'gu')
 
 /**
- * Folds all ways to write a word to one spelling: removes compatibility forms, case and accents,
+ * Folds all ways to write a word into one spelling: removes compatibility forms, case and accents,
  * and keeps marks that are letters.
  * @example foldText('Café ＡＰＩ') // 'cafe api'
  */
@@ -207,7 +209,7 @@ const ENDINGS: readonly (readonly [ending: string, kept: string, rest: number])[
   ['er', '', 4],
 ]
 
-/** Most words end in a letter with which no ending ends, and so need no comparison. */
+/** Most words end in a letter in which none of the endings ends, so they need no comparison. */
 const ENDINGS_BY_LETTER = Map.groupBy(ENDINGS, ([ending]) => ending.at(-1))
 
 function stripEnding(word: string): string {

@@ -8,10 +8,10 @@ interface TaskWords {
   words: readonly string[]
 }
 
-/** For each word of a phrase, in order, the stems of all words that mean the same. */
+/** For each word in a phrase, in order, the stems of all words that mean the same. */
 type Parts = readonly ReadonlySet<string>[]
 
-/** A phrase of the table. Only its first word is read until a text has that word; most texts don't. */
+/** A phrase in the table. Only its first word is read until a text has that word; most texts don't. */
 interface Phrase {
   task: string
   text: string
@@ -24,7 +24,7 @@ interface UnspacedPhrase {
   pieces: readonly string[]
 }
 
-/** A task named in a text, with its score (the number of words) and the place of the first word. */
+/** A task named in a text, with its score (the number of words) and the position of the first word. */
 interface NamedTask {
   task: string
   score: number
@@ -47,7 +47,7 @@ const MAX_BETWEEN = 3
 const OTHER_WORD = 0.1
 
 /**
- * Reads the task that a text names: the task with the longest phrase whose words the text has in
+ * Finds the task that a text names: the task with the longest phrase whose words the text has in
  * the phrase's order, with at most a few others between them. A phrase at the start of the text
  * scores more, because the verb is there: `translate a weather report` wants a translation.
  */
@@ -85,7 +85,7 @@ export function createTaskReader(tasks: readonly TaskWords[]) {
         return score === 0 ? [] : [{ task: phrase.task, score: score + Number(at <= first), at }]
       }),
     )
-    // Names and formats may stand between pieces: `网页转pdf`.
+    // Names and formats may come between the pieces: `网页转pdf`.
     const run = words.map(({ whole }) => whole).join(' ')
     if (words.some(({ style }) => style === 'unspaced'))
       for (const phrase of unspaced) addUnspaced(named, phrase, run)
@@ -124,7 +124,7 @@ export function toStems(word: Word): { text: string; stem: string }[] {
 }
 
 /**
- * How many words of a phrase the text has from a place on, minus a little for each other word
+ * How many words of a phrase the text has from a position on, minus a little for each other word
  * between them; 0 if one is missing.
  */
 function matchPhrase(parts: Parts, stems: readonly { stem: string }[], start: number): number {
@@ -161,7 +161,7 @@ interface TaskTexts {
 /** A task close in meaning to a query's words. */
 export interface NearTask {
   task: string
-  /** BM25 score of the words over all texts of the task. */
+  /** The words' BM25 score over all texts for the task. */
   score: number
 }
 
@@ -169,9 +169,9 @@ export interface NearTask {
 const STEPS = 100
 
 /**
- * For each stem, the tasks whose texts have it, each with the stem's score before idf, as `place:share
- * place:share` in hundredths. All texts of a task make one document, and documents are of similar
- * length. Alternatives joined by `|` each score less.
+ * For each stem, the tasks whose texts have it, each with the stem's score before idf, as
+ * `place:share place:share` in hundredths. All texts for a task make one document, and documents
+ * are of similar length. Alternatives joined by `|` each score less.
  */
 export function weighTaskWords(tasks: readonly TaskTexts[]): Record<string, string> {
   const count = createStemCounter()
@@ -226,7 +226,7 @@ const NOBODY = new Uint16Array(0)
 /** The parsed weights of stems in past queries, by table: parsing takes longer than adding them up. */
 const read = new WeakMap<object, Map<string, Uint16Array>>()
 
-/** The places and shares of a stem, alternating. */
+/** A stem's places and shares, alternating. */
 function holdersOf(weights: SearchWords['taskWeights'], stem: string): Uint16Array {
   if (!Object.hasOwn(weights, stem)) return NOBODY
   const known = read.get(weights) ?? new Map<string, Uint16Array>()

@@ -7,10 +7,10 @@ import { createTaskReader, readNearTasks } from './task-words.ts'
 export type WordSets = ReturnType<typeof createWordSets>
 
 const NONE: readonly Related[] = []
-/** Lists whose words may come before the verb of a task. */
+/** Lists whose words may come before a task's verb. */
 const OPENING = ['stop', 'generic', 'filler'] as const
 
-/** A row of the table, filed under one of its words. */
+/** A row in the table, filed under one of its words. */
 interface Related {
   requested: string
   meant: readonly string[]
@@ -20,14 +20,14 @@ let latest: { text: string; sets: WordSets } | undefined
 
 /**
  * @param text the table that is stored in an index. Both indexes of a release have the same table,
- *   and so does nearly every later release.
+ *   and so does nearly every later release
  */
 export function readWordSets(text: string): WordSets {
   if (latest?.text !== text) latest = { text, sets: createWordSets(JSON.parse(text)) }
   return latest.sets
 }
 
-/** The table of words (`content/tables/search-words.yaml`), prepared for analysis and queries. */
+/** The word table (`content/tables/search-words.yaml`), prepared for analysis and queries. */
 export function createWordSets(words: SearchWords) {
   // Made by the first query that needs it, so that no start waits for it.
   let related: ReadonlyMap<string, readonly Related[]> | undefined
@@ -41,7 +41,7 @@ export function createWordSets(words: SearchWords) {
     generic: new Set(words.generic),
     filler: new Set(words.filler),
     aside: new Set(words.aside),
-    /** Whether a word is known to be no typo, even if no listing has it. */
+    /** Whether a word is known not to be a typo, even if no listing has it. */
     isEveryday: (word: string): boolean => {
       everyday ??= everydayWords(words)
       return everyday.has(word)
@@ -51,7 +51,7 @@ export function createWordSets(words: SearchWords) {
       sure: new Set(words.excluding.sure),
       pattern: excludingPattern(words.excluding),
     },
-    /** The effect of a call, if this word of a query names one. */
+    /** A call's effect, if this word in a query names one. */
     effectOf: (word: string): Effect | null => {
       effects ??= new Map(
         EFFECTS.flatMap((effect) => words.effects[effect].map((verb) => [verb, effect] as const)),
@@ -72,7 +72,7 @@ export function createWordSets(words: SearchWords) {
   }
 }
 
-/** The tasks of the table: those that a query names or comes close to, and the services known for each. */
+/** The table's tasks: those that a query names or comes close to, and the services known for each. */
 function createTaskSets(words: SearchWords, isOpening: (word: string) => boolean) {
   let readTask: TaskReader | undefined
   let names: ReadonlyMap<string, string> | undefined
@@ -90,12 +90,12 @@ function createTaskSets(words: SearchWords, isOpening: (word: string) => boolean
       names ??= new Map(words.tasks.map((task) => [task.id, task.name]))
       return names.get(id) ?? id.replaceAll('_', ' ')
     },
-    /** The tasks that a name is known for, by `like` of the table. */
+    /** The tasks for which a name is known, by `like` in the table. */
     tasksLike: (name: string): readonly string[] => {
       likes ??= tasksByName(words)
       return likes.get(toName(name)) ?? []
     },
-    /** The names known for a task, by `like` of the table. */
+    /** The names known for a task, by `like` in the table. */
     knownFor: (id: string): readonly string[] =>
       words.tasks.find((task) => task.id === id)?.like ?? [],
   }
@@ -116,7 +116,7 @@ function toName(text: string): string {
     .replace(/[\s.-]+/g, '')
 }
 
-/** Matches a phrase of the table and the small words after it: `but not with the`. */
+/** Matches a phrase in the table and the small words after it: `but not with the`. */
 function excludingPattern({ sure, maybe }: SearchWords['excluding']): RegExp {
   const phrases = [...sure, ...maybe].sort((a, b) => b.length - a.length)
   if (phrases.length === 0) return /(?!)/g
@@ -142,7 +142,7 @@ function everydayWords(words: SearchWords): Set<string> {
   ])
 }
 
-/** Words of a query that sound like a filter, and the parameter they mean. */
+/** Words in a query that sound like a filter, and the parameter that they mean. */
 export interface FilterPhrase {
   written: string
   parameter: string
@@ -169,7 +169,7 @@ const STEPS = 1e6
 
 type PhraseTable = ReturnType<typeof createPhraseTable>
 
-/** The meaning of each phrase of the table (`runs=local`), and a pattern for phrases, prices and networks. */
+/** The meaning of each phrase in the table (`runs=local`), and a pattern for phrases, prices and networks. */
 function createPhraseTable(rows: SearchWords['filters']) {
   const uses = new Map(rows.flatMap(({ words, use }) => words.map((phrase) => [phrase, use])))
   const kinds = [PRICE, NETWORK, ...longestFirst([...uses.keys()])].join('|')
