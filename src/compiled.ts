@@ -24,7 +24,7 @@ import type {
 import type { ScorePart, toTrustMethodView } from './domain/views/trust-view.ts'
 import { ROUTES } from './domain/wire/routes.ts'
 
-/** A listing of the compiled catalogue, as pages print it. The build writes it; only this file reads it. */
+/** A listing in the compiled catalogue, as pages print it. The build writes it; only this file reads it. */
 export interface CompiledListing {
   /** Digest of all that the other members are made from, except tables, code and similar listings. */
   key: string
@@ -40,7 +40,7 @@ export interface CompiledListing {
   added: string
   /** The latest day on which the listing was added, its operations or tools were read, or a change was seen in them. */
   changed: string
-  /** Why the relay does not forward to the listing; null when the relay does. */
+  /** Why the relay does not forward to the listing; null if it does. */
   relay_reason: string | null
   /** Ids of similar listings, best first. */
   similar: string[]
@@ -53,23 +53,23 @@ export interface CompiledListing {
 export interface HomeFacts {
   /** The best-ranked count that any source has, as its rank and its value; rank 0 means no count. */
   used: [rank: number, value: number]
-  /** The day of the listing's last good answer, to us or to another's test; null without one. */
+  /** The day of the listing's last good answer, to us or to another's test; null if there is none. */
   answered: string | null
   /** The latest change between two probes. */
   drift: Drift | null
 }
 
-/** Measurements of a listing, day by day. */
+/** A listing's measurements, day by day. */
 export interface ListingHistory {
   /** Oldest first. */
   probes: readonly Probe[]
-  /** Settlements by day, oldest first; empty where only totals are known. */
+  /** Settlements by day, oldest first; empty if only totals are known. */
   days: readonly Day[]
   /** Changes between two probes, newest first. */
   drift: readonly Drift[]
   /** The latest payments behind the listing's score, counted or not. */
   payments: readonly LedgerPayment[]
-  /** When and where the listing's operations, tools or skills were read; null where none were. */
+  /** When and where the listing's operations, tools or skills were read; null if none were. */
   seen: Seen | null
 }
 
@@ -94,11 +94,11 @@ export interface CompiledSite {
   not_listed: NotListed[]
   also_search: Tables['alsoSearch']
   texts: SiteTexts
-  /** The separate registry of MCP servers of each policy. */
+  /** Each policy's separate registry of MCP servers. */
   policies: PolicyView[]
-  /** The directory's own drawing, as SVG; null where it has none. */
+  /** The directory's own drawing, as SVG; null if it has none. */
   mark: string | null
-  /** Brand marks of listings, as SVG, by id. */
+  /** Listings' brand marks, as SVG, by id. */
   marks: Readonly<Record<string, string>>
   tasks: Tables['tasks']
   /** The tasks with every listing that does them. */
@@ -114,10 +114,10 @@ export interface Compiled {
   byId: ReadonlyMap<string, CompiledListing>
 }
 
-/** Names the folder of the release that pages are made from. */
+/** Names the folder of the release from which pages are made. */
 export const RELEASE_DIR_VARIABLE = 'RELEASE_DIR'
 
-/** Data that every page may print although the page's key does not cover them. */
+/** Data that every page may print although the page's key does not cover it. */
 export interface Shared {
   base_url: string
   /** Names, banner, and where the content can be edited. */
@@ -131,13 +131,13 @@ export type CompiledHead = Pick<
 >
 export type CompiledRest = Omit<CompiledListing, keyof CompiledHead | 'view'>
 
-/** Rows of a release's `data` that only pages read. */
+/** Rows in a release's `data` that only pages read. */
 export const [HEADS, RESTS] = ['data/page-heads.ndjson', 'data/page-rests.ndjson'] as const
 
 /** All that is not about a single listing, and the OpenAPI document. */
 export const [SITE, OPENAPI] = ['data/site.json', 'data/openapi.json'] as const
 
-/** Bytes of the rows of each listing, by the file of the release: `data/rows.json`. */
+/** The length of each listing's rows in bytes, by file in the release: `data/rows.json`. */
 export interface RowLengths {
   lengths: Record<string, number[]>
 }
@@ -157,7 +157,7 @@ const isFrozen = () => Reflect.get(globalThis, FROZEN) === true
 
 let cached: { folder: string; compiled: Compiled } | undefined
 
-/** Reads the catalogue once for each folder. @throws when no build has set the folder */
+/** Reads the catalogue once for each folder. @throws if no build has set the folder */
 export function readCompiled(): Compiled {
   if (isFrozen())
     throw new Error(
@@ -195,22 +195,22 @@ export function readShared(): Shared {
 
 let sharedKey: { texts: unknown; key: string } = { texts: null, key: '' }
 
-/** The key of a page, from all its inputs: pages with the same key are the same, byte for byte. */
+/** A page's key, from all its inputs: pages with the same key are the same, byte for byte. */
 export function keyOf(props: object): string {
   const shared = readShared()
-  // The site's texts are long, and the same for every page of a build.
+  // The site's texts are long, and the same for every page in a build.
   if (sharedKey.texts !== shared.texts)
     sharedKey = { texts: shared.texts, key: hash('sha256', JSON.stringify(shared)) }
   return hash('sha256', `${sharedKey.key}${JSON.stringify(props)}`).slice(0, 32)
 }
 
-/** The OpenAPI document of this build; parse it with `toApiReference`. */
+/** This build's OpenAPI document; parse it with `toApiReference`. */
 export function readOpenApi(): unknown {
   return JSON.parse(readFileSync(join(readFolder(), OPENAPI), 'utf8'))
 }
 
 function readFrom(folder: string): Compiled {
-  // JSON.parse is typed `any`; the build wrote these files from these very types.
+  // JSON.parse returns `any`; the build wrote these files from these very types.
   const site: CompiledSite = JSON.parse(readFileSync(join(folder, SITE), 'utf8'))
   const { lengths }: RowLengths = JSON.parse(readFileSync(join(folder, 'data/rows.json'), 'utf8'))
   const readView = createRowReader(folder, `public${ROUTES.listings_dump.path}`, lengths)

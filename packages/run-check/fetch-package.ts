@@ -35,9 +35,8 @@ const PYTHON = '/usr/bin/python3'
 
 /**
  * Downloads a package and its dependencies through its manager's ordinary client, with the
- * operator's own registry setting. No script of the package or of a dependency is run, and anything
+ * operator's own registry setting. No script in the package or a dependency is run, and anything
  * from outside the registry (git, a URL, a folder) is refused.
- *
  * @returns the package, or one sentence saying why it could not be fetched
  */
 export async function fetchPackage(plan: PackagePlan, folder: string, limits: FetchLimits) {
@@ -50,7 +49,7 @@ export async function fetchPackage(plan: PackagePlan, folder: string, limits: Fe
   return isNpm ? toNodeProgram(plan, folder) : toPythonProgram(plan, folder)
 }
 
-/** The variables of an environment that a package manager needs, by name. */
+/** An environment's variables that a package manager needs, by name. */
 function pickEnv(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) =>
@@ -171,7 +170,7 @@ function choose(programs: readonly string[], own: string): string | null {
 /** The registries whose packages can be run, in the order in which a listing's packages are tried. */
 const REGISTRIES = ['npm', 'pypi'] as const
 
-/** A package with MCP over stdio, and the settings to start it with. */
+/** A package with MCP over stdio, and the settings with which to start it. */
 export interface PackagePlan {
   registry: (typeof REGISTRIES)[number]
   identifier: string
@@ -182,7 +181,7 @@ export interface PackagePlan {
   args: string[]
 }
 
-/** A listing's facts about its packages; its other members are not read here. */
+/** A listing's facts about its packages; its other members are ignored here. */
 const PackagedSchema = v.object({
   probe: v.optional(v.boolean(), true),
   version: v.optional(VersionSchema),
@@ -240,7 +239,7 @@ export function planPackage(text: string): PackagePlan | string {
   return { registry, identifier, version, env: {}, args: [] }
 }
 
-/** A placeholder in the form that a setting's name suggests, as programs check it; addresses lead nowhere. */
+/** A placeholder in the form that a setting's name suggests, because programs may check it; addresses lead nowhere. */
 export function toPlaceholder(name: string): string {
   if (/^(?:DATABASE|POSTGRES|DB|PG)\w*(?:URL|URI)$|(?:DSN|CONNECTION_STRING)$/i.test(name))
     return 'postgresql://127.0.0.1:1/placeholder'
@@ -261,7 +260,7 @@ const MAX_OUTPUT = 64 * 1024
 
 /**
  * Runs one command of a package manager or the system, as arguments without a shell. Never rejects.
- * @returns its output and exit code, which is null where it was killed or could not be started
+ * @returns its output and exit code, which is null if it was killed or could not be started
  */
 function runCommand(
   { path, env, cwd }: Command,

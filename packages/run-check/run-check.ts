@@ -127,7 +127,7 @@ function readEvidence(file: string): Evidence {
   )
 }
 
-/** Replaces the file in one step: a reader sees the old evidence or the new evidence, whole. */
+/** Replaces the file in one step: a reader sees either the old evidence or the new evidence, whole. */
 function writeEvidence(file: string, evidence: Evidence): void {
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(`${file}.part`, toEvidenceText(evidence), { flush: true })

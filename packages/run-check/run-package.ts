@@ -27,12 +27,12 @@ import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import { fetchPackage, type PackagePlan, toPlaceholder } from './fetch-package.ts'
 import { INFO_FD, type Sandbox, startSandbox, watchSandbox } from './sandbox.ts'
 
-/** Limits for one package. Milliseconds and bytes. */
+/** Limits for one package, in milliseconds and bytes. */
 export const PACKAGE_LIMITS = {
   /** Time to fetch a package with its dependencies. */
   fetchMs: 300_000,
   fetchBytes: 1024 ** 3,
-  /** Time for the whole handshake of a program. */
+  /** Time for a program's whole handshake. */
   runMs: 45_000,
   bytes: 4 * 1024 * 1024,
 }
@@ -51,8 +51,8 @@ const ETC = {
 }
 
 /**
- * Fetches a package, then runs it without a network in a sandbox of its own.
- * @returns the result, and the names of settings that got placeholders
+ * Fetches a package, then runs it without a network in its own sandbox.
+ * @returns the result, and the names of settings that were given placeholders
  */
 export async function runPackage(
   sandbox: Sandbox,
@@ -205,7 +205,7 @@ function toRan({ name, version, protocol }: McpServerInfo, listed: ListedTools):
   }
 }
 
-/** @param why a line in which paths in the sandbox become relative to the package or its home */
+/** @param why a line; sandbox paths in it become relative to the package or its home */
 export function toResult(outcome: 'fails' | 'unknown', why: string): RunResult {
   const named = why.replace(/(?<![\w.~-])\/(package|tmp)\//g, (_, root) =>
     root === 'tmp' ? '~/' : '',
@@ -226,14 +226,14 @@ interface StdioEnd {
   log: string
 }
 
-/** Exit codes of a program that could not be started, and of a program that was killed. */
+/** Exit codes when a program could not be started, and when it was killed. */
 const CODES_OF_SANDBOX: ReadonlySet<number | null> = new Set([126, 137])
 
-/** Output of a program that hit a limit of ours, has no network, or needs its install scripts. */
+/** Output from a program that hit one of our limits, has no network, or needs its install scripts. */
 const OUR_LIMITS =
   /heap limit|virtual memory|native addon|bindings file|\.node\b|EMFILE|EFBIG|EROFS|read-only file system|ENOSPC|no space left|ENOMEM|out of memory|ENOSYS|function not implemented|bad system call|EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|ETIMEDOUT|network is unreachable|name resolution|dns error|failed to lookup|fetch failed|EHOSTUNREACH|ENOENT|connection (?:error|refused|failed)/i
 
-/** Output of a program that needs an account, a key or a database that its user must provide. */
+/** Output from a program that needs an account, a key or a database that its user must provide. */
 const WANTS =
   /api[ _-]?key|token|credential|secret|password|unauthori[sz]ed|environment variable|usage:|\b(?:missing|required|must (?:be|provide|specify)|not (?:set|provided|found|configured)|please (?:set|provide))\b/i
 
@@ -311,8 +311,8 @@ type StdioSession = ReturnType<typeof openStdio>
 const TAIL = 4096
 
 /**
- * MCP over stdin and stdout of a program: a JSON-RPC message per line. The caller ends the program.
- * @param bounds milliseconds from the start until everything must be answered; bytes of each of stdout and stderr
+ * MCP over a program's stdin and stdout: one JSON-RPC message per line. The caller ends the program.
+ * @param bounds milliseconds from the start until everything must be answered; bytes each for stdout and stderr
  */
 export function openStdio(child: ChildProcess, { ms, bytes }: { ms: number; bytes: number }) {
   const { stdin, stdout, stderr } = child
@@ -401,7 +401,7 @@ function isMessage(line: string): boolean {
   return line.trim() === '' || (isJsonObject(value) && value.jsonrpc === '2.0')
 }
 
-/** Names of settings and arguments that got placeholders. */
+/** Names of settings and arguments that were given placeholders. */
 function placeholdersOf({ env, args }: PackagePlan): string[] {
   return [...Object.keys(env), ...args.filter((text) => /<[\w-]+>/.test(text))]
 }

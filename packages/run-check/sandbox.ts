@@ -16,17 +16,15 @@ import { toInertLine } from '../../src/domain/probe/finding.ts'
 /**
  * Runs a stranger's program in bubblewrap: kernel namespaces, no daemon, no image.
  *
- * Security model: the program sees the system's own programs and libraries, this Node, its package, and
- * nothing else of this machine; it has no network. bubblewrap itself starts with an empty environment
- * and stays outside, so that not even `/proc` reveals the process that started it: the first process
- * inside is a shell that waits for the program. The program may make only listed system calls. If we run
- * as root, bubblewrap runs as nobody, because root is exempt from the process limit. The kernel enforces
- * some limits (processes, open files, bytes of a file and of `/tmp`, CPU time), and we check others ten
- * times a second (memory, tasks, files). When the first process ends, everything inside ends.
+ * Security model: the program sees the system's own programs and libraries, this Node, its package, and nothing else on
+ * this machine; it has no network. bubblewrap itself starts with an empty environment and stays outside, so that not
+ * even `/proc` reveals the process that started it: the first process inside is a shell that waits for the program. The
+ * program may make only listed system calls. If we run as root, bubblewrap runs as nobody, because root is exempt from
+ * the process limit. The kernel enforces some limits (processes, open files, size of a file and of `/tmp`, CPU time),
+ * and we check others ten times a second (memory, tasks, files). When the first process ends, everything inside ends.
  *
- * Known limitations: checked limits may be exceeded for a tenth of a second. Buffers of pipes and
- * sockets are limited only by their number. `/proc/self/mountinfo` names the mounted folders. Bugs
- * of the kernel are not contained.
+ * Known limitations: checked limits may be exceeded for a tenth of a second. Pipe and socket buffers are limited only
+ * in number. `/proc/self/mountinfo` names the mounted folders. Kernel bugs are not contained.
  */
 const MEMORY_BYTES = 1024 ** 3
 const MAX_TASKS = 256
@@ -34,7 +32,7 @@ const MAX_FILES = 100_000
 const WATCH_MS = 100
 const START_MS = 20_000
 
-/** Limits of each process, which the process cannot raise. */
+/** Limits for each process, which the process cannot raise. */
 const LIMITS = [
   `--nproc=${MAX_TASKS}`,
   `--data=${4 * MEMORY_BYTES}`,
@@ -49,10 +47,10 @@ const FIRST_TO_END = ['/usr/bin/choom', '-n', '1000', '--']
 
 const NOBODY = { uid: 65534, gid: 65534 }
 
-/** The path of a bubblewrap that can build a sandbox here. */
+/** The path to a bubblewrap that can build a sandbox here. */
 export type Sandbox = string
 
-/** bubblewrap on PATH, or one sentence that says what is missing. */
+/** bubblewrap on PATH, or one sentence saying what is missing. */
 export async function findSandbox(
   path: string,
 ): Promise<{ sandbox: Sandbox; fault: null } | { sandbox: null; fault: string }> {
@@ -97,7 +95,7 @@ export function startSandbox(
     // bubblewrap needs no environment, and the program inside could read one.
     env: {},
     ...(process.getuid?.() === 0 && NOBODY),
-    // A process group of its own: Ctrl-C is for us, and must not look like a package that exits.
+    // A separate process group: Ctrl-C is for us, and must not look like a package that exits.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
   })
@@ -108,7 +106,7 @@ export function startSandbox(
   return child
 }
 
-/** File descriptors for bubblewrap's report on its first process, and for the filter of system calls. */
+/** File descriptors for bubblewrap's report on its first process, and for the system call filter. */
 export const INFO_FD = 3
 const FILTER_FD = 4
 
@@ -200,11 +198,11 @@ function readOr(read: () => string): string {
 }
 
 /**
- * System calls a package may make: `name number-on-x64 number-on-arm64`, `-` where an architecture
- * has no such call. Everything else is refused, including calls that future kernels add. Left out on
- * purpose: memory charged to no folder and no process (memfd, System V, `vmsplice`), keyrings,
- * new namespaces and mounts, other processes' memory, `io_uring` (it makes calls that a filter does
- * not see), `bpf`, and `clone3`, whose flags no filter can read: libraries fall back to `clone`.
+ * System calls that a package may make: `name number-on-x64 number-on-arm64`, `-` if an architecture has no such call.
+ * Everything else is refused, including calls that future kernels add. Left out on purpose: memory charged to no folder
+ * and no process (memfd, System V, `vmsplice`), keyrings, new namespaces and mounts, other processes' memory,
+ * `io_uring` (it makes calls that a filter does not see), `bpf`, and `clone3`, whose flags no filter can read:
+ * libraries fall back to `clone`.
  */
 const ALLOWED_CALLS = {
   files: `
@@ -265,7 +263,7 @@ const ARCHITECTURES: Record<string, { audited: number; column: 1 | 2 }> = {
   arm64: { audited: 0xc00000b7, column: 2 },
 }
 
-/** Opcodes of classic BPF (linux/bpf_common.h), and a filter's return values (linux/seccomp.h). */
+/** Opcodes for classic BPF (linux/bpf_common.h), and a filter's return values (linux/seccomp.h). */
 const LOAD = 0x20
 const JUMP_IF_EQUAL = 0x15
 const JUMP_IF_ABOVE = 0x25
@@ -276,8 +274,8 @@ const ENOSYS = 0x00050026
 const OFFSET = { number: 0, arch: 4 }
 
 /**
- * The filter for bubblewrap (`--seccomp`): calls that are not allowed, or are of another architecture,
- * return ENOSYS.
+ * The filter for bubblewrap (`--seccomp`): calls that are not allowed, or are for another
+ * architecture, return ENOSYS.
  * @returns null on an architecture whose numbers are unknown
  */
 function toCallFilter(arch: string): Buffer | null {
@@ -297,7 +295,7 @@ function toCallFilter(arch: string): Buffer | null {
   ])
 }
 
-/** Allowed numbers in order, neighbours joined into ranges. */
+/** Allowed numbers in order, with neighbours joined into ranges. */
 function toRanges(column: 1 | 2): [first: number, last: number][] {
   const calls = Object.values(ALLOWED_CALLS).flatMap((text) => text.trim().split(/,\s*/))
   const numbers = calls.map((call) => Number(call.split(' ')[column]))
@@ -310,7 +308,7 @@ function toRanges(column: 1 | 2): [first: number, last: number][] {
   return ranges
 }
 
-/** `struct sock_filter`: `ifTrue` and `ifFalse` are the steps to skip after a comparison. */
+/** `struct sock_filter`: `ifTrue` and `ifFalse` are the number of steps to skip after a comparison. */
 function toStep(code: number, value: number, ifTrue = 0, ifFalse = 0): Buffer {
   const step = Buffer.alloc(8)
   step.writeUInt16LE(code, 0)

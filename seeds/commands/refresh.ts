@@ -49,7 +49,7 @@ Exit: 0 done, 1 something failed, 2 the command was wrong.`
 const MOST_LINES = 200
 const MAX_LINE = 400
 
-/** A listing that its sources no longer list. */
+/** For a listing that its sources no longer list. */
 const WITHDRAWN = { reason: 'withdrawn' as const }
 
 /** @returns the summary, the number of failures, and what ends the run */
@@ -164,7 +164,7 @@ async function countPayments(config: Config): Promise<Map<string, number>> {
   return new Map(rows.map(({ network, payee, count }) => [`${network}:${payee}`, Number(count)]))
 }
 
-/** The facts from before a run that was stopped; null where no run was. */
+/** The facts from before a run that was stopped; null if no run was stopped. */
 function readKept(file: string): Facts | null {
   if (!existsSync(file)) return null
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
@@ -213,7 +213,7 @@ function toSummary({ after, differences: all, faults, isMeasured }: Outcome): st
   ].join('\n\n')
 }
 
-/** The lines contain sellers' words, so each is cut to one short line that Markdown reads as text. */
+/** The lines contain sellers' words, so each is cut to one short line that Markdown treats as text. */
 function toPart(title: string, lines: readonly string[]): string[] {
   if (lines.length === 0) return []
   const shown = lines.slice(0, MOST_LINES).map((line) => {

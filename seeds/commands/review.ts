@@ -58,7 +58,7 @@ const OPTIONS = {
 } as const
 
 /**
- * `npm run review`: shows what waits for a decision, and settles it.
+ * `npm run review`: shows what is waiting for a decision, and settles it.
  * @param args the arguments after the program's own name
  * @throws UsageError that says what would be right
  */
@@ -282,7 +282,7 @@ function printSettled({ question, done = [], fault }: Settled, { decision }: Dec
   else for (const line of [`${id}: ${decision}`, ...done]) console.log(toPrintable(line, LONG))
 }
 
-/** Most characters of one line: everything in a question may be foreign text. */
+/** Most characters in one line: everything in a question may be foreign text. */
 const LONG = 4000
 
 /** @param more other facts that the reviewer should know */
@@ -298,7 +298,7 @@ export function toShowLines(question: Question, more: readonly string[]): string
   ].map((line) => toPrintable(line, LONG))
 }
 
-/** Most characters of one printed error, which may list many faults. */
+/** Most characters in one printed error, which may list many faults. */
 const MAX_FAULT = 20_000
 
 function printFault(error: unknown): void {
@@ -306,5 +306,5 @@ function printFault(error: unknown): void {
   for (const line of text.split('\n')) console.error(toPrintable(line, MAX_FAULT))
 }
 
-// This is at the end, because it runs at once and needs what is declared above.
+// This is at the end because it runs at once and needs everything declared above.
 if (import.meta.main) await runMain(() => review(process.argv.slice(2)))

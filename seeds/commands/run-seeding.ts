@@ -39,7 +39,7 @@ const LEAST_SHARE = 0.5
 /** Reasons that don't suggest an error: a page may consist only of removed or old rows. */
 const HONEST: readonly RefusalReason[] = ['deleted', 'inactive', 'not_latest', 'opted_out']
 
-/** The options that the help of `npm run seed` describes; null if left out. */
+/** The options described in the help of `npm run seed`; null if left out. */
 export interface RunOptions {
   importer: string
   from: string | null
@@ -61,8 +61,8 @@ export interface RunOptions {
 
 /**
  * Reads a source, plans, and writes its one file, unless this is a dry run or looks wrong. A run
- * killed at any time leaves the old file or the new file.
- * @throws Error when the source or the content can't be read, or the disk fails
+ * killed at any time leaves either the old file or the new file.
+ * @throws Error if the source or the content can't be read, or the disk fails
  */
 export async function runSeeding(options: RunOptions) {
   const started = Date.now()
@@ -165,7 +165,7 @@ function judge(
   }
 }
 
-/** Which listing takes each row of one importer, once the rows of all importers are placed. */
+/** Which listing takes each of one importer's rows, once the rows of all importers are placed. */
 function placeAll(listed: Listed, importer: string, file: SourceFile): Map<string, TakenRow> {
   const { taken } = listed.place(new Map([...listed.sources, [importer, file]]))
   return new Map(
@@ -195,7 +195,7 @@ function findSuspicion(
 /** A row is gone if two full runs, at least this far apart (milliseconds), lack it. */
 const MISSING_FOR = DAY_MS
 
-/** Where a row belongs, once all rows of all sources have found their listings. */
+/** Where a row belongs, once all rows from all sources have found their listings. */
 interface TakenRow {
   listing: string
   /** How the listing goes on after a withdrawal: as a tombstone, with a notice, or by another source. */
@@ -221,7 +221,7 @@ export interface RowsPlan {
   outcomes: { key: string; listing: string | null; outcome: RowOutcome; rows: number }[]
   refused: Refusal[]
   withdrawn: { key: string; listing: string; how: TakenRow['end'] }[]
-  /** Rows that wait for a reviewer. */
+  /** Rows waiting for a reviewer. */
   waiting: number
 }
 
@@ -319,7 +319,7 @@ function toRow(
   return isPriced && row.added !== today ? parse({ ...row, read: today }) : row
 }
 
-/** An unchanged fact keeps its day this long, so that a second run changes nothing. */
+/** For how long an unchanged fact keeps its day, so that a second run changes nothing. */
 const RENEWED_DAYS = 30
 
 function isAged(day: string | undefined, today: string): boolean {

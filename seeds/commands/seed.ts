@@ -114,7 +114,7 @@ const OPTIONS = {
 } as const
 
 /**
- * One importer or all, and the options of HELP; options that are left out are null. `now` and
+ * One importer or all, and the options in HELP; options that are left out are null. `now` and
  * `since` are ISO 8601.
  * @param args the arguments after the program's own name
  * @param now the machine's clock
@@ -166,7 +166,7 @@ const refuse = (fault: string) => wrongCommand(HELP, fault)
 
 const EXAMPLES = 3
 
-/** The summary for people at the end: every row is counted in one of its numbers. */
+/** The summary for people at the end: every row is included in one of its numbers. */
 function formatSeedReport(result: SeedingResult, options: { dryRun: boolean }): string {
   const { importer, from, refused, dropped, suspicion } = result
   const { read, rows, listings } = countSeeding(result)
@@ -216,8 +216,8 @@ function line(count: number, text: string): string {
 }
 
 /**
- * What `--json` prints of one source; `rows` add up to `read`. `left_out` counts parts of listings:
- * remotes, prices, operations. `suspicion` is why nothing was written.
+ * What `--json` prints for one source; `rows` add up to `read`. `left_out` counts parts of
+ * listings: remotes, prices, operations. `suspicion` is why nothing was written.
  */
 export function countSeeding(result: SeedingResult) {
   const { plan, refused, dropped, suspicion } = result
@@ -261,7 +261,7 @@ function countByReason(refusals: readonly Refusal[]): Record<string, number> {
   return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)))
 }
 
-// This is at the end, because it runs at once and needs what is declared above.
+// This is at the end because it runs at once and needs everything declared above.
 
 if (import.meta.main)
   await runMain(async () => {

@@ -17,10 +17,10 @@ import { TaskRowSchema } from '../../src/domain/tasks/task.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
 
-/** The listings of a content folder and the sources' facts on them, for importers and reviews. */
+/** A content folder's listings and the sources' facts about them, for importers and reviews. */
 export type Listed = ReturnType<typeof readListed>
 
-/** @throws OperatorError for a damaged source file: a run would lose its facts. */
+/** @throws OperatorError for a damaged source file: a run would lose its facts */
 export function readListed(contentDir: string, rules: UrlRules) {
   const { written, broken } = readWritten(contentDir, rules)
   const { values: sources, faults } = readSources(contentDir, rules)
@@ -90,7 +90,7 @@ export interface ContentWriter {
 
 /**
  * Takes the content folder for one run, and cleans up after a killed one.
- * @throws Error when another run is writing to it.
+ * @throws Error if another run is writing to it
  */
 export async function openContent(contentDir: string): Promise<ContentWriter> {
   const sources = join(contentDir, 'sources')
@@ -131,7 +131,7 @@ export async function openContent(contentDir: string): Promise<ContentWriter> {
   }
 }
 
-/** If a folder were a link, a file would be written outside of the content. */
+/** If a folder were a link, a file would be written outside the content. */
 async function refuseLink(folder: string): Promise<void> {
   const info = await lstat(folder).catch(() => null)
   if (info?.isSymbolicLink()) throw new Error(`${folder}: expected a folder, got a link`)
@@ -179,14 +179,14 @@ function beside(listing: string, folder: string): string {
 }
 
 /**
- * People's orders to the importers. `never_list` keeps out a server, for example because its owner
+ * People's orders to the importers. `never_list` keeps a server out, for example because its owner
  * wishes it; `leave_as_is` keeps importers away from a listing that somebody else maintains.
  */
 const HANDS_OFF = 'sources/hands-off.yaml'
 const HandsOffSchema = v.nullable(
   v.array(
     v.strictObject({
-      /** A name at the source, `namespace/*`, or the host of a remote. */
+      /** A name at the source, `namespace/*`, or a remote's host. */
       match: v.pipe(v.string(), v.minLength(3)),
       rule: v.picklist(['never_list', 'leave_as_is'], 'expected never_list or leave_as_is'),
       reason: v.pipe(v.string(), v.minLength(1, 'expected a reason')),

@@ -69,10 +69,10 @@ export function refuse(name: string, { reason, ...about }: Omit<Refusal, 'name'>
   return { refusal: { reason, name, ...about } }
 }
 
-/** Facts of every API in a catalogue of paid APIs. */
+/** Facts about every API in a catalogue of paid APIs. */
 export const PAID_API = { kind: 'http_api', cost: 'paid', auth: { type: 'payment' } } as const
 
-/** A source's facts of one service, member by member: the table that an importer fills in. */
+/** A source's facts about one service, member by member: the table that an importer fills in. */
 export interface Reported extends Partial<Omit<Seed, 'facts' | 'id'>> {
   key: string
   prefix: IdPrefix
@@ -138,7 +138,7 @@ const BY_ANY_MARK = {
   /** If two seeds are equal, the first in this order stays, whatever the source's order. */
   rankOf: ({ key }: Seed) => key,
   marksOf: ({ key, facts }: Seed): readonly string[] => [`key ${key}`, ...marksOf(facts)],
-  /** True: one shared mark drops a seed. False: only a seed that shares all its marks is dropped. */
+  /** True: one shared mark drops a seed. False: a seed is dropped only if another shares all its marks. */
   isAnyEnough: true,
 }
 
@@ -170,7 +170,7 @@ export function gatherSeeds(mapped: readonly Mapped[], same = BY_ANY_MARK): Chos
   return { seeds: seeds.sort((a, b) => (a.key < b.key ? -1 : 1)), refused, held }
 }
 
-/** A source's facts on a listing; a field that the source does not state is absent. */
+/** A source's facts about a listing; a field that the source does not state is absent. */
 type SeedFacts = Pick<ListingFacts, 'url'> & Partial<Pick<ListingFacts, SourceField>>
 
 export type SeedEvidence = Readonly<Record<string, unknown>>
@@ -192,7 +192,7 @@ export interface Seed {
   skill?: SkillFacts
   /** Fields used to judge the seed but never written to a file, because their text is somebody else's. */
   withheld?: readonly SourceField[]
-  /** The payees that the source names, each once; no payment counts because a payee is named here. */
+  /** The payees that the source names, each once; no payment is accepted because a payee is named here. */
   payees?: readonly NamedPayee[]
   deprecated?: Deprecated
   /** Parts that were left out of the seed: remotes, prices, operations. */
@@ -222,7 +222,7 @@ function findSeedFault({ id, facts }: Pick<Seed, 'id' | 'facts'>): string | null
   return `${v.getDotPath(issue) ?? 'listing'}: ${issue.message}`
 }
 
-/** Existing data that a source's rows are compared with while they are mapped. */
+/** Existing data with which a source's rows are compared while they are mapped. */
 export interface MapRules extends HostRules {
   categories: ReadonlySet<string>
   sources: readonly SourceRow[]
@@ -297,7 +297,7 @@ export type RefusalReason = keyof typeof REFUSAL_REASONS
 
 export interface Fault {
   reason: RefusalReason
-  /** What was wrong, where, and what would be right. It may hold foreign text: print it through `toPrintable`. */
+  /** What was wrong, where, and what would be right. It may contain foreign text: print it through `toPrintable`. */
   detail: string
 }
 
@@ -318,9 +318,9 @@ export interface HostRules {
 }
 
 /**
- * A stricter rule than the content's own, since nobody reviews a seeded row: templates in paths, tunnels
- * and placeholder hosts are refused too.
- * @returns null for an address that a stranger can call unchanged.
+ * A stricter rule than the content's own, since nobody reviews a seeded row: templates in paths,
+ * tunnels and placeholder hosts are refused too.
+ * @returns null for an address that a stranger can call unchanged
  */
 export function findCallableUrlFault(text: string, { allowPlaceholders }: HostRules): Fault | null {
   const url = URL.parse(text)
@@ -385,8 +385,8 @@ const HASH_LENGTH = 8
 const MAX_SLUG_LENGTH = MAX_ID_LENGTH - 'x402.'.length
 
 /**
- * The slug of an address. It depends on the address alone, so that every import gives the same id. A host
- * without a path is its own slug; an address with a path ends in a hash of the whole address.
+ * An address's slug. It depends on the address alone, so that every import gives the same id. A
+ * host without a path is its own slug; an address with a path ends in a hash of the whole address.
  * @example addressSlug('https://www.weather.example/') → 'weather.example'
  * @example addressSlug('https://hub.example/agent/7/tides') → 'hub.example.tides-1f0c3a7b'
  */
@@ -490,9 +490,9 @@ const PATTERNS = Object.entries(KEYWORDS).map(([id, keywords]) => {
 })
 
 /**
- * One or two categories by the words of a name and a description; deterministic, so that a second import
- * gives the same.
- * @param known ids of the category table; no others are returned.
+ * One or two categories by the words in a name and a description; deterministic, so that a second
+ * import gives the same.
+ * @param known ids in the category table; no others are returned
  */
 function guessCategories(name: string, text: string, known: ReadonlySet<string>): string[] {
   const [inName = '', inText = ''] = [name, text].map((each) => ` ${toWords(each).join(' ')} `)
@@ -512,7 +512,7 @@ function guessCategories(name: string, text: string, known: ReadonlySet<string>)
   return hasSecond ? [first.id, second.id] : [first.id]
 }
 
-/** Counts different words: a repeated word counts once. */
+/** Counts different words: a repeated word is counted once. */
 function countWords(text: string, pattern: RegExp): number {
   return new Set([...text.matchAll(pattern)].map(([, found]) => found)).size
 }

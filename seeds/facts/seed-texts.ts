@@ -3,7 +3,7 @@ import { findTextFault } from '../../src/domain/listing/listing-text.ts'
 import { isJsonObject } from '../../src/domain/wire/json.ts'
 import { cutText } from '../../src/domain/wire/text.ts'
 
-/** A short text such as an operation's description; null where nothing readable is left. */
+/** A short text such as an operation's description; null if nothing readable is left. */
 export function toSeedLine(text: unknown, maxLength: number): string | null {
   if (typeof text !== 'string') return null
   const line = cutText(toPlainText(text), maxLength)
@@ -64,8 +64,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Markdown or HTML that somebody else wrote, as one line of plain text: tags and their scripts are removed,
- * links keep their words, entities become characters, control, invisible and broken characters go.
+ * Markdown or HTML that somebody else wrote, as one line of plain text: tags and their scripts are removed, links keep
+ * their words, entities become characters, control, invisible and broken characters are dropped.
  * @example toPlainText('<sup>1</sup> **Fast** [search](https://x.example)') → '1 Fast search'
  */
 export function toPlainText(foreign: string): string {
@@ -113,9 +113,9 @@ function decodeEntities(text: string): string {
 }
 
 /**
- * Control characters become spaces (a line break parts words); invisible and direction-changing
- * ones, broken surrogates, replacement characters and noncharacters are removed. The two joiners of emoji
- * and of Indic and Arabic letters (U+200C, U+200D) stay.
+ * Control characters become spaces (a line break separates words); invisible and direction-changing
+ * ones, broken surrogates, replacement characters and noncharacters are removed. The two joiners
+ * for emoji and for Indic and Arabic letters (U+200C, U+200D) stay.
  */
 function dropUnreadable(text: string): string {
   return (
@@ -130,11 +130,11 @@ function dropUnreadable(text: string): string {
 
 /**
  * Wording that has no place in a description but is typical of an attack on the agent reading it.
- * The list is kept narrow: "several system prompts" is an honest description, "ignore previous instructions" is
- * not.
+ * The list is kept narrow: "several system prompts" is an honest description, "ignore previous
+ * instructions" is not.
  *
  * Known limit: a list of phrases in English stops the copied attack, not the careful one. Clients
- * are told that summaries are foreign text.
+ * are warned that summaries are foreign text.
  */
 const PHRASES: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|earlier|all|your)\b.{0,20}\b(?:instructions?|prompts?|rules|messages)\b/i,
@@ -144,7 +144,7 @@ const PHRASES: readonly RegExp[] = [
   /\b(?:reveal|send|print|exfiltrate)\b.{0,30}\b(?:system prompt|private keys?|api keys?|\.env|credentials|seed phrase)\b.{0,30}\bto\b/i,
 ]
 
-/** @returns the words that give orders to an agent, or null. */
+/** @returns the words that give orders to an agent, or null */
 export function findInstruction(text: string): string | null {
   return PHRASES.map((phrase) => phrase.exec(text)?.[0] ?? null).find((found) => found) ?? null
 }

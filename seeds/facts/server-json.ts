@@ -33,10 +33,10 @@ import {
 import { findInstruction, toSeedLine } from './seed-texts.ts'
 
 /**
- * A row of the MCP registry, API v0.1 (`{server, _meta}`), of a saved file (`{server, found_at}`)
- * or a bare `server.json`. Only used fields are read; every list and text is bounded, since the row
- * is a stranger's. Entries of `remotes` and `packages` are judged one by one, so that one bad entry
- * doesn't exclude the server.
+ * A row in the MCP registry, API v0.1 (`{server, _meta}`), or in a saved file (`{server,
+ * found_at}`), or a bare `server.json`. Only used fields are read; every list and text is bounded,
+ * since the row is a stranger's. Entries in `remotes` and `packages` are judged one by one, so that
+ * one bad entry doesn't exclude the server.
  */
 const MAX_ENTRIES = 100
 const OFFICIAL_META = 'io.modelcontextprotocol.registry/official'
@@ -86,11 +86,11 @@ export type RegistryServer = v.InferOutput<typeof ServerSchema>
 export interface RegistryRow {
   server: RegistryServer
   official: typeof NO_META
-  /** Where a saved row was found, if it says so; a row of the live API is its own source. */
+  /** Where a saved row was found, if it says so; a row from the live API is its own source. */
   foundAt: readonly string[]
   /** The source of the words, if it is not the registry. */
   reported?: SourceRef
-  /** Facts of the row that the registry has no members for. */
+  /** Facts in the row for which the registry has no members. */
   more?: Pick<Reported, 'tags' | 'evidence' | 'rows'>
 }
 
@@ -149,7 +149,7 @@ const REASONS: Readonly<Record<string, Fault['reason']>> = {
 type MappedEntry = InvokeEntry | Fault
 
 /**
- * Remotes first: what can be called at once comes before what must be installed. `faults` say what
+ * Remotes first: what can be called at once comes before what must be installed. `faults` says what
  * was left out and why, in the server's order.
  */
 export function mapInvoke(server: RegistryServer, rules: HostRules) {
@@ -252,8 +252,8 @@ function toFault(what: string, issue: v.BaseIssue<unknown>): Fault {
 }
 
 /**
- * Settings a server requires: environment variables of a package, headers of a remote, arguments.
- * An unreadable setting is dropped, not the server.
+ * Settings that a server requires: a package's environment variables, a remote's headers,
+ * arguments. An unreadable setting is dropped, not the server.
  */
 const MAX_SETTINGS = 60
 const MAX_DESCRIPTION = 200
@@ -316,7 +316,7 @@ export function toArgs(values: unknown): string[] {
   })
 }
 
-/** What a caller must have first, according to its settings. */
+/** What a caller must have first, according to the settings. */
 export function authOf(entries: readonly InvokeEntry[]): Auth | null {
   for (const entry of entries) {
     const settings: readonly Setting[] = (entry.kind === 'mcp' ? entry.headers : entry.env) ?? []

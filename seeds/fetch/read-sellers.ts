@@ -10,7 +10,7 @@ import type { Refusal } from '../facts/map-rows.ts'
 
 /** How many hosts are read at once, each with one request at a time. */
 const AT_ONCE = 8
-/** Most UTF-16 units of all documents of a run together: a list may name any number of documents. */
+/** Most UTF-16 units in all documents of a run together: a list may name any number of documents. */
 const MAX_LENGTH = 32 * 1024 * 1024
 
 /** Reads addresses from a source or a listing: guarded like the relay, limited, no redirects. */
@@ -70,7 +70,7 @@ function toAnswer(reply: ProbeReply): SellerAnswer {
 }
 
 /**
- * A document, and where it was read; documents of one place belong together. A class, since a
+ * A document, and where it was read; documents from one place belong together. A class, since a
  * stranger's row could have the same members.
  */
 export class ReadDocument {
@@ -84,7 +84,7 @@ export class ReadDocument {
 
 /**
  * Rows that are addresses are replaced by their documents; other rows stay as they are.
- * @param neighboursOf addresses of other documents that may be beside a document; some may be missing
+ * @param neighboursOf addresses of other documents that may be next to a document; some may be missing
  */
 export async function followAddresses(
   values: readonly unknown[],

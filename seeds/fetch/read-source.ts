@@ -10,7 +10,7 @@ import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import type { ChosenSeeds, MapRules, Refusal } from '../facts/map-rows.ts'
 import type { SellerReader } from './read-sellers.ts'
 
-/** An importer: where its rows are, how a text holds them, and how they are mapped. */
+/** An importer: where its rows are, how a text contains them, and how they are mapped. */
 export interface SeedSource {
   id: string
   title: string
@@ -22,7 +22,7 @@ export interface SeedSource {
   addsOnly?: true
   /** Query parameter that requests only rows changed since an instant. */
   sinceParameter?: string
-  /** Members under which a page holds its rows, as a list or as an object keyed by name. */
+  /** Members in which a page has its rows, as a list or as an object keyed by name. */
   lists: readonly string[]
   /** The expected content of a page or a line, for error messages. */
   expected: string
@@ -31,7 +31,7 @@ export interface SeedSource {
   takesYaml?: true
   /** The rows of a text in the source's own format; null for any other text. @throws Error if it is broken */
   readText?(text: string): unknown[] | null
-  /** Member of a saved page with the day it was saved, copied into each row. */
+  /** Member in a saved page with the day on which it was saved, copied into each row. */
   savedAt?: string
   /** Adds the file's folder to a row, for sources whose folders describe one service each. */
   place?(row: unknown, folder: string | null): unknown
@@ -58,12 +58,12 @@ interface SourcePage extends ReadRows {
 }
 
 const MAX_PAGES = 5000
-/** Most successive pages without rows: a source with more such pages only claims to have more rows. */
+/** How many pages in a row may be empty: a source with more only claims to have more rows. */
 const MAX_EMPTY_PAGES = 20
 const MAX_ROWS = 300_000
 const MAX_FILE_BYTES = 64 * 1024 * 1024
 /**
- * Most UTF-16 units of all pages: a parsed source takes three to five times as much memory, and an
+ * Most UTF-16 units in all pages: a parsed source takes three to five times as much memory, and an
  * importer must stay within 512 MiB even if a source never ends.
  */
 const MAX_SOURCE_LENGTH = 64 * 1024 * 1024
@@ -83,7 +83,7 @@ interface ReadOptions {
   maxPages?: number
 }
 
-/** All rows of a source. An error discards all rows: a half-read source would look as if the other half were gone. */
+/** All of a source's rows. An error discards all rows: a half-read source would look as if the other half were gone. */
 export async function readSource(options: ReadOptions): Promise<ReadRows> {
   const { from, limit } = options
   const rows: ReadRows = { values: [], refused: [] }
@@ -202,9 +202,9 @@ interface FetchOptions {
 }
 
 /**
- * GET of a text, bounded in bytes, time, tries and redirects; a redirect to another origin is refused,
- * since that answer would not be the source's.
- * @throws Error that names the address, what was received, and what was expected.
+ * GET of a text, bounded in bytes, time, tries and redirects; a redirect to another origin is
+ * refused, since that answer would not be the source's.
+ * @throws Error that names the address, what was received, and what was expected
  */
 export async function fetchText(
   url: URL,
@@ -273,9 +273,9 @@ interface ParsedRows extends ReadRows {
   page: Record<string, unknown> | null
 }
 
-/** Rows of one answer or saved file, and the address of the next page.
- *
- * @throws Error when the text is not a page of this shape, such as an error page
+/**
+ * The rows in one answer or saved file, and the address of the next page.
+ * @throws Error if the text is not a page of this shape, such as an error page
  */
 export function parsePage(text: string, address: URL | null, source: RowForm): SourcePage {
   const own = source.readText?.(text) ?? null
@@ -285,7 +285,7 @@ export function parsePage(text: string, address: URL | null, source: RowForm): S
   return { values: withDay(values, page, source), refused, next }
 }
 
-/** Counts in a saved page are as of the day it was saved, not the day of the import. */
+/** Counts in a saved page are as of the day on which it was saved, not the day of the import. */
 function withDay(values: unknown[], page: ParsedRows['page'], { savedAt }: RowForm): unknown[] {
   const day = savedAt === undefined ? undefined : page?.[savedAt]
   if (savedAt === undefined || typeof day !== 'string') return values
@@ -299,8 +299,8 @@ export function parseAddresses(text: string): string[] | null {
 }
 
 /**
- * Reads a page of a source, a single row, a list of rows, or one row per line (ndjson).
- * @throws Error for any other text: an error page must not look like a source without rows.
+ * Parses a page from a source, a single row, a list of rows, or one row per line (ndjson).
+ * @throws Error for any other text: an error page must not look like a source without rows
  */
 function parseRows(text: string, source: RowForm): ParsedRows {
   const json = /^\s*[[{]/.test(text) ? parseJson(text) : undefined
@@ -322,7 +322,7 @@ function parseRows(text: string, source: RowForm): ParsedRows {
   return parsed
 }
 
-/** Rows of a catalogue that are keyed by name. */
+/** Rows in a catalogue that are keyed by name. */
 function toNamedRows(rows: Record<string, unknown>): unknown[] {
   return Object.entries(rows).map(([name, row]) => (isJsonObject(row) ? { ...row, name } : row))
 }
@@ -381,7 +381,7 @@ function isCount(value: unknown): value is number {
 
 /**
  * Parses YAML from outside without aliases: with aliases, a few lines could fill the memory.
- * @returns undefined for a text that is not YAML
+ * @returns undefined for text that is not YAML
  */
 export function readYaml(text: string): unknown {
   try {

@@ -19,7 +19,7 @@ import {
   settleInContent,
 } from './questions.ts'
 
-/** Values of one listing that a person may accept together. */
+/** Values for one listing that a person may accept together. */
 interface Proposal {
   file: ListingFile
   at: string
@@ -38,8 +38,8 @@ interface ProposedFact {
 
 /**
  * Payees that sources name, or that a 402 on a known operator's own host named. If only this seller
- * is paid there and two sources name the payee, a person may accept it. Payments to it do not count
- * before the seller's own page names it (`payout_source`), or the seller proves it.
+ * is paid there and two sources name the payee, a person may accept it. Payments to it are not
+ * accepted before the seller's own page names it (`payout_source`), or the seller proves it.
  */
 export const PROPOSED_PAYOUTS: ProposedFact = {
   kind: 'payouts',
@@ -82,7 +82,7 @@ export const PROPOSED_PAYOUTS: ProposedFact = {
 
 const PUBLISHED = 'the listing'
 
-/** Who names each payee of a listing, the listing included. */
+/** Who names each of a listing's payees, the listing included. */
 function findNamings(file: ListingFile, { tables, evidence, taken }: Content) {
   const known = new Set(tables.independentOperators.map(({ domain }) => domain))
   const isOwn = (url: string) => known.has(ownerAt(hostOf(url) ?? '', tables.sharedHosts))
@@ -151,7 +151,7 @@ export function createFactQueue(
     }
     return questions
   }
-  /** The listing's file to write; undefined where the file stays as it is. */
+  /** The listing's file to write; undefined if the file stays as it is. */
   const judge = async ({ id, listing, file }: Question, isAccepted: boolean) => {
     if (!before.has(id)) await list()
     const { written, lacks } = before.get(id) ?? {}

@@ -52,7 +52,7 @@ export interface Decision {
 }
 
 /**
- * A place where questions wait: files of the content, or rows of the ledger. A new kind of question
+ * A place where questions wait: files in the content, or rows in the ledger. A new kind of question
  * needs such a source and a line in `seeds/commands/review.ts`.
  */
 export interface ReviewSource {
@@ -68,8 +68,8 @@ export interface ReviewSource {
   /** Whether a question may be accepted unread with a list. Absent if each one must be read. */
   isPlain?(question: Question): boolean
   /**
-   * Carries out a decision for each question, its effect first and its record last: if the process is
-   * killed in between, repeating the command gives the same result. A failed question keeps waiting.
+   * Carries out a decision on each question, its effect first and its record last: if the process is killed in between,
+   * repeating the command gives the same result. A failed question keeps waiting.
    */
   settle(questions: readonly Question[], decision: Decision): Promise<Settled[]>
   close?(): Promise<void>
@@ -169,8 +169,8 @@ export async function readSettled(
 }
 
 /**
- * Settles questions whose answers change the content, and records them by id: two branches that settle
- * different questions merge. Drafts are deleted.
+ * Settles questions whose answers change the content, and records them by id, so that two branches
+ * that settle different questions can be merged. Drafts are deleted.
  */
 export function settleInContent(
   place: ReviewPlace,
@@ -193,7 +193,7 @@ export function settleInContent(
 
 /**
  * Puts a waiting file into the content after all checks of `npm run check`. If the same file is
- * already there, that is no error: a run may have been killed after writing it.
+ * already there, that is not an error: a run may have been killed after writing it.
  * @returns warnings, one line each
  * @throws OperatorError with every error
  */
@@ -215,7 +215,7 @@ export async function acceptFile(
 
 /**
  * Checks waiting files; the rest of the content is read once, with the first check.
- * @returns a check that gives warnings, one line each, and throws OperatorError with every error
+ * @returns a check that returns warnings, one line each, and throws OperatorError with every error
  */
 export function createFileCheck({ contentDir, allowPrivate }: ReviewPlace) {
   let known: Known | undefined
@@ -248,7 +248,7 @@ function readKnown(contentDir: string, rules: UrlRules) {
 
 /**
  * What `npm run check` would report for a listing file that is not in the content yet: its own
- * errors, and existing listings of the same service.
+ * errors, and existing listings for the same service.
  */
 function checkText(
   { parse, tables, listings, taken }: Known,

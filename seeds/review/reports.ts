@@ -152,7 +152,7 @@ export interface FoundService {
 
 /**
  * Probes a reported address, for the reviewer and never for the reporter.
- * @returns facts, or in `unreachable` why the host did not answer
+ * @returns facts or, in `unreachable`, why the host did not answer
  */
 export async function inspectService(
   url: string,
@@ -179,7 +179,7 @@ const PROPOSALS_SOURCE = 'proposals'
 const MAX_OPERATIONS = 20
 
 /**
- * The file that a service would become, by the same rules as importers' rows; null where nothing
+ * The file that a service would become, by the same rules as importers' rows; null if nothing
  * readable was found and a person must write it. `remarks` are for the reviewer.
  */
 export function mapFound(found: FoundService, note: string, rules: MapRules) {
@@ -236,7 +236,7 @@ function toPlainSummary({ kind, sight }: FoundService, host: string): string {
   return `${KIND_LABELS[kind]} at ${host}${tail}`
 }
 
-/** Drops a price that no rail of the 402 confirms. */
+/** Drops a price that no rail in the 402 confirms. */
 function toOperations(api: FoundService['seller']['api'], pricing: Pricing): Operation[] {
   const read = (api?.operations ?? []).slice(0, MAX_OPERATIONS)
   return withPlainWords(read).map(({ price, ...rest }) => {

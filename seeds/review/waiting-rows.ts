@@ -37,7 +37,7 @@ interface Requested {
 }
 
 /**
- * Rows of one source without a listing, each with the few lines that would create one, and people's
+ * One source's rows without a listing, each with the few lines that would create one, and people's
  * listings that the source withdrew.
  */
 export function createRowQueue(
@@ -121,7 +121,7 @@ function toNew(id: string, rows: readonly NamedRow[], { written }: Listed): Requ
   return [{ question, rows: live }]
 }
 
-/** A listing with its own facts that no source has any more: its maintainers decide. */
+/** A listing with its own facts that is no longer in any source: its maintainers decide. */
 function toLeft(id: string, rows: readonly NamedRow[], { written }: Listed): Requested[] {
   const notice = toWithdrawnNotice(rows)
   const facts = written.get(id)?.facts
@@ -141,7 +141,7 @@ function toLeft(id: string, rows: readonly NamedRow[], { written }: Listed): Req
   return [{ question, rows }]
 }
 
-/** Records to which listing rows belong, where neither their names nor their facts show it. */
+/** Records to which listing rows belong, if neither their names nor their facts show it. */
 async function assign(
   writer: ContentWriter,
   rows: readonly NamedRow[],

@@ -17,7 +17,7 @@ import { parseAddresses, type SeedSource } from '../fetch/read-source.ts'
 const REGISTRY_SOURCE = 'a2aregistry_org'
 const CARD_SOURCE = 'agent_cards'
 
-/** @param isOwn whether the card was read at its own address, not from a registry's list */
+/** @param isOwn whether the card was read at its own address, not in a registry's list */
 export function mapCard(card: AgentCard, rules: MapRules, isOwn: boolean): Mapped {
   const { url, auth } = card
   const isCallable = (address: string) => findCallableUrlFault(address, rules) === null

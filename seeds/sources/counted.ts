@@ -35,7 +35,7 @@ const hosts = v.pipe(
   ),
 )
 
-/** A line of a table of counts; `seeds/README.md` describes the columns. */
+/** A line in a table of counts; `seeds/README.md` describes the columns. */
 const LineSchema = v.object({
   listing: v.pipe(v.string(), v.regex(ID_PATTERN, 'expected the id of a listing')),
   from: CalendarDateSchema,
@@ -67,7 +67,7 @@ function mapLine(line: Line, source: string, url: string): Mapped {
       id: listing,
       adds: true,
       rows: 1,
-      // The row only credits the source: the listing has its facts already.
+      // The row only credits the source: the listing already has its facts.
       withheld: ['url'],
       facts: { url, sources: [{ source, ref: url }] },
       ...(line.payees !== undefined && { payees: line.payees }),
@@ -83,7 +83,7 @@ function toUses(line: Line, source: string): ReportedUse[] {
   const uses = COUNTS.flatMap((what): ReportedUse[] => {
     const value = line[what]
     if (value === undefined) return []
-    // Rounded to the cent, because shares of a payee's total are rounded already.
+    // Rounded to the cent, because shares of a payee's total are already rounded.
     const total = WALLETS.includes(what) ? value : Math.round(value * share_of * 100) / 100
     const outcome = what === 'settlements' ? flag : undefined
     return [{ ...window, what, value: total, ...shared, ...present({ outcome }) }]
@@ -94,7 +94,7 @@ function toUses(line: Line, source: string): ReportedUse[] {
 }
 
 /**
- * Reads comma-separated values under the names of their columns: ids, days and numbers, without
+ * Parses comma-separated values under the names of their columns: ids, days and numbers, without
  * quotes. `#` starts a comment, and empty values are left out.
  * @throws Error naming a line with another number of values
  */

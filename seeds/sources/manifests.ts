@@ -20,11 +20,11 @@ const PACKAGES_URL = 'https://registry.npmjs.org'
 
 /**
  * MCP servers as described by their packages: `package.json`, the registry's `server.json`, and the
- * `manifest.json` of a bundle (MCPB, formerly DXT). Files of one folder, or of one package and its
- * repository, describe one server.
+ * `manifest.json` in a bundle (MCPB, formerly DXT). Files in one folder, or from one package and
+ * its repository, describe one server.
  *
- * A package vouches for itself alone: if a `server.json` is beside a `package.json`, only that
- * package counts, because anybody may write a stranger's address into their own file.
+ * A package vouches for itself alone: if a `server.json` is next to a `package.json`, only that
+ * package is used, because anybody may write a stranger's address into their own file.
  */
 export const manifests: SeedSource = {
   id: 'manifests',
@@ -140,7 +140,7 @@ function refOf({ own, server }: Found): string {
   return tidyUrl(server?.repository?.url ?? server?.websiteUrl ?? '')
 }
 
-/** The facts of all files, in the registry's terms; null where no file says how to run the server. */
+/** The facts from all files, in the registry's terms; null if no file says how to run the server. */
 function toServer({ own, server, bundle }: Found): RegistryServer | null {
   const environmentVariables = toVariables(bundle)
   const named = (server?.packages ?? []).filter(isJsonObject)
@@ -185,7 +185,7 @@ function toVariables({ server, user_config }: Partial<Bundle> = {}): object[] {
 
 const PLATFORMS = { darwin: 'macos', linux: 'linux', win32: 'windows' } as const
 
-/** Platforms of a bundle as tags, if it does not run on all. */
+/** A bundle's platforms as tags, if it does not run on all. */
 function platformsOf({ compatibility }: Partial<Bundle> = {}): string[] {
   const named = Object.entries(PLATFORMS).flatMap(([name, tag]) =>
     compatibility?.platforms?.includes(name) === true ? [tag] : [],

@@ -12,8 +12,8 @@ const list = v.nullish(v.pipe(v.array(v.unknown()), v.maxLength(MAX_ENTRIES)))
 const counted = v.fallback(v.optional(count), undefined)
 
 /**
- * A server in Docker's catalogue (`server.yaml` with its `tools.json`, or a row of the catalogue
- * built from them) or in ToolHive's (`spec.yaml`, or a row of `registry.json`).
+ * A server in Docker's catalogue (`server.yaml` with its `tools.json`, or a row in the catalogue
+ * built from them) or in ToolHive's (`spec.yaml`, or a row in `registry.json`).
  */
 const RowSchema = v.object({
   name: v.pipe(v.string('expected text'), v.regex(/^[\w.-]{1,100}$/, 'expected a name')),
@@ -27,7 +27,7 @@ const RowSchema = v.object({
   env: list,
   env_vars: list,
   tools: list,
-  /** ToolHive's counts: stars of the repository, pulls of the image. */
+  /** ToolHive's counts: the repository's stars, the image's pulls. */
   metadata: v.fallback(
     v.nullish(v.object({ stars: counted, pulls: counted, last_updated: InstantSchema })),
     undefined,

@@ -63,12 +63,12 @@ export function mapServer(row: RegistryRow, rules: MapRules): Mapped {
   )
 }
 
-/** The day it was published, `2026-11-20`; absent where the row doesn't say. */
+/** The day on which it was published, `2026-11-20`; absent if the row doesn't say. */
 function dayOf({ official: { publishedAt } }: RegistryRow): string | undefined {
   return publishedAt?.slice(0, 10)
 }
 
-/** The notice of a deprecated server, with the registry's one sentence, which often names a successor. */
+/** The notice for a deprecated server, with the registry's one sentence, which often names a successor. */
 function toDeprecated({ official: { statusMessage, statusChangedAt } }: RegistryRow) {
   return present({
     at: statusChangedAt ?? undefined,
@@ -81,7 +81,7 @@ function nameOf({ title, name }: RegistryServer): string {
   return toPlainText(title ?? '') === '' ? (name.split('/')[1] ?? '') : (title ?? '')
 }
 
-/** The endpoints of a server and a page about it; both are required. */
+/** A server's endpoints and a page about it; both are required. */
 function mapCallable(server: RegistryServer, rules: HostRules) {
   const { entries, faults } = mapInvoke(server, rules)
   if (entries.length === 0)
@@ -164,15 +164,14 @@ function imagePage(image: string): string {
 }
 
 /**
- * The slug of a registry name. It depends only on the name, so that every import, on any machine
+ * The slug for a registry name. It depends only on the name, so that every import, on any machine
  * and in any order, gives the same id.
  *
- * It is free of collisions by its form. In a plain name (`namespace/server`, single separators, no
- * capital and no dot in the server's part) only the slash becomes a dot, which can be undone: the
- * last dot was the slash. Every other name gets a hash of the whole name at its end, and no plain
- * name ends like a hash. The case of a namespace doesn't count: it is a domain or an account name,
- * where case never distinguishes two owners.
- *
+ * Its form rules out collisions. In a plain name (`namespace/server`, single separators, no capital
+ * and no dot in the server's part) only the slash becomes a dot, which can be undone: the last dot
+ * was the slash. Every other name gets a hash of the whole name at its end, and no plain name ends
+ * like a hash. The case of a namespace doesn't matter: it is a domain or an account name, where
+ * case never distinguishes two owners.
  * @example registrySlug('io.github.user/weather') → 'io.github.user.weather'
  * @example registrySlug('io.github.user/Weather_API') → 'io.github.user.weather_api-e6edc801'
  */
@@ -251,9 +250,9 @@ function isOwnDomain({ key, facts }: Seed): boolean {
 }
 
 /**
- * The source of a row's facts. A registry row is its own source; a saved row says where it was
- * found, and the table of sources says whose source that is and whether its text may be copied.
- * @returns why the row is not listed, if its server is gone or no source of it allows copying its texts
+ * The source of a row's facts. A registry row is its own source; a saved row says where it was found, and the source
+ * table says whose source that is and whether its text may be copied.
+ * @returns why the row is not listed, if its server is gone or none of its sources allows copying its texts
  */
 function findSource(
   { server, official: { status, statusMessage }, foundAt, reported }: RegistryRow,

@@ -37,8 +37,8 @@ const priced = {
 const PaymentSchema = v.object(priced)
 
 /**
- * A service of the MPP directory. The directory's API has each endpoint's price under `payment`; its
- * file has method and path in one `route`, and the coin at the service. Both forms are read.
+ * A service in the MPP directory. The directory's API has each endpoint's price under `payment`; its file has method
+ * and path in one `route`, and the coin at the service. Both forms are accepted.
  */
 const EndpointSchema = v.object({
   ...priced,
@@ -128,7 +128,7 @@ function mapEndpoint(
 
 type Payment = v.InferOutput<typeof PaymentSchema>
 
-/** A fixed amount as an offer; the hint at an amount that differs by call as a price in words. */
+/** A fixed amount as an offer; the hint about an amount that differs by call as a price in words. */
 function toPayment({ amount, amountHint }: Payment, coin: Payment, isFixed: boolean) {
   const { method: named, currency, decimals } = coin
   const method = named ?? 'tempo'

@@ -29,10 +29,10 @@ import {
 } from '../fetch/read-source.ts'
 
 const MAX_FILES = 5000
-/** Characters of a whole `SKILL.md`; a row is limited to this length too. */
+/** Most characters in a whole `SKILL.md`; a row is limited to this length too. */
 const MAX_SKILL_LENGTH = 256 * 1024
 
-/** A `SKILL.md` in a public repository or on a host of its own, with the files next to it. */
+/** A `SKILL.md` in a public repository or on its own host, with the files next to it. */
 const RowSchema = v.object({
   repo: v.pipe(
     foreignText,
@@ -198,7 +198,7 @@ function readSkill(text: string): ReadSkill | Fault {
   }
 }
 
-/** Quotes values with a colon: many authors don't, because their agents read front matter line by line. */
+/** Quotes values that contain a colon: many authors don't, because their agents read front matter line by line. */
 function quoteColons(yaml: string): string {
   return yaml.replace(
     /^([\w-]+): +([^\s'"[\]{}|>&*!%@#`].*: .*|[^\s'"[\]{}|>&*!%@#`].*:)$/gm,
@@ -219,7 +219,7 @@ const EXPRESSION = /^[A-Za-z][\w.+-]*(?: (?:OR|AND|WITH) [A-Za-z][\w.+-]*)*$/
 const SAYS_NOTHING = /^(?:none|unknown|tbd|other|noassertion|unlicensed|license|custom)$/i
 
 /**
- * A licence as a name, or where to find it; null where the text has neither.
+ * A licence as a name, or where to find it; null if the text has neither.
  * @example toLicence('Complete terms in LICENSE.txt') → 'see LICENSE.txt'
  */
 export function toLicence(stated: string | null | undefined): string | null {
@@ -238,7 +238,7 @@ const READ =
   /(?:\$\{?|\bprocess\.env\.|\bos\.environ\[["']|\bos\.(?:environ\.get|getenv)\(["']|\bexport )([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g
 /** A variable that a script sets for itself. */
 const SET = /^[ \t]*([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)=/gm
-/** Variables the agent itself sets, such as the folder of a plugin. */
+/** Variables that the agent itself sets, such as a plugin's folder. */
 const AGENTS_OWN = /^(?:CLAUDE|CODEX|SKILL|PLUGIN)_|_ROOT$/
 
 const CODE_BLOCK = /^[ \t]*```[^\n]*\n([\s\S]*?)^[ \t]*```/gm
@@ -255,7 +255,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   go: 'Go',
 }
 
-/** Requirements of a skill, as far as its folder shows them: only names, none of its sentences. */
+/** A skill's requirements, as far as its folder shows them: only names, none of its sentences. */
 function readNeeds(
   { text, files, allowed }: { text: string; files: readonly string[]; allowed: unknown },
   rules: HostRules,
@@ -353,7 +353,7 @@ type Reader = Pick<SellerReader, 'read' | 'each'>
 
 const EXPECTED = 'expected the address of a skill on GitHub, of a skill.md or of an index.json'
 
-/** Reads the first existing path of a place, as a row. */
+/** Reads the first existing path at a place, as a row. */
 function createReading(
   reader: Reader,
   refuse: (name: string, reason: Refusal['reason'], detail: string) => never[],

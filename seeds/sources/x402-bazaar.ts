@@ -38,7 +38,7 @@ const MAX_ACCEPTS = 50
 const counted = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(1e12)))
 
 /**
- * One endpoint of an x402 discovery answer, version 1 or 2. A manifest describes payment and shapes
+ * One endpoint in an x402 discovery answer, version 1 or 2. A manifest describes payment and shapes
  * in the same form.
  */
 const RowSchema = v.object({
@@ -93,7 +93,7 @@ function chooseOrigins(values: readonly unknown[], rules: MapRules): ChosenSeeds
   ])
 }
 
-/** An endpoint that can be listed, and, if it has no price, the reason. */
+/** An endpoint that can be listed and, if it has no price, the reason. */
 interface Endpoint {
   row: Row
   origin: string
@@ -121,7 +121,7 @@ function mapEndpoint(row: Row, rules: MapRules) {
   return { row, origin: originOf(operation.url) ?? '', operation, stated, dropped, payees }
 }
 
-/** All endpoints of one origin as one listing. */
+/** All endpoints on one origin as one listing. */
 function mapOrigin(origin: string, endpoints: readonly Endpoint[], rules: MapRules): Mapped {
   const { http, pricing, left } = collapseOperations(endpoints.map(({ operation }) => operation))
   const host = URL.parse(origin)?.host ?? origin
@@ -145,7 +145,7 @@ function mapOrigin(origin: string, endpoints: readonly Endpoint[], rules: MapRul
   )
 }
 
-/** Lists the paid tools of one MCP server as one listing, because clients connect to the server. */
+/** Lists one MCP server's paid tools as one listing, because clients connect to the server. */
 function mapServerTools(url: string, endpoints: readonly Endpoint[], rules: MapRules): Mapped {
   const host = URL.parse(url)?.host ?? url
   const rows = endpoints.length
@@ -170,7 +170,7 @@ function mapServerTools(url: string, endpoints: readonly Endpoint[], rules: MapR
   )
 }
 
-/** The calls of all endpoints, but the payers of only the endpoint with the most: one may pay several endpoints. */
+/** The calls to all endpoints, but the payers of only the endpoint with the most: one may pay several endpoints. */
 function toUse(endpoints: readonly Endpoint[], { now }: MapRules): Pick<Seed, 'evidence'> {
   const calls = endpoints.flatMap(({ row }) => row.quality?.l30DaysTotalCalls ?? [])
   const payers = endpoints.flatMap(({ row }) => row.quality?.l30DaysUniquePayers ?? [])
@@ -203,5 +203,5 @@ function pathOf(url: string): string {
   return (URL.parse(url)?.pathname ?? '').replace(/%7B(\w+)%7D/g, '{$1}').replace(/^\/|\/$/g, '')
 }
 
-/** Wallets of one repeated digit, from sellers' tests; a catalogue's rows may name them too. */
+/** Wallets with one repeated digit, from sellers' tests; a catalogue's rows may name them too. */
 const ONE_DIGIT = /:0x([0-9a-f])\1{39}$/i

@@ -100,7 +100,7 @@ function toPrices(service: Service, networks: string[]) {
   return { pricing: pricingOf(offersOf([stated])), dropped }
 }
 
-/** Evidence members, each only where the provider has a plausible value. */
+/** Evidence members, each only if the provider has a plausible value. */
 function toEvidence(row: Service, now: string): SeedEvidence {
   const measured = toMeasured(row, now)
   const signals = toSignals(row)

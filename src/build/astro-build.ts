@@ -11,9 +11,8 @@ import { freezeCompiled, RELEASE_DIR_VARIABLE } from '../compiled.ts'
  * What a build adds to `astro build`, which starts while the content is still being read: it waits
  * for the catalogue before it renders, skips pages that the previous release made from the same
  * key, and writes keyed pages itself, so that the build can compress them meanwhile.
- *
- * @param dir the build's folder: `kept.json` holds the keys of the previous release's pages; `keys.json`
- *   gets the keys of this release's pages, by file
+ * @param dir the build's folder: `kept.json` contains the keys of the previous release's pages;
+ *   `keys.json` gets the keys of this release's pages, by file
  */
 export function renderChanged(dir: string): AstroIntegration {
   return {
@@ -22,7 +21,7 @@ export function renderChanged(dir: string): AstroIntegration {
       'astro:config:setup': ({ command, updateConfig }) => {
         // If the build is killed, its Astro process must not go on writing to the folder.
         process.once('disconnect', () => process.exit(1))
-        // Astro leaves this input out when the prerenderer is not its own.
+        // Astro leaves this input out if the prerenderer is not its own.
         const input = 'astro/entrypoints/prerender'
         const configEnvironment = (name: string) =>
           name === 'prerender' ? { build: { rolldownOptions: { input } } } : undefined
@@ -104,7 +103,7 @@ function toFile(pathname: string): string {
   return `${pathname.replace(/^\/|\/$/g, '')}/index.html`
 }
 
-/** The build sends the release's folder; a process started on its own has the folder in its environment. */
+/** The build sends the release's folder; a process started separately has the folder in its environment. */
 async function untilCompiled(): Promise<void> {
   if (process.send === undefined) return
   process.send('bundled')
@@ -121,7 +120,7 @@ export function collectGarbage(): void {
   if (typeof collect === 'function') collect({ flavor: 'last-resort' })
 }
 
-/** Keys of pages, by file, as the build or its Astro process wrote them. */
+/** Page keys, by file, as the build or its Astro process wrote them. */
 export function readKeys(path: string): Record<string, string> {
   return v.parse(v.record(v.string(), v.string()), JSON.parse(readFileSync(path, 'utf8')))
 }

@@ -30,14 +30,14 @@ import { drawCards, toReleaseFile, writeSite, writeSiteFiles } from './site-file
 interface BuildSettings extends Settings {
   outDir: string
   /**
-   * What the ledger holds for a build.
+   * What the ledger contains for a build.
    * @param payeesOf a function that finds the owner of each payee; called only if there are payments
    */
   readLedger(payeesOf: (facts: OwnerFacts) => readonly LedgerPayee[]): Promise<LedgerFacts>
   /**
    * For the development server, which renders pages on request, so that a build makes none. Called
    * with the folder as soon as pages can be rendered from it; the build goes on when this resolves.
-   * The folder has its final name when the build ends.
+   * The folder gets its final name only when the build ends.
    */
   onData?: (folder: string) => Promise<void> | void
   log(line: string): void
@@ -47,9 +47,8 @@ interface BuildSettings extends Settings {
  * The whole build, in order: it reads the content and the ledger, derives, writes one complete
  * folder, and switches one link. A build that fails leaves the old release as it was. The caller
  * holds the lock on `outDir`.
- *
  * @returns the name of the release that is now current
- * @throws OperatorError when the content has errors
+ * @throws OperatorError if the content has errors
  */
 export async function build(settings: BuildSettings): Promise<string> {
   const { outDir } = settings
@@ -86,7 +85,7 @@ export async function build(settings: BuildSettings): Promise<string> {
   return publish(settings, folder.name)
 }
 
-/** Makes all that needs every listing in memory, then frees the listings: rendering needs the memory. */
+/** Makes everything that needs all listings in memory, then frees them: rendering needs the memory. */
 async function writeData(settings: BuildSettings, { digest, content, ledger, ends, stage }: Parts) {
   const { baseUrl, allowPrivate, issuer, asOf } = settings
   const context = { baseUrl, rules: { allowPrivate }, issuer, asOf, ledger }
@@ -169,7 +168,7 @@ async function writePages(
 ): Promise<void> {
   await Promise.all([
     pages.render(folder, site.texts.switches),
-    // One thread after the other: both at once beside the pages would take a tenth more memory.
+    // One thread after the other: running both while pages are made would take a tenth more memory.
     indexes.then(pageSearch?.finish),
     drawCards(folder, site),
     writeSearchFunction(folder, release),
@@ -203,8 +202,8 @@ function publish({ outDir, log }: BuildSettings, name: string): string {
 }
 
 /**
- * Prints CPU time too, the only measure of a stage's cost on a shared machine. It covers the main
- * thread only, not other threads or the processes of Astro and Pagefind.
+ * Prints CPU time too, the only measure of a stage's cost on a shared machine. It covers only the
+ * main thread, not other threads or the processes of Astro and Pagefind.
  */
 function createStageLog(log: (line: string) => void) {
   const start = performance.now()

@@ -24,24 +24,23 @@ import {
 } from '../domain/sellers/change-log.ts'
 import { parseJson } from '../domain/wire/json.ts'
 
-/** Folder of the log in `OUT_DIR`. */
+/** The log's folder in `OUT_DIR`. */
 const FOLDER = 'changes'
 
-/** Rows of one part: a request reads at most two parts. */
+/** Number of rows in one part: a request reads at most two parts. */
 const PART_ROWS = 1000
 
-/** Rows that the log keeps. A reader who was away for longer starts from the dump. */
+/** Number of rows that the log keeps. A reader who was away for longer starts from the dump. */
 const KEPT_ROWS = 250_000
 const KEPT_PARTS = 5000
 
 const NOTHING: ReadonlyMap<string, ContentHash> = new Map()
 
 /**
- * Records what changed between the release of the log's last row and the current one. So the next
+ * Records what changed between the release in the log's last row and the current one. So the next
  * build catches up after a killed build, and going back to an earlier release is a change like any
  * other. The caller holds the lock on `OUT_DIR`.
- *
- * @param name the name of the release that `current` links to
+ * @param name the name of the release to which `current` links
  * @param rows the log's own bounds, smaller in tests
  */
 export function recordChanges(
@@ -62,7 +61,7 @@ export function recordChanges(
   const after = parseRows(text, known === null ? null : earlier)
   if (after === null) return
   mkdirSync(dir, { recursive: true })
-  // A log with an unknown end can't be continued; cursors of the old log lead to the dump.
+  // A log with an unknown end can't be continued; the old log's cursors lead to the dump.
   const last = head === null || known === null ? startLog() : head
   const gone = parseGone(readOr(join(data, 'gone.ndjson')) ?? '')
   const rows = findDifferences(known ?? NOTHING, after, gone)
@@ -158,7 +157,7 @@ function writeWhole(dir: string, name: string, text: string): void {
   renameSync(temporary, join(dir, name))
 }
 
-/** Removes files of a killed run, old parts, and the hashes of the previous release. */
+/** Removes a killed run's files, old parts, and the previous release's hashes. */
 function removeUnnamed(dir: string, head: LogHead): void {
   const named = new Set(['head.json', head.hashes, ...head.parts.map(({ file }) => file)])
   const own = /^(?:\.next|[0-9a-f]{16}\.\d+\.(?:ndjson|hashes))$/
@@ -166,7 +165,7 @@ function removeUnnamed(dir: string, head: LogHead): void {
     if (own.test(name) && !named.has(name)) rmSync(join(dir, name), { force: true })
 }
 
-/** Null where the file is missing or unreadable. */
+/** Null if the file is missing or unreadable. */
 function readOr(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')

@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { findContentType, isCopied } from '../domain/wire/published-files.ts'
 
-/** A file of a release: its bytes, the path where they are, or a file to link. */
+/** A file in a release: its bytes, the path where they are, or a file to link. */
 export interface FolderJob {
   /** The path within the release's folder. */
   path: string
@@ -22,7 +22,7 @@ export interface FolderWork {
   hasCopies: boolean
 }
 
-// A thread's data is typed `any`; `startThread` passes this type.
+// A thread's data has type `any`; `startThread` passes this type.
 const { root, before, isSame: isSameCode, hasCopies }: FolderWork = workerData
 const made = new Set<string>()
 let shown = { count: 0, length: 0 }
@@ -72,7 +72,7 @@ function write(path: string, bytes: Uint8Array, to: string, from?: string): void
 
 interface Copied {
   to: string
-  /** Path of an equal file of the previous release, with its compressed copies beside it; null without one. */
+  /** Path to an equal file in the previous release, with its compressed copies next to it; null if there is none. */
   known: string | null
   size: number
   read(): Uint8Array
@@ -104,7 +104,7 @@ function count(to: string, length: number): void {
   shown.length += length
 }
 
-/** Links a file, or copies it where the disk has no links. @returns its length; null if the file is missing */
+/** Links a file, or copies it if the disk has no links. @returns its length; null if the file is missing */
 function link(from: string, to: string): number | null {
   try {
     linkSync(from, to)
@@ -126,8 +126,8 @@ const LONG_FILE_BYTES = 64 * 1024
 const LONG_FILE_LEVEL = 9
 
 /**
- * A window that just holds the whole file: with windows up to 2^16 bytes brotli uses another
- * search, which is faster for small files and compresses as well. Few files are larger than 2^18.
+ * A window that just fits the whole file: with windows up to 2^16 bytes brotli uses another search,
+ * which is faster for small files and compresses as well. Few files are larger than 2^18.
  */
 const [WINDOW_BITS, LONG_WINDOW_BITS] = [16, 18]
 

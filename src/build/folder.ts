@@ -24,7 +24,7 @@ import type { FolderJob, FolderWork } from './folder-thread.ts'
 
 /**
  * A release is one complete folder, `OUT_DIR/releases/<name>`, and `OUT_DIR/current` links to the
- * release that is served. A folder gets its name when all of it is written, and the link is
+ * release that is served. A folder gets its name once all of it is written, and the link is
  * switched by one rename: a reader sees the old release or the new one, never a mixture. Callers
  * hold the lock on `OUT_DIR`.
  */
@@ -35,15 +35,15 @@ const KEPT_RELEASES = 3
 /** How much is sent to the thread at once, and how much may wait there (bytes). */
 const BATCH_BYTES = 1 << 18
 const MAX_WAITING_BYTES = 32 << 20
-/** The bytes to count for a waiting file that the thread reads itself. */
+/** How many bytes are counted for a waiting file that the thread reads itself. */
 const A_PAGE_BYTES = 16 << 10
 
-/** What a build knows of the previous one, besides the files themselves. */
+/** What a build knows about the previous one, in addition to the files themselves. */
 const MEMORY = 'data/pages.json'
 const MemorySchema = v.strictObject({
   /** Digest of code and settings: keys are valid only while this digest is the same. */
   inputs: v.string(),
-  /** What a file, or all files of a folder, were made from. */
+  /** What a file, or all files in a folder, were made from. */
   keys: v.record(v.string(), v.string()),
   /** Files named by a hash of their bytes that this release made, and that its pages need. */
   hashed: v.array(v.string()),
@@ -62,11 +62,11 @@ interface FolderOptions {
   name: string
   /** Digest of code and settings. */
   inputs: string
-  /** Whether files get compressed copies beside them. */
+  /** Whether files get compressed copies next to them. */
   hasCopies: boolean
 }
 
-/** Begins the folder of a release. Removes what an earlier build left half written under the name. */
+/** Begins a release's folder. Removes what an earlier build left half written under the name. */
 export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions) {
   const root = join(outDir, 'releases', `.next-${name}`)
   rmSync(root, { recursive: true, force: true })
@@ -88,7 +88,7 @@ export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions) {
   const write = (path: string, content: string | Uint8Array) =>
     send({ path, content }, content.length)
   const writeJson = (path: string, value: unknown) => write(path, `${JSON.stringify(value)}\n`)
-  /** Links a file of the previous release. */
+  /** Links a file from the previous release. */
   const keep = (path: string) => send({ path, isKept: true }, 256)
   return {
     /** `root`: the folder until it gets its name; `names`: paths of every file so far. */
@@ -218,8 +218,8 @@ function beginFile(path: string) {
 }
 
 /**
- * Digests of the files that a server or the next build loads; both refuse a release in which any of
- * them changed.
+ * Digests of the files that a server or the next build loads; both refuse a release if any of them
+ * changed.
  */
 function readChecksums(
   root: string,
@@ -233,7 +233,7 @@ function readChecksums(
 }
 const LOADED = /^server\/|^data\/(?:.*\.ndjson|rows\.json)$/
 
-/** The file itself, or the files of a folder that the release made. */
+/** The file itself, or the files in a folder that the release made. */
 function listReusable(before: string, path: string, memory: Memory | null): string[] {
   const place = join(before, path)
   if (statSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) return [path]
@@ -247,7 +247,7 @@ function listReusable(before: string, path: string, memory: Memory | null): stri
 
 const COPY = /(?<!\.ndjson)\.(?:br|gz)$/
 
-/** Hashed files of the kept releases, whose pages are in caches for a day. */
+/** Hashed files in the kept releases, whose pages are in caches for a day. */
 function listCarried(outDir: string, name: string, names: ReadonlySet<string>) {
   const carried = new Map<string, string>()
   for (const release of listReleases(outDir)
@@ -263,7 +263,7 @@ function readMemory(folder: string): Memory | null {
   return parsed.success ? parsed.output : null
 }
 
-/** The name of the current release; null where the link is missing or leads nowhere. */
+/** The current release's name; null if the link is missing or leads nowhere. */
 export function readCurrent(outDir: string): string | null {
   try {
     const name = basename(readlinkSync(join(outDir, 'current')))
@@ -273,7 +273,7 @@ export function readCurrent(outDir: string): string | null {
   }
 }
 
-/** The folder of the current release if it is whole; nothing is linked from a damaged one. */
+/** The current release's folder if it is whole; nothing is linked from a damaged one. */
 function findBefore(outDir: string): string | null {
   const current = readCurrent(outDir)
   const folder = join(outDir, 'releases', current ?? '')
@@ -303,7 +303,7 @@ function readRelease(folder: string): ReleaseFile | null {
   return parsed.success ? parsed.output : null
 }
 
-/** Whether all that a server loads is unchanged, and no file of `public` is missing or cut short. */
+/** Whether all that a server loads is unchanged, and no file in `public` is missing or cut short. */
 function isWhole(folder: string, { checksums, files }: ReleaseFile): boolean {
   try {
     const found = countFiles(join(folder, 'public'))
@@ -327,8 +327,8 @@ function countFiles(folder: string): ReleaseFile['files'] {
 }
 
 /**
- * Every file in a folder and its subfolders. Node's own recursive walk would query the disk for
- * each file's type again.
+ * Every file in a folder and its subfolders. Node's own recursive walk would query the disk again
+ * for each file's type.
  */
 function* walk(folder: string): Generator<string> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -353,7 +353,7 @@ export function switchTo(outDir: string, name: string): void {
   }
 }
 
-/** Names of complete releases, the newest first. */
+/** Names of complete releases, newest first. */
 function listReleases(outDir: string): string[] {
   const releases = join(outDir, 'releases')
   return readNames(releases)

@@ -8,7 +8,7 @@ import {
 } from '../domain/wire/published-files.ts'
 import { PAGES_WITH_MARKDOWN, ROUTES } from '../domain/wire/routes.ts'
 
-/** Headers that a host adds itself, or sends only where an answer depends on the request. */
+/** Headers that a host adds itself, or sends only if an answer depends on the request. */
 const LEFT_TO_HOST = new Set(['content-type', 'vary'])
 /** Part of a header that differs per listing: a block for each would make a file of megabytes. */
 const TWIN_LINK = 'rel="alternate"'
@@ -46,7 +46,7 @@ function routeOf({ file }: TypedFile): string {
   return PATTERNS.find(({ pattern }) => pattern.test(address))?.path ?? address
 }
 
-/** `_redirects` for static hosts: routes of JSON, whose files a host would not find as `index.json`. */
+/** `_redirects` for static hosts: JSON routes, whose files a host would not find as `index.json`. */
 export function toRedirectRules(files: readonly TypedFile[]): string {
   const addresses = files.map(routeOf).filter((address) => address !== '')
   const rules = [...new Set(addresses)].toSorted().map((path) => `${path} ${path}/index.json 200\n`)
@@ -131,7 +131,7 @@ map $request_uri $directory_odd {
 }
 `
 
-/** An id contains dots, so the address is a folder, which holds its page or its JSON. */
+/** An id contains dots, so the address is a folder, which contains its page or its JSON. */
 function toFileLocations(files: readonly TypedFile[], headers: ToHeaders): string {
   const of = (file: string) => {
     const { 'content-type': _, ...others } = fileHeaders({ file, type: findContentType(file) })
@@ -224,8 +224,8 @@ function addHeaders(values: Record<string, string>): string {
     .join(' ')
 }
 
-/** Addresses that a file answers if there is no query, and a function if there is one. */
+/** Addresses answered by a file if there is no query, and by a function if there is one. */
 const FUNCTION_WITH_QUERY: readonly string[] = [ROUTES.compare_list.path, '/compare']
 
-/** The address of a listing's kit, which a file answers without a query, and a function with one. */
+/** The address of a listing's kit, answered by a file without a query, and by a function with one. */
 const KIT_PATTERN = '^/api/v1/listings/[^/]+/kit\\.json$'

@@ -5,7 +5,7 @@ import { createIndexBuilder, toIndexTables } from '../search/index/build-index.t
 import type { BodyStore, IndexNoun } from '../search/index/index-file.ts'
 import type { OperationPart, SearchDocument } from '../search/index/search-document.ts'
 
-/** A listing's document, and what differs from it in the document of each of its operations. */
+/** A listing's document, and how each of its operations' documents differs from it. */
 export interface IndexedListing {
   document: SearchDocument
   operations: OperationPart[]
@@ -13,16 +13,16 @@ export interface IndexedListing {
 
 export interface IndexWork {
   tables: Tables
-  /** The file with a line for each listing. */
+  /** The file with one line per listing. */
   listings: string
-  /** The files of the indexes. */
+  /** The indexes' files. */
   files: Record<IndexNoun, string>
 }
 
 /** How much is written and read at once (bytes). */
 const A_PIECE = 1 << 20
 
-// A thread's data is typed `any`; `beginIndexes` passes this type.
+// A thread's data has type `any`; `beginIndexes` passes this type.
 const { tables, listings, files }: IndexWork = workerData
 const indexTables = toIndexTables(tables)
 const source = openSync(listings, 'r')
@@ -42,7 +42,7 @@ parentPort?.on('message', (end: number | null) => {
   readSync(source, lines, 0, lines.length, at)
   at = end
   for (const line of lines.toString().trimEnd().split('\n')) {
-    // JSON.parse is typed `any`: the build wrote this line from this very type.
+    // JSON.parse returns `any`; the build wrote this line from this very type.
     const { document, operations }: IndexedListing = JSON.parse(line)
     indexes.listing.add(document)
     for (const part of operations) indexes.operation.add({ ...document, ...part })
@@ -90,7 +90,7 @@ function beginFile(path: string) {
   }
 }
 
-/** Bodies are in the order of ids, and so are most rows, so the next body is usually in the piece read last. */
+/** Bodies are in id order, and so are most rows, so the next body is usually in the piece read last. */
 function createBodyReader(file: number): BodyStore {
   let piece = Buffer.allocUnsafe(A_PIECE)
   let [start, end] = [0, 0]

@@ -111,7 +111,7 @@ export function toIndexedListing(
   return { document, operations: toOperationParts(listing, document, entries) }
 }
 
-/** The operations of a listing, which are found by their own words and by the listing's. */
+/** A listing's operations, which are found by their own words and by the listing's. */
 export function toOperationParts(
   listing: DerivedListing,
   document: SearchDocument,
@@ -141,7 +141,7 @@ export function toOperationParts(
   })
 }
 
-/** A directory's address, and who owns the hosts of its listings. */
+/** A directory's address, and who owns its listings' hosts. */
 interface Directory {
   baseUrl: string
   tables: Pick<Tables, 'sharedHosts'>
@@ -205,7 +205,7 @@ function toPaidFacts(listing: DerivedListing, sources: Catalogue['sources']) {
 
 const PACKAGE = `${JSON.stringify({ type: 'module', main: 'search.js' })}\n`
 
-/** Writes the search for a function host, beside the indexes: one file of code. */
+/** Writes the search for a function host next to the indexes: one code file. */
 export async function writeSearchFunction(
   folder: Folder,
   { base_url, texts, also_search, tasks }: Repeated,
@@ -214,7 +214,7 @@ export async function writeSearchFunction(
   const file = 'functions/search/search.js'
   if (!folder.reuse(file, hash('sha256', JSON.stringify([digestCode(), input]))))
     folder.write(file, await bundleSearch(input))
-  // Without this file Node takes the ES module for CommonJS, wherever the folder is copied to.
+  // Without this file Node takes the ES module for CommonJS, wherever the folder is copied.
   folder.write('functions/search/package.json', PACKAGE)
 }
 
@@ -246,7 +246,7 @@ async function bundleSearch(release: Repeated): Promise<Uint8Array> {
   return bundle.contents
 }
 
-/** Importing a module of ours has no side effects, so an unused module is left out, with its packages. */
+/** Importing one of our modules has no side effects, so an unused module is left out, with its packages. */
 const WITHOUT_EFFECTS: Plugin = {
   name: 'without-effects',
   setup({ onResolve, resolve }) {

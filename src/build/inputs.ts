@@ -12,7 +12,7 @@ export const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 /** The project's files that decide a release's bytes, apart from tables and content. */
 const CODE = ['src', 'functions', 'astro.config.mjs', 'package-lock.json']
 
-/** Folders of the content that a build reads. */
+/** Folders in the content that a build reads. */
 const CONTENT = ['listings', 'evidence', 'compare', 'tables', 'tombstones', 'sources']
 
 export interface Settings {
@@ -59,7 +59,7 @@ function digestFiles(): string {
   return digest.digest('hex').slice(0, 32)
 }
 
-/** Adds a file, or every file of a folder with its path. A missing path adds nothing. */
+/** Adds a file, or every file in a folder with its path. A missing path adds nothing. */
 function addTree(digest: Hash, root: string, path: string): void {
   const full = join(root, path)
   if (!existsSync(full)) return

@@ -60,10 +60,10 @@ interface Made {
   entries: readonly OperationEntry[]
 }
 
-/** Offers of all listings, for the pages of tasks. */
+/** Offers from all listings, for the task pages. */
 const OFFERS = 'data/task-offers.ndjson'
 
-/** A listing's rows in each file of `data` that covers all listings. */
+/** A listing's rows in each file in `data` that covers all listings. */
 const ROWS: Readonly<Record<string, (made: Made) => string>> = {
   'data/listings.ndjson': ({ listing }) => toLines([toLiveListing(listing)]),
   'data/compare-rows.ndjson': ({ listing, catalogue }) =>
@@ -88,7 +88,7 @@ const ROWS: Readonly<Record<string, (made: Made) => string>> = {
 interface ListingTargets {
   folder: Folder
   indexes: Indexes
-  /** Null where the build makes no pages. */
+  /** Null if the build makes no pages. */
   pageSearch: PageSearch | null
 }
 
@@ -96,7 +96,7 @@ interface ListingTargets {
 const A_BATCH = 64
 
 /**
- * Writes all files that are made from a single listing, except its page, one listing after the other.
+ * Writes all files that are made from a single listing, except its page, one listing after another.
  * Files that the previous release made from the same inputs are copied from there.
  */
 export async function writeListingFiles(
@@ -146,13 +146,13 @@ export async function writeListingFiles(
 
 function readOffers({ root }: Folder): OfferOfTask[] {
   const rows = readFileSync(join(root, OFFERS), 'utf8').split('\n').slice(0, -1)
-  // JSON.parse is typed `any`: the rows were written from this very type.
+  // JSON.parse returns `any`; the rows were written from this very type.
   return rows.map((row) => JSON.parse(row))
 }
 
 interface Planned {
   listing: DerivedListing
-  /** The listing's place among the rows of the previous release, if unchanged; else null. */
+  /** The listing's place among the previous release's rows, if unchanged; else null. */
   place: number | null
   /** The id and digests by which the next build recognises the listing. */
   names: RowMemory['listings'][number]
@@ -207,8 +207,8 @@ function endsPart(id: string): boolean {
 }
 
 /**
- * Writes what is served of a listing. An address without extension is a folder with `index.json` in
- * it: ids contain dots and may end in `.json`, so `<id>.json` and `<id>/kit.json` could collide.
+ * Writes what is served for a listing. An address without an extension is a folder with `index.json` in it: ids contain
+ * dots and may end in `.json`, so `<id>.json` and `<id>/kit.json` could collide.
  */
 function writeServed(folder: Folder, { compiled, catalogue, ...json }: Made): void {
   const { id, view } = compiled
@@ -240,7 +240,7 @@ function writeOtherRows(folder: Folder, catalogue: Catalogue): void {
   folder.write('data/gone.ndjson', toLines(gone))
 }
 
-/** Rows of JSON, one per line. */
+/** Rows as JSON, one per line. */
 function toLines(rows: readonly unknown[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
 }
@@ -359,7 +359,7 @@ export function toLiveListing(listing: DerivedListing): LiveListing {
   }
 }
 
-/** Hex digits of a hash: of a whole listing, and of the ids of similar listings. */
+/** Number of hex digits in a hash: of a whole listing, and of the ids of similar listings. */
 const [WHOLE, SIMILAR] = [32, 12]
 
 /** Digests of a listing's JSON as served, and of each member; the latter only hint at what changed. */
@@ -370,7 +370,7 @@ function toContentHash({ listing, compiled, members, view }: Made): ContentHash 
   return { id: compiled.id, hash: digest, fields: Object.fromEntries(fields), facts }
 }
 
-/** Facts that the log of changes describes in words. */
+/** Facts that the change log describes in words. */
 function toFacts(
   { probes }: DerivedListing,
   { view, kit }: CompiledListing,
@@ -390,7 +390,7 @@ function toFacts(
 
 /** The previous release's row memory, if code and tables are the same. */
 function readRowMemory({ former }: Pick<Folder, 'former'>): RowMemory | null {
-  // JSON.parse is typed `any`: the file was written from this very type, and has a checksum.
+  // JSON.parse returns `any`; the file was written from this very type, and has a checksum.
   return former === null ? null : JSON.parse(readFileSync(join(former, MEMORY), 'utf8'))
 }
 

@@ -10,16 +10,16 @@ import { FACET_STEPS, runsOf } from '../domain/wire/vocabulary.ts'
 import type { Folder } from './folder.ts'
 
 /**
- * Average listings per index. The id decides a listing's index, so that a changed listing changes
- * only one. A browser queries every index, so there are as few indexes as this allows.
+ * Average number of listings per index. The id decides a listing's index, so that a changed listing
+ * changes only one. A browser queries every index, so there are as few indexes as this allows.
  */
 const PAGES_PER_INDEX = 2000
 
-/** Folder of the search in the browser, with a folder for each index. */
+/** The folder for the search in the browser, with a folder for each index. */
 const FOLDER = 'public/pagefind'
 
 /**
- * The browser's search, prepared while the files of listings are made. An index is taken from the
+ * The browser's search, prepared while the listings' files are made. An index is taken from the
  * previous release if its listings and inputs are the same.
  */
 export function beginPageSearch(folder: Folder, { listings, keys }: Catalogue) {
@@ -42,7 +42,7 @@ export function beginPageSearch(folder: Folder, { listings, keys }: Catalogue) {
       // Kept as bytes, because they stay in memory while all pages are rendered.
       made.get(placeOf(id, groups.length))?.push(Buffer.from(JSON.stringify(page)))
     },
-    /** @throws Error with Pagefind's message when it cannot start or read a page */
+    /** @throws Error with Pagefind's message if it cannot start or read a page */
     async finish(): Promise<void> {
       for (const [place, rows] of made)
         for (const { path, content } of await indexPages(rows, place === 0))
@@ -61,9 +61,9 @@ const PROGRAM = /^pagefind(?:-worker|-ui)?\.(?:js|css)$|^wasm\./
 const AT_ONCE = 200
 
 /**
- * The files of one index for the search in the browser, with their paths in its folder. Pagefind
- * does the work in another process.
- * @param rows JSON of one `SearchPage` each
+ * One index's files for the search in the browser, with their paths in its folder. Pagefind does
+ * the work in another process.
+ * @param rows the JSON of one `SearchPage` each
  * @param hasProgram whether to include the program that reads an index, with all it needs
  */
 export async function indexPages(rows: readonly Uint8Array[], hasProgram: boolean) {
@@ -71,7 +71,7 @@ export async function indexPages(rows: readonly Uint8Array[], hasProgram: boolea
   const { index, errors } = await createIndex()
   if (index === undefined) throw new Error(`Pagefind did not start: ${errors.join('; ')}`)
   for (let from = 0; from < rows.length; from += AT_ONCE) {
-    // JSON.parse is typed `any`: `add` made the rows from this very type.
+    // JSON.parse returns `any`; `add` made the rows from this very type.
     const pages: SearchPage[] = rows
       .slice(from, from + AT_ONCE)
       .map((row) => JSON.parse(Buffer.from(row).toString()))

@@ -25,7 +25,7 @@ export function startPages(dir: string) {
   return {
     /**
      * Renders the catalogue's pages that the previous release lacks, and adds all pages to the
-     * folder, with the code of the pages that are rendered on demand.
+     * folder, with the code for pages that are rendered on demand.
      */
     async render(folder: Folder, switches: Switches): Promise<void> {
       const take = ([file, path]: WrittenPage) => {
@@ -48,8 +48,8 @@ export function startPages(dir: string) {
 const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE']
 
 /**
- * By default Astro takes 700 MiB while the content is read beside it; these flags save 200 MiB and
- * cost no time.
+ * By default Astro takes 700 MiB while the content is being read; these flags save 200 MiB and cost
+ * no time.
  */
 const FRUGAL = ['--heap-growing-percent=30', '--max-semi-space-size=16']
 
@@ -116,8 +116,8 @@ function addPages(folder: Folder, dir: string, switches: Switches): void {
 }
 
 /**
- * Astro writes the folders of the build and of the project into its server files, where they only
- * serve as names. They are removed so that the same content gives the same bytes in any folder.
+ * Astro writes the build's and the project's folders into its server files, where they only serve
+ * as names. They are removed so that the same content gives the same bytes in any folder.
  */
 function addPageCode(folder: Folder, dir: string): void {
   const server = join(dir, 'out/server')

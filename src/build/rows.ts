@@ -13,7 +13,7 @@ import {
 import { ROUTES } from '../domain/wire/routes.ts'
 import type { Folder } from './folder.ts'
 
-/** Rows that are compressed and written at once (bytes). */
+/** How much of the rows is compressed and written at once (bytes). */
 const A_PART = 1 << 20
 
 /** RFC 1952: magic, deflate, no flags, no time, written on Unix. */
@@ -22,11 +22,11 @@ const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3)
 const LAST_BLOCK = Uint8Array.of(3, 0)
 const DEFLATE = { level: 6, finishFlush: constants.Z_FULL_FLUSH }
 
-/** What the rows of a release are made from, by listing: the next build copies the rows of unchanged listings. */
+/** What a release's rows are made from, by listing: the next build copies the rows of unchanged listings. */
 export interface RowMemory extends RowLengths {
   /** In row order: the id, the digest of its inputs, and the digest of the listings similar to it. */
   listings: [id: string, key: string, similar: string][]
-  /** Bytes of each part of the dump, plain and compressed. */
+  /** Size of each part of the dump, plain and compressed (bytes). */
   parts: [plain: number, gz: number][]
 }
 
@@ -46,7 +46,7 @@ interface Range {
 /**
  * A file of rows, listing after listing. Each part is written before the next one is made, because
  * a file may be larger than memory.
- * @param former lengths of the rows in the previous release
+ * @param former the previous release's row lengths
  * @param onPart takes each part, and its range in the previous file if all of it is copied from there
  */
 export function beginRows(
@@ -173,7 +173,7 @@ function toRanges(parts: RowMemory['parts']): Map<string, Range> {
 
 /**
  * Writes the payments behind the scores and the owners of payees, so that anybody can recompute the
- * scores, and the days of receipts, so that a receipt withdrawn later is noticed.
+ * scores, and the days of receipts, so that people notice if a receipt is withdrawn later.
  */
 export function writeTrustLedger(
   folder: Pick<Folder, 'begin' | 'write' | 'former'>,

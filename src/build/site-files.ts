@@ -62,7 +62,7 @@ type WrittenWithRows =
   | 'receipt_days'
   | 'receipt_day'
 
-/** The answer of each static route, or an answer for each value of its parameter. */
+/** The answer for each static route, or an answer for each value of its parameter. */
 const ENDPOINTS: Readonly<
   Record<
     Exclude<StaticRouteId, WrittenWithRows>,
@@ -81,7 +81,7 @@ const ENDPOINTS: Readonly<
   compare: (site) => new Map(site.compare.map((page) => [page.slug, page])),
 }
 
-/** All views that span many listings, for the pages. */
+/** All views that cover many listings, for the pages. */
 export function writeSite(folder: Folder, catalogue: Catalogue, made: OfListings): CompiledSite {
   const { ledger, trustPayees } = catalogue
   const trust = writeTrustLedger(folder, ledger, trustPayees)
@@ -97,7 +97,7 @@ interface OfListings {
   offers: OfferOfTask[]
 }
 
-/** Writes every file of `public` that is neither a page nor about a single listing. */
+/** Writes every file in `public` that is neither a page nor about a single listing. */
 export function writeSiteFiles(folder: Folder, site: CompiledSite, catalogue: Catalogue): void {
   const { switches } = site.texts
   const endpoint = (path: string, value: unknown) => {
@@ -141,7 +141,7 @@ function toTaskWords({ task_pages }: CompiledSite, { tables: { taskWords } }: Ca
     }))
 }
 
-/** Overrides the colours of `tokens.css`. The sign's letters are white, so the sign stays dark. */
+/** Overrides the colours in `tokens.css`. The sign's letters are white, so the sign stays dark. */
 function toColours({ light, dark }: { light: string; dark: string }): string {
   const deep = (colour: string, other: string) => `color-mix(in oklab, ${colour} 80%, ${other})`
   const night = `color-mix(in oklab, ${light} 75%, black)`
@@ -151,7 +151,7 @@ function toColours({ light, dark }: { light: string; dark: string }): string {
 type ToDocument = (site: CompiledSite, catalogue: Catalogue) => string | object
 type ToAnswer = (site: CompiledSite, catalogue: Catalogue) => object
 
-/** Documents of other protocols that describe this directory and give its endpoints' addresses. */
+/** Documents for other protocols that describe this directory and give its endpoints' addresses. */
 const DOCUMENTS: Readonly<Record<StaticProtocolId, ToDocument>> = {
   agent_card: ({ base_url, texts }) => toAgentCard(base_url, texts),
   mcp_server_card: ({ base_url, texts }) => toOwnServerCard(base_url, texts),
@@ -169,7 +169,7 @@ const DOCUMENTS: Readonly<Record<StaticProtocolId, ToDocument>> = {
   },
 }
 
-/** Draws the cards of links; a card with an unchanged drawing is taken from the previous release. */
+/** Draws the link cards; a card with an unchanged drawing is taken from the previous release. */
 export async function drawCards(folder: Folder, site: CompiledSite): Promise<void> {
   // The drawing code takes a moment to load, and a build that changes nothing draws no card.
   const { drawCard, toLinkCards } = await import('./cards/link-cards.ts')
@@ -179,12 +179,12 @@ export async function drawCards(folder: Folder, site: CompiledSite): Promise<voi
       folder.write(`public${path}`, await drawCard(svg))
 }
 
-/** Routes that are answered by a file; the build must write each. */
+/** Routes answered by a file; the build must write each. */
 type StaticRouteId = {
   [Id in RouteId]: (typeof ROUTES)[Id]['answer'] extends 'static' ? Id : never
 }[RouteId]
 
-/** Every view of the site except those of single listings. */
+/** Every view on the site except those of single listings. */
 function toCompiledSite(
   catalogue: Catalogue,
   { dump, trust, offers }: OfListings & { trust: TrustLedgerFacts },
@@ -259,7 +259,7 @@ export function toReleaseFile(
   }
 }
 
-/** The filter values of the search page: every category, and the sources that have listings. */
+/** The search page's filter values: every category, and the sources that have listings. */
 function toSearchChoices(
   { listings, newest, median }: StatsView,
   { categories }: CategoriesView,
@@ -286,7 +286,7 @@ const ICONS = dirname(createRequire(import.meta.url).resolve('simple-icons/icons
 /**
  * A brand's mark as simple-icons draws it, on a square of 24. Its path has the id `m`, so that a
  * page draws it with `<use>` in the colour of its text.
- * @throws when simple-icons has no such mark
+ * @throws if simple-icons has no such mark
  */
 export function toMarkSvg(mark: string): string {
   const path = PATH.exec(readIcon(mark))?.[1]
@@ -308,5 +308,5 @@ function toTaskView({ offers: _, ...view }: TaskPage): TaskView {
   return view
 }
 
-/** Protocol documents that are answered by a file; the build must write each. */
+/** Protocol documents answered by a file; the build must write each. */
 type StaticProtocolId = Exclude<ProtocolEndpointId, LiveProtocolId>

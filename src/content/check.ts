@@ -118,7 +118,7 @@ function findUnknownTasks({ tasks, taskWords = {}, taskQuestions = {} }: Partial
   )
 }
 
-/** We copy nothing from a directory that we link to: finds linked directories that the table of sources has as sources. */
+/** We copy nothing from a directory to which we link: finds linked directories that the source table has as sources. */
 function findTakenFrom({ alsoSearch = [], sources = [] }: PartialTables): string[] {
   return alsoSearch.flatMap(({ name, url }) => {
     const rows = sources.filter((row) => hostOf(row.url) === hostOf(url))
@@ -132,7 +132,7 @@ function findTakenFrom({ alsoSearch = [], sources = [] }: PartialTables): string
   })
 }
 
-/** Tables whose rows have a key of their own. */
+/** Tables whose rows have their own key. */
 function findRepeatedKeys({
   categories = [],
   sources = [],
@@ -303,7 +303,7 @@ export function findFuture(listings: readonly PartialListing[], today: string): 
     .map((listing) => toWarning(listing, ['added'], message))
 }
 
-/** Reads a listing's text once, as it may get thousands of warnings. */
+/** Reads a listing's text once, because it may get thousands of warnings. */
 function createWarner() {
   const finders = new Map<string, LineFinder>()
   return ({ file, yaml }: PartialListing, path: Path, message: string): Fault => {
@@ -317,11 +317,11 @@ function createWarner() {
   }
 }
 
-/** Warns of a payout that listings of different owners publish: such a payout counts only after one of them proves it. */
+/** Warns about a payout published by listings with different owners: one of them must prove it first. */
 function checkPayouts(listings: readonly PartialListing[], shared: SharedHosts): Fault[] {
   const toWarning = createWarner()
   const published = listings.flatMap((listing) =>
-    // A payout counts only if a page of the seller names it.
+    // A payout is accepted only if one of the seller's pages names it.
     isOnSiteOf(listing.facts.payout_source, hostOf(listing.facts.url ?? '') ?? '', shared)
       ? (listing.facts.payout ?? []).map((payout, index) => ({ listing, payout, index }))
       : [],
@@ -354,7 +354,7 @@ export function readMoves(tombstones: ReadonlyMap<string, Tombstone>): Map<strin
   )
 }
 
-/** Moves must end at a listing; a page on the former domain must announce a move to another domain. */
+/** Moves must end at a listing; a move to another domain must be announced on a page of the former domain. */
 function checkMoves(
   tombstones: ReadonlyMap<string, Tombstone>,
   listings: readonly PartialListing[],
@@ -395,7 +395,7 @@ function findFault(tombstone: Tombstone, { moves, byId, shared }: Known): string
   return `said_at: ${id} was on ${was} and ${end} is on ${is}: expected a page on ${was} that announces the move, got ${stated_at ?? 'none'}; without such a page, give reason "withdrawn" and replaced_by`
 }
 
-/** A field in the kept text of a listing; empty where the text lacks it. */
+/** A field in a listing's kept text; empty if the text lacks it. */
 export function wordIn(listing: string | undefined, field: 'url' | 'name'): string {
   const parsed = parseFrontMatter(listing ?? '')
   return parsed.ok ? String(Object(parsed.data)[field] ?? '') : ''

@@ -94,7 +94,7 @@ function toShown(input: unknown): string {
 export interface Fault {
   /** Path from the content folder, with forward slashes. */
   file: string
-  /** 1-based; null where the error is in the whole file. */
+  /** 1-based; null if the error is in the whole file. */
   line: number | null
   /** Dotted path of the field, empty for the file itself. */
   field: string
@@ -102,7 +102,7 @@ export interface Fault {
   severity: 'error' | 'warning'
 }
 
-/** An error of a whole file, unless `about` says more. */
+/** An error in a whole file, unless `about` says more. */
 export function faultOf(file: string, message: string, about: Partial<Fault> = {}): Fault {
   return { file, line: null, field: '', message, severity: 'error', ...about }
 }
@@ -120,7 +120,7 @@ export function formatFault({ file, line, field, message, severity }: Fault, roo
 
 /**
  * Makes foreign text safe for a terminal or a report: one line, no escape sequences (a name may
- * hold `ESC ] 0 ;` and retitle the window), no invisible or direction-changing characters.
+ * contain `ESC ] 0 ;` and retitle the window), no invisible or direction-changing characters.
  * @example toPrintable('a\u001b[31mb') → 'a\\u{1b}[31mb'
  */
 export function toPrintable(text: string, maxLength = 300): string {

@@ -38,12 +38,12 @@ const PEOPLE = 'people'
 interface ContentParts extends Pick<WrittenFiles, 'written' | 'broken'> {
   /** Files of sources, by importer. */
   sources: ReadonlyMap<string, SourceFile>
-  /** Ids of `tables/sources.yaml`, in its order. */
+  /** Ids in `tables/sources.yaml`, in its order. */
   order: readonly string[]
-  /** Measurements of probes and other sources, by id. */
+  /** Measurements by probes and other sources, by id. */
   measured: ReadonlyMap<string, Evidence>
   tombstones: ReadonlyMap<string, Tombstone>
-  /** The build's day, such as 2026-11-26: catalogue prices too old for it are dropped; without a day all stay. */
+  /** The build's day, such as 2026-11-26: catalogue prices too old for it are dropped; if no day is given all stay. */
   asOf?: string | undefined
 }
 
@@ -64,7 +64,7 @@ export function joinContent(parts: ContentParts) {
     /** Former content of listings that their sources withdrew, by id. */
     withdrawn: new Map<string, ListingFacts>(),
     stated: new Map<string, Stated[]>(),
-    /** Prices of catalogues that are too old, by id. */
+    /** Catalogues' prices that are too old, by id. */
     pastPrices: new Map<string, PastPrices>(),
     /** Days of the sources' rows, and of rows with prices, by id. */
     rowDays: new Map<string, RowDays>(),
@@ -115,7 +115,7 @@ function joinOne(joined: JoinedContent, file: WrittenFile, rows: readonly NamedR
   if (stated.length > 0) joined.stated.set(id, stated)
 }
 
-/** The rows of a listing without prices that are too old, and the days of the rest. */
+/** A listing's rows without prices that are too old, and the days of the rest. */
 function withoutOldPrices(
   { pastPrices, rowDays }: JoinedContent,
   { id, facts }: WrittenFile,
@@ -144,7 +144,7 @@ function joinLasting(file: WrittenFile, live: readonly NamedRow[], rows: readonl
   return joined.listing === null && live.length === 0 ? joinListing(file, rows) : joined
 }
 
-/** Which facts of the listing come verbatim from a source, and when they were read, if known. */
+/** Which of the listing's facts come verbatim from a source, and when they were read, if known. */
 function toPart({ importer, row }: NamedRow, origins: Origins, seen: Evidence['interface']) {
   const facts = Object.entries(origins).flatMap(([field, sayers]) =>
     field !== 'sources' && sayers.includes(importer) ? [field] : [],
@@ -156,7 +156,7 @@ function toPart({ importer, row }: NamedRow, origins: Origins, seen: Evidence['i
   return { ...(says.length > 0 && { says }), ...(shown.length > 0 && { at: read?.at }) }
 }
 
-/** Every row of every source. */
+/** Every row from every source. */
 export function rowsOf(files: ReadonlyMap<string, SourceFile>): NamedRow[] {
   return [...files].flatMap(([importer, { rows }]) =>
     Object.entries(rows).map(([key, row]) => ({ importer, key, row })),
@@ -193,10 +193,9 @@ function says(value: unknown): boolean {
 }
 
 /**
- * Machine-read facts of a listing. If there are two measures, sets of signals or readings of the
+ * A listing's machine-read facts. If there are two measures, sets of signals or readings of the
  * seller itself, the newer is used; if both are equally old, our own. The seller's documents fill
  * in operations that a reading did not see; the catalogues' facts about its tools are merged.
- *
  * @param measured the listing's own evidence file
  * @param rows the sources' rows, in order of precedence
  */
@@ -272,7 +271,7 @@ function withDocuments(newest: Interface, older: readonly Interface[]): Interfac
 
 type Tool = NonNullable<Interface['tools']>[number]
 
-/** Catalogues may know different tools of a server; for a tool in several, the richer parameters win. */
+/** Catalogues may know different tools of a server; if a tool is in several, the richer parameters win. */
 function uniteCatalogs(first: Interface, read: readonly Interface[]): Interface {
   const byName = new Map<string, Tool>()
   for (const tool of read.flatMap(({ tools = [] }) => tools)) {
@@ -297,7 +296,7 @@ function richness(tool: Tool): string {
 
 /**
  * The notice for a listing that every source withdrew, so that at most people still describe it;
- * null where a source still lists it.
+ * null if a source still lists it.
  */
 export function toWithdrawnNotice(rows: readonly NamedRow[]) {
   const gone = rows.filter(({ row }) => row.withdrawn !== undefined)

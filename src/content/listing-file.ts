@@ -43,7 +43,7 @@ export interface ListingFile extends Omit<WrittenFile, 'facts'> {
 /** Fields that are valid on their own; the others are absent. */
 export type PartialFacts = { [Key in keyof ListingFacts]?: ListingFacts[Key] | undefined }
 
-/** The valid fields of a listing: an error in one field must not hide another's. */
+/** A listing's valid fields: an error in one field must not hide another's. */
 export interface PartialListing {
   id: string
   file: string
@@ -153,7 +153,7 @@ function findDescriptionFaults(text: string, body: string): YamlFault[] {
 
 type Report = (file: string, found: readonly YamlFault[]) => void
 
-/** Refuses links: a symbolic link could bring any file of the machine into the build. */
+/** Refuses links: a symbolic link could bring any file on the machine into the build. */
 function listFiles(contentDir: string, report: Report): { id: string; file: string }[] {
   const root = join(contentDir, 'listings')
   const files: { id: string; file: string }[] = []
@@ -209,7 +209,7 @@ export function joinListing(written: WrittenFile, rows: readonly NamedRow[]): Pa
   })
 }
 
-/** A listing without a date from people is as old as its oldest source says. */
+/** If people give no date, a listing is as old as its oldest source says. */
 function joinWith(written: WrittenFacts, rows: readonly NamedRow[]): WrittenFacts {
   if (rows.length === 0) return written
   const [first] = rows.flatMap(({ row }) => row.added ?? []).sort()
@@ -271,7 +271,7 @@ type FrontMatter =
   /** `yaml` starts at the end of the opening line, so its line numbers are the file's. */
   { ok: true; data: unknown; yaml: string; body: string } | { ok: false; fault: YamlFault }
 
-/** Bytes of a listing file, description included. */
+/** Maximum size of a listing file in bytes, description included. */
 export const MAX_FILE_BYTES = 65_536
 
 export function parseFrontMatter(text: string): FrontMatter {

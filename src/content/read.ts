@@ -19,14 +19,14 @@ import { type ComparePage, readChecked, readTables } from './tables.ts'
 export interface Content extends Omit<JoinedContent, 'broken' | 'faults' | 'waiting'> {
   pages: ComparePage[]
   tables: Tables
-  /** The directory's own drawing, as SVG; null where it has none. */
+  /** The directory's own drawing, as SVG; null if it has none. */
   mark: string | null
 }
 
 /**
  * Reads and checks a whole content folder.
  * @param asOf the build's day: catalogue prices too old for it are dropped
- * @throws OperatorError when the folder has no `listings`
+ * @throws OperatorError if the folder has no `listings`
  */
 export function readContent(contentDir: string, rules: UrlRules, asOf?: string) {
   if (!existsSync(join(contentDir, 'listings')))
@@ -57,7 +57,7 @@ export function readContent(contentDir: string, rules: UrlRules, asOf?: string) 
   const isSound = tables !== null && faults.every(({ severity }) => severity === 'warning')
   const content: Content | null = isSound ? { ...joined, listings, pages, tables, mark } : null
   return {
-    /** Null when any file has an error: a build from half a catalogue would delist the rest. */
+    /** Null if any file has an error: a build from half a catalogue would delist the rest. */
     content,
     faults: faults.sort(byPlace),
     /** The valid fields of listings, with errors or without. */
@@ -67,7 +67,7 @@ export function readContent(contentDir: string, rules: UrlRules, asOf?: string) 
   }
 }
 
-/** Inputs of listings: files of people, files of sources, and measurements. */
+/** Listings' inputs: people's files, sources' files, and measurements. */
 function readParts(contentDir: string, rules: UrlRules) {
   const files = readWritten(contentDir, rules)
   const seen = new Set([
@@ -90,7 +90,7 @@ function byPlace(a: Fault, b: Fault): number {
   return a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1
 }
 
-/** Folders of the content; `schema` is for editors, `examples` to copy, `review` for people who import. */
+/** Folders in the content; `schema` is for editors, `examples` to copy, `review` for people who import. */
 const FOLDERS = [
   'listings',
   'examples',
@@ -125,7 +125,7 @@ interface MachineFiles<Value> {
 
 /**
  * Reads `evidence/<prefix>/<slug>.json`; evidence without a listing is an error.
- * @param listed ids of listings, including files with errors, whose evidence is not an error
+ * @param listed ids of listings, including those whose files have errors, so that their evidence is no error
  */
 export function readEvidence(
   contentDir: string,
@@ -196,12 +196,12 @@ export function sourceFileOf(importer: string): string {
   return `sources/${importer}/rows.json`
 }
 
-/** The last output of each importer: `sources/<importer>/rows.json`. Links are not followed. */
+/** Each importer's last output: `sources/<importer>/rows.json`. Links are not followed. */
 export function readSources(contentDir: string, rules: UrlRules): MachineFiles<SourceFile> {
   const root = join(contentDir, 'sources')
   const schema = createSourceFileSchema(rules)
   const read: MachineFiles<SourceFile> = { values: new Map(), faults: [] }
-  // Importers may leave a lock file beside the folders.
+  // Importers may leave a lock file next to the folders.
   const names = existsSync(root) ? readdirSync(root).sort() : []
   for (const importer of names.filter((name) => /^[a-z0-9][a-z0-9-]*$/.test(name))) {
     const file = sourceFileOf(importer)

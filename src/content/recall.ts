@@ -8,9 +8,9 @@ export function rememberBuilds(): void {
 }
 
 /**
- * What an earlier build of this process made under the same name, if the inputs were the same. A
+ * What an earlier build in this process made under the same name, if the inputs were the same. A
  * process that builds once remembers nothing.
- * @param from all inputs but code and settings: a digest of them, or one object with all of them
+ * @param from all inputs except code and settings: a digest of them, or one object with all of them
  */
 export function recall<Value extends object>(
   name: string,

@@ -35,7 +35,7 @@ const LISTING_HELP: Record<keyof ListingFacts, string> = {
   added: 'The day this file was written.',
 }
 
-/** @returns the text of each schema file of `content/schema`, as it is committed */
+/** @returns the text of each schema file in `content/schema`, as it is committed */
 export function toSchemaFiles(): { name: string; text: string }[] {
   const tables = Object.entries(TablesSchema.entries).map(
     ([table, schema]) => [toTableFile(table), toContentSchema(schema)] as const,
@@ -62,8 +62,8 @@ function toListingSchema() {
 }
 
 /**
- * `input` is the shape that people write, where fields with a default may be omitted. Rules in code
- * (a URL's host, a date's calendar) have no counterpart; `npm run check` applies them.
+ * `input` is the shape that people write, in which fields with a default may be omitted. Rules in
+ * code (a URL's host, a date's calendar) have no counterpart; `npm run check` applies them.
  */
 function toContentSchema(schema: v.GenericSchema) {
   const { $schema, ...rest } = toJsonSchema(schema, {

@@ -28,7 +28,7 @@ const FILES: Readonly<Record<string, string>> = {
 
 export type PartialTables = { [Name in keyof Tables]?: Tables[Name] | undefined }
 
-/** Reads `tables/*.yaml`. A missing table has no rows: one directory never takes the words of another. */
+/** Reads `tables/*.yaml`. A missing table has no rows: one directory never uses another's words. */
 export function readTables(contentDir: string) {
   const files = Object.entries(TablesSchema.entries).map(([table, schema]) => {
     const name = toTableFile(table)
@@ -44,11 +44,11 @@ export function readTables(contentDir: string) {
   const sound = files.flatMap(({ table, value, faults }) =>
     faults.length === 0 ? [[table, value] as const] : [],
   )
-  // Each value was parsed by the schema of its own table.
+  // Each value was parsed by its own table's schema.
   const partial = Object.fromEntries(sound) as PartialTables
   const mark = readMark(contentDir, partial.site?.mark)
   const faults = [...files, mark].flatMap((file) => file.faults)
-  // `tables` is null when a table has errors; `partial` has the tables without errors.
+  // `tables` is null if a table has errors; `partial` has the tables without errors.
   return { tables: isComplete(partial) ? partial : null, partial, mark: mark.svg, faults }
 }
 
@@ -57,7 +57,7 @@ export function toTableFile(table: string): string {
   return FILES[table] ?? table.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Only one table is required for a build: the one with the directory's name. */
+/** A build requires only one table: the one with the directory's name. */
 function toEmpty(file: string, schema: v.GenericSchema) {
   const none = [{}, []].map((rows) => v.safeParse(schema, rows)).find(({ success }) => success)
   const message =
@@ -65,7 +65,7 @@ function toEmpty(file: string, schema: v.GenericSchema) {
   return { value: none?.output, faults: none === undefined ? [faultOf(file, message)] : [] }
 }
 
-/** The drawing that `mark` of the site table names; null without one. */
+/** The drawing named by `mark` in the site table; null if there is none. */
 function readMark(
   contentDir: string,
   mark: string | undefined,
@@ -90,7 +90,7 @@ export interface ComparePage {
   facts: CompareFacts
 }
 
-/** One file of the content, JSON or YAML by its name, checked against its schema. */
+/** One content file, JSON or YAML by its name, checked against its schema. */
 export function readChecked<Schema extends v.GenericSchema>(
   path: string,
   { file, schema }: { file: string; schema: Schema },
@@ -99,7 +99,7 @@ export function readChecked<Schema extends v.GenericSchema>(
   return recall(file, text, () => judge(text, file, schema))
 }
 
-/** `value` is null where the file has errors. */
+/** `value` is null if the file has errors. */
 function judge<Schema extends v.GenericSchema>(text: string, file: string, schema: Schema) {
   const parsed = file.endsWith('.json') ? parseJsonText(text) : parseYaml(text)
   if (!parsed.ok) {

@@ -15,7 +15,7 @@ export interface YamlFault {
 
 type YamlResult = { ok: true; value: unknown } | { ok: false; fault: YamlFault }
 
-/** Numbers that readers understand differently: YAML reads `012` as twelve, a C programmer as ten. */
+/** Numbers that readers understand differently: to YAML `012` is twelve, to a C programmer ten. */
 const ODD_NUMBER = /^[-+]?0[xXoO\d]/
 
 const SCHEMA = CORE_SCHEMA.withTags(
@@ -73,7 +73,7 @@ function explain(text: string, refusal: unknown): YamlFault {
   return { line, message: known ?? `expected valid YAML: ${reason}` }
 }
 
-/** Finds lines of fields in YAML or JSON text, for messages. The text is parsed once, at the first call. */
+/** Finds the lines of fields in YAML or JSON text, for messages. The text is parsed once, at the first call. */
 export function createLineFinder(text: string): LineFinder {
   const lines = new LineCounter()
   const keys = new Map<unknown, Map<unknown, unknown>>()
@@ -94,7 +94,7 @@ export function createLineFinder(text: string): LineFinder {
 }
 
 /**
- * @param path keys and list positions of a schema issue; the line is that of the deepest part that exists
+ * @param path keys and list positions from a schema issue; the line is that of the deepest part that exists
  * @param isKey whether the fault is the key itself, whose value may be on the next line
  * @returns a 1-based line
  */

@@ -28,7 +28,7 @@ import { type ListingScore, scoreListings } from '../domain/trust/score-listings
 import { present } from '../domain/wire/json.ts'
 import { hostAt, isClaimed, isOptedOut, readPayoutStates } from './payouts.ts'
 
-/** How many payments a page shows of its listing; the published file has all. */
+/** How many payments a page shows for its listing; the published file has all. */
 const SHOWN_PAYMENTS = 20
 
 /** The content with everything derived from it; the input of every output. */
@@ -106,9 +106,9 @@ export function createCatalogue(
     optedOut: optedOut.map((file) => toOptedOut(file, baseUrl)),
     /** Operators known to be independent whose payments are measured. */
     measuredOperators: judged.measuredSeeds,
-    /** Published facts in addition to the payments. */
+    /** Facts published in addition to the payments. */
     trustPayees: toTrustPayees(ledger, judged.seeds),
-    /** The newest payments of the window by listing id, counted or not. */
+    /** The window's newest payments by listing id, counted or not. */
     paid,
     sources: new Map(tables.sources.map((row) => [row.id, row])),
     goneServers: readGoneServers(gone, content, optedOut, rules),
@@ -178,7 +178,7 @@ function toDrifted(
   const [newest] = drift
   const declared = newest === undefined ? undefined : planProbe(id, facts)?.declared
   if (newest === undefined || declared === undefined) return []
-  // An address that its owner proved counts like one that the listing names.
+  // An address that its owner proved is treated like one that the listing names.
   const known = { ...declared, payouts: [...declared.payouts, ...owned] }
   return toDriftNotices(drift, known, isPaid, seen?.at ?? newest.at)
 }
@@ -211,7 +211,7 @@ function toGone({ tombstones }: Content, { files, optedOut, moved, baseUrl }: Pl
     const url = wordIn(listing, 'url').replace(BASE_URL_PLACEHOLDER, baseUrl)
     const move = toMove(id, hostOf(url))
     if (move !== null) return { id, at, ...move }
-    // The new id is gone too, by its own tombstone or its owner's wish.
+    // The new id is gone too, because of its own tombstone or its owner's wish.
     const end = tombstones.get(followMoves(moves, id) ?? '')?.reason ?? 'opted_out'
     const reason = tombstone.reason === 'moved' ? end : tombstone.reason
     return { id, at, reason, ...present({ name, replaced_by }) }
@@ -224,7 +224,7 @@ function toGone({ tombstones }: Content, { files, optedOut, moved, baseUrl }: Pl
   return [...buried, ...out].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** Puts this directory's address into our own rows of the table of sources. */
+/** Puts this directory's address into our own rows in the source table. */
 function placeTables(tables: Tables, baseUrl: string): Tables {
   const sources = tables.sources.map((row) => ({
     ...row,
@@ -256,7 +256,7 @@ function readGoneServers(
     })
 }
 
-/** Category of listings whose operator sells gift cards, credit or cash. */
+/** Category for listings whose operator sells gift cards, credit or cash. */
 const CASH_LIKE_CATEGORY = 'offramp_giftcards_payouts'
 
 /**
@@ -283,7 +283,7 @@ function judgeSales(
   return { ...scoreListings({ as_of, payments, payees, seeds: new Set(seeds) }), seeds }
 }
 
-/** Whether the meter saw a payout (CAIP-10) paid. */
+/** Whether the meter saw a payout (CAIP-10) being paid. */
 function createPaidLookup({ payments }: Pick<LedgerFacts, 'payments'>) {
   let wallets: Map<string, Set<string>> | undefined
   return (payout: string): boolean => {
@@ -305,8 +305,8 @@ function readPaidWallets(payments: LedgerFacts['payments']): Map<string, Set<str
 }
 
 /**
- * The notice of a listing with a payout that does not count there. It is dated by its latest fact,
- * because a build has no time of its own.
+ * The notice for a listing with a payout that is not accepted there. It is dated by its latest
+ * fact, because a build has no time of its own.
  */
 function toPayoutNotices(
   { facts }: Pick<ListingFile, 'facts'>,
@@ -324,7 +324,7 @@ function toPayoutNotices(
   return [{ id: 'payout_contested', note, at }]
 }
 
-/** The newest payments of the window by listing id, counted or not. */
+/** The window's newest payments by listing id, counted or not. */
 function findNewest({
   asOf,
   payments,

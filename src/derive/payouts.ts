@@ -7,12 +7,12 @@ import { hostOf, isOnSiteOf, isProvedAt, ownerAt } from '../domain/sellers/claim
 import type { LedgerFacts, LedgerPayee } from '../domain/trust/ledger-facts.ts'
 import { eachOnce, largestOf } from '../domain/wire/json.ts'
 
-/** The host of a listing of the content. */
+/** The host of a listing in the content. */
 export function hostAt(file: Pick<ListingFile, 'facts'>, baseUrl: string): string | null {
   return hostOf(urlAt(file, baseUrl))
 }
 
-/** A verified claim counts while its listing is on the proved host. */
+/** A verified claim is valid while its listing is on the proved host. */
 export function isClaimed(
   file: Pick<ListingFile, 'id' | 'facts'>,
   { claimed }: Pick<LedgerFacts, 'claimed'>,
@@ -40,7 +40,7 @@ type Read<Value> = (
   baseUrl: string,
 ) => Value
 
-/** Which payouts count for which listing of the directory. */
+/** Which payouts are accepted for which listing in the directory. */
 export const readPayoutStates: Read<Map<string, PayoutState>> = (content, ledger, baseUrl) =>
   judgePayouts(readPayoutFacts(content, ledger, baseUrl))
 
@@ -83,22 +83,22 @@ const readPayoutFacts: Read<PayoutFacts[]> = ({ listings, tables }, ledger, base
 /** The known payouts of a listing, CAIP-10. */
 export interface PayoutFacts {
   id: string
-  /** The domain somebody registered, or a tenant's own host. */
+  /** The domain that somebody registered, or a tenant's own host. */
   owner: string
   /** Published by people in content, with the seller's page that names them. */
   published: readonly string[]
-  /** Proved by a signature of the listing's claimed owner. */
+  /** Proved by a signature from the listing's claimed owner. */
   proven: readonly string[]
   /** Whether the operator is surely independent: a stranger who publishes the same payout takes nothing from it. */
   isSeed?: boolean
 }
 
 /**
- * Assigns payouts to owners. Anybody can name somebody else's payout, so if listings on different
- * domains name the same payout, no listing owns it until one of them proves it, or is a known seller's.
+ * Assigns payouts to owners. Anybody can name somebody else's payout, so if listings on different domains name the same
+ * payout, no listing owns it until one of them proves it, or is a known seller's.
  *
- * The payee in a 402 does not count: a thief names the payout of an honest seller, or sends callers
- * to an address whose payments they saw on the chain.
+ * The payee in a 402 is ignored: a thief names an honest seller's payout, or sends callers to an address whose payments
+ * they saw on the chain.
  */
 export function judgePayouts(listings: readonly PayoutFacts[]): Map<string, PayoutState> {
   const byPayout = Map.groupBy(listings.flatMap(toTies), ({ key }) => key)
@@ -149,7 +149,7 @@ function findOwners(tied: readonly Tie[]): Set<string> {
   return new Set(tied.filter(({ owner }) => owners.has(owner)).map(({ id }) => id))
 }
 
-/** The owner of each payee, by payee: one row where several listings of its owner share it. */
+/** The owner of each payee, by payee: one row if several of its owner's listings share it. */
 export function listPayees(
   listings: readonly PayoutFacts[],
   states: ReadonlyMap<string, PayoutState>,
@@ -163,7 +163,7 @@ export function listPayees(
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([payee, ties]) => ({
       payee,
-      // If two owners signed with the wallet, both count as one: the wallet's holder.
+      // If two owners signed with the wallet, both are treated as one: the wallet's holder.
       owner: ties.map(({ owner }) => owner).sort()[0] ?? '',
       proof: ties.some(({ isProven }) => isProven) ? 'signature' : 'published',
       listings: ties.map(({ id }) => id).sort(),

@@ -4,7 +4,7 @@ import { KINDS } from '../domain/wire/vocabulary.ts'
 /** How many similar listings a page links to. */
 const MAX_SIMILAR = 6
 
-/** What two listings may share, with weights: tasks count most, a category least. */
+/** What two listings may share, with weights: tasks have the most weight, a category the least. */
 const SHARED: readonly (readonly [
   weight: number,
   keysOf: (listing: DerivedListing) => string[],
@@ -81,7 +81,7 @@ function createBest(organic: readonly DerivedListing[]) {
   }
 }
 
-/** Positions in `listings` by key, in their order. */
+/** Positions in `listings` by key, in list order. */
 function groupBy(
   listings: readonly DerivedListing[],
   keysOf: (listing: DerivedListing) => readonly string[],

@@ -23,7 +23,7 @@ document.addEventListener('keydown', (event) => {
 })
 
 async function copyFrom(button: HTMLButtonElement): Promise<void> {
-  // A button outside a block copies the way to call that is chosen on the page.
+  // A button outside any block copies the snippet that is open on the page.
   const ways = [...document.querySelectorAll('.connect .copy')]
   const block = button.closest('.copy') ?? ways.find((each) => each.checkVisibility())
   const text = block?.querySelector('code')?.textContent ?? ''

@@ -2,7 +2,7 @@ import { readCompiled } from '../compiled.ts'
 
 /**
  * Everything may be read; clicks and calls are not pages. `Agentmap` is a comment, because checkers
- * of robots.txt treat an unknown directive as an error of the whole file. Every page links to the
+ * of robots.txt treat an unknown directive as an error in the whole file. Every page links to the
  * same document with `rel="ard"`, and the document has its well-known address.
  */
 export function GET(): Response {

@@ -119,9 +119,7 @@ export async function readLock(file: string, { baseUrl }: Waypost): Promise<Lock
   return lock
 }
 
-/**
- * How the directory's facts differ from the pin; `probedAt` is when the directory last probed the seller, '' for never.
- */
+/** How the directory's facts differ from the pin; `probedAt` is when it last probed the seller, or ''. */
 async function findDrift(waypost: Waypost, id: string, was: LockEntry) {
   try {
     const kit = await waypost.kit(id)

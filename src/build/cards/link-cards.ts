@@ -21,7 +21,7 @@ interface Category {
 }
 
 /**
- * The previews of links that a build draws, as SVG: a sign for the directory, for each kind (its
+ * The link previews that a build draws, as SVG: a sign for the directory, for each kind (its
  * listings show it too) and for each category.
  */
 export function toLinkCards(
@@ -68,10 +68,10 @@ const FOOT = 'services for agents'
 interface LinkCard {
   title: string
   words: string
-  /** The arm beside the title; null draws the sign. */
+  /** The arm next to the title; null draws the sign. */
   arm: { kind: Kind; letters: string } | null
   facts: readonly Fact[]
-  /** The directory's name; also the title when the face lacks letters for it. */
+  /** The directory's name; also the title if the font lacks letters for it. */
   brand: string
   /** Our sign; empty for a directory with its own mark. */
   sign: string
@@ -100,8 +100,8 @@ const WORDS = { size: 33, weight: 500, width: 758, lines: 2 } as const
 const FACT_PLACES = [112, 412, 850]
 
 /**
- * A directory's own names are escaped, cut to fit and left out where the face has no glyphs for
- * them; nothing refers to external resources.
+ * A directory's own names are escaped, cut to fit and left out if the font has no glyphs for them;
+ * nothing refers to external resources.
  */
 function renderCardSvg({ title, words, arm, facts, brand, sign }: LinkCard): string {
   return [
@@ -128,7 +128,7 @@ function renderArm(arm: LinkCard['arm'], sign: string): string {
   ].join('')
 }
 
-/** Draws a name on one line where it fits, else on two, with two lines of words under it. */
+/** Draws a name on one line if it fits, else on two, with two lines of words under it. */
 function renderWords(name: string, words: string): string[] {
   const size = NAME.sizes.find((each) => widthOf(name, NAME.weight, each) <= NAME.width)
   const names = size === undefined ? wrapToWidth(name, NAME) : [name]
@@ -161,7 +161,7 @@ function text(
 }
 
 /**
- * The drawn face, which is the site's own at two weights (SIL Open Font License 1.1, see
+ * The font, which is the site's own at two weights (SIL Open Font License 1.1, see
  * `src/assets/overpass-OFL.txt`). Both weights have the same characters.
  */
 const FILES = {
@@ -178,8 +178,8 @@ function readFace(file: Buffer) {
 }
 
 /**
- * The text as the face can write it: white space as one space, without characters that have no
- * glyph. Null where too little would be left, as in another script.
+ * The text as the font can draw it: white space as one space, without characters that have no
+ * glyph. Null if too little would be left, as in another script.
  * @example toWritable('Tidewise 🌊') → 'Tidewise'; toWritable('天気') → null
  */
 function toWritable(text: string): string | null {
@@ -200,7 +200,7 @@ export function widthOf(text: string, weight: Weight, size: number): number {
   return (widths.reduce((sum, width) => sum + width, 0) * size) / face.unitsPerEm
 }
 
-/** The longest beginning that fits, with an ellipsis where something is cut. */
+/** The longest beginning that fits, with an ellipsis if something is cut. */
 function cutToWidth(text: string, weight: Weight, size: number, width: number): string {
   if (widthOf(text, weight, size) <= width) return text
   const characters = [...text]

@@ -147,7 +147,7 @@ function toUsedSchemas(paths: object, switches?: Switches): Record<string, objec
   )
 }
 
-/** A response for each problem that an operation uses, or for several of the same status. */
+/** A response for each problem that an operation may return, or for several with the same status. */
 function toProblemResponses(paths: Record<string, Record<string, unknown>>) {
   const named = JSON.stringify(paths).matchAll(/#\/components\/responses\/([\w-]+)/g)
   const content = { 'application/problem+json': { schema: toRef('Problem') } }
@@ -192,7 +192,7 @@ const LISTS = {
   rails: RAILS,
 }
 
-/** Problems of every operation that takes a body. */
+/** Problems that every operation with a body may return. */
 const OF_BODIES = [
   'invalid-body',
   'invalid-parameter',
@@ -236,16 +236,16 @@ const OperationSchema = v.pipe(
       }),
       {},
     ),
-    /** Schema of the response body; absent where the body is the seller's or empty. */
+    /** Schema for the response body; absent if the body is the seller's or empty. */
     answer: v.optional(name),
-    /** The schema of the other response, which a parameter asks for. */
+    /** The schema for the other response, which a parameter asks for. */
     other_answer: v.optional(name),
     /** What a response means, by status. */
     answers: v.optional(v.record(v.string(), v.string()), { 200: 'OK' }),
-    /** Type of the response body where it is not JSON. */
+    /** Type of the response body if it is not JSON. */
     media: v.optional(v.string()),
     body: v.optional(v.strictObject({ schema: name, example: v.record(v.string(), v.unknown()) })),
-    /** Whether the operation takes a session's cookie. */
+    /** Whether the operation takes a session cookie. */
     for_sellers: v.optional(v.boolean(), false),
     writes: v.optional(v.boolean(), false),
     problems: v.optional(v.array(v.picklist(PROBLEM_CODES)), []),
@@ -266,8 +266,8 @@ type OperationFacts = v.InferOutput<typeof OperationSchema>
 let known: Record<string, OperationFacts> | undefined
 
 /**
- * The rows by route name, in the document's order. They are parsed on first use: a build that finds
- * its release up to date needs none.
+ * The rows by route name, in document order. They are parsed on first use: a build that finds its
+ * release up to date needs none.
  * @throws Error that names the row and what would be right
  */
 export function readOperations(): Record<string, OperationFacts> {
@@ -284,7 +284,7 @@ function parseOperations(): Record<string, OperationFacts> {
   throw new Error(`operations.yaml ${v.getDotPath(issue) ?? ''}: ${issue.message}`)
 }
 
-/** A parameter whose example can be sent as it is; the example is an array for a comma list. */
+/** A parameter whose example can be sent as it is; the example is an array for a comma-separated list. */
 type Parameter = Omit<OperationFacts['parameters'][number], 'in' | 'schema'> & {
   in: 'path' | 'query' | 'header'
   schema: Record<string, unknown>
@@ -336,7 +336,7 @@ const DEFAULTS: Record<string, { default: number }> = {
   offset: { default: 0 },
 }
 
-/** The parameters of a route, path parameters first, without those for parts that are switched off. */
+/** A route's parameters, path parameters first, without those for parts that are switched off. */
 function toParameters(id: RouteId, switches?: Switches): Parameter[] {
   return [
     ...pathParameters(id),
@@ -373,7 +373,7 @@ function described<Words>(words: Words | undefined, what: string): Words {
   throw new Error(`OpenAPI: ${what} has no description; expected one sentence`)
 }
 
-/** The search parameters, from the schema that validates queries. Lists are comma lists on the wire. */
+/** The search parameters, from the schema that validates queries. Lists are comma-separated on the wire. */
 function searchParameters({ without } = LISTINGS_ENDPOINT): Parameter[] {
   const { properties } = toOpenApiSchema(SearchQuerySchema)
   const taken = Object.entries(properties ?? {}).filter(([name]) => !without.includes(name))
@@ -387,7 +387,7 @@ function searchParameters({ without } = LISTINGS_ENDPOINT): Parameter[] {
   }))
 }
 
-/** A search of operations takes the same filters, and has its own page size. */
+/** An operation search takes the same filters, and has its own page size. */
 function operationParameters(): Parameter[] {
   const { defaultLimit, maxLimit } = OPERATIONS_ENDPOINT
   const limit = { type: 'integer', minimum: 1, maximum: maxLimit, default: defaultLimit }

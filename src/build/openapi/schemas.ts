@@ -49,7 +49,7 @@ import {
 } from '../../domain/views/trust-view.ts'
 import { isProblemCode, PROBLEM_CODES } from '../../domain/wire/problems.ts'
 
-/** `application/problem+json` of every JSON endpoint (RFC 9457). */
+/** `application/problem+json` for every JSON endpoint (RFC 9457). */
 const ProblemSchema = v.looseObject({
   type: v.string(),
   title: v.string(),

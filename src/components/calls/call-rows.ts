@@ -17,10 +17,10 @@ import type { DecisionFact } from '../rows/decision-facts.ts'
 /** One operation, tool or skill of a listing. */
 type CallRow = ReturnType<typeof toOperationRow>
 
-/** The output of a call, as far as documented. */
+/** A call's output, as far as documented. */
 export type CallReturns = NonNullable<ReturnType<typeof toReturns>>
 
-/** Rows of the listing's main list, and the list's name. */
+/** Rows in the listing's main list, and the list's name. */
 export type CallRows = ReturnType<typeof firstOf>
 
 /** How many rows a page shows; kit.json and the Markdown page have all. */
@@ -29,7 +29,7 @@ const MOST_ROWS = 30
 const MOST_DETAILS = 7
 const MOST_PARAMS = 6
 const MAX_FIELDS = 8
-/** The most characters of a description, or of a sample answer. */
+/** The most characters in a description, or in a sample answer. */
 const MAX_TEXT = 90
 const MAX_EXAMPLE = 480
 
@@ -53,8 +53,8 @@ function inOrder(operations: Kit['operations']): Kit['operations'] {
 }
 
 /**
- * The address of a call in its listing's page, which opens its row; of the list, where the page does not
- * show it.
+ * The address of a call on its listing's page, which opens its row; that of the list, if the page
+ * does not show the call.
  * @param operation an operation as a task's offer names it: `GET https://…`, or a tool's name
  */
 export function toCallAddress(page: string, kit: Kit, operation: string): string {
@@ -106,7 +106,7 @@ const EFFECT_TAGS: Record<Effect, CallTag> = {
   pay: { text: 'spends money', tone: 'bad' },
 }
 
-/** The effect, or nothing where it is unknown. A hint is the seller's statement, never our finding. */
+/** The effect, or nothing if it is unknown. A hint is the seller's statement, never our finding. */
 function toEffectTags({
   effect,
   destructive,
@@ -160,12 +160,12 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
       })),
       ...(body?.schema === undefined ? [] : toSchemaParams(body.schema)),
     ],
-    /** Shown where `params` is empty. */
+    /** Shown if `params` is empty. */
     withoutParams: 'No input is described.',
     returns: toReturns(operation),
     /** The fields that are guesses. */
     assumed: (operation.assumed ?? []).map((field) => WORDS[field] ?? field).join(', '),
-    /** Set where neither the listing nor our probe required a key, and the relay can call the operation. */
+    /** Set if neither the listing nor our probe required a key, and the relay can call the operation. */
     trial:
       operation.relay_url !== undefined &&
       NO_KEY.has(auth.type) &&
@@ -196,7 +196,7 @@ function toReturns(operation: Kit['operations'][number]) {
   }
 }
 
-/** The path of an address on the listing's own host; of another host, the address without its scheme. */
+/** The path in an address on the listing's own host; on another host, the address without its scheme. */
 function toShortUrl(text: string, listing: string): string {
   const origin = new URL(listing).origin
   return text.startsWith(`${origin}/`) ? text.slice(origin.length) : text.replace('https://', '')
@@ -229,12 +229,12 @@ function withExample(text: string, example: unknown): string {
   return `${text === '' ? '' : `${text.replace(/\.$/, '')}. `}Example: ${String(example)}`
 }
 
-/** Most characters of a stranger's name, and how many names fit. */
+/** Most characters in a stranger's name, and how many names fit. */
 const MAX_NAME = 40
 const MAX_NAMES = 3
 
 /**
- * The output of a listing's call, in one cell that links to its calls; none where unknown.
+ * The output of a listing's call, in one cell that links to its calls; none if unknown.
  * @example → [{ label: 'You get', value: 'results, requestId', note: 'from POST /search at $0.007, 1
  *   of 2 below', … }]
  */
@@ -265,7 +265,7 @@ function toCounted(noun: 'tool' | 'skill', all: readonly { name: string }[]): De
   return { ...CELL, value, note: toNames(all.map(({ name }) => name)) }
 }
 
-/** The output of the operation's task, else the outer fields of its answer, with what each holds. */
+/** The output of the operation's task, else the outer fields of its answer, with what each contains. */
 function toAnswerWords(operation: Kit['operations'][number]): string {
   const { result } = operation
   if (result !== undefined) return toNames(Object.entries(result).map(toMemberWords))

@@ -59,15 +59,15 @@ interface VersusCell {
   text: string
   /** Whether the listing has no value here, which is not a fault. */
   isMissing: boolean
-  /** Set where the text is a price; the lowest of a row is marked. */
+  /** Set if the text is a price; the lowest in a row is marked. */
   usd?: number
-  /** Set where the text is a score from 0 to 100. */
+  /** Set if the text is a score from 0 to 100. */
   score?: number
 }
 
 interface CellSubject {
   view: ListingView
-  /** The listing's calls, where they were read. */
+  /** The listing's calls, if they were read. */
   kit?: Parameters<typeof toWhatYouGet>[0] | undefined
   /** Written by the author of the comparison. */
   focus?: 'dedicated' | 'broad' | undefined
@@ -82,7 +82,7 @@ type ToRows = (
 ) => {
   label: string
   cells: VersusCell[]
-  /** Whether the row has prices of different calls or units, so that none is marked as the lowest. */
+  /** Whether the row has prices for different calls or units, so that none is marked as the lowest. */
   isMixed?: boolean
 }[]
 
@@ -106,7 +106,7 @@ const row =
     return [{ label, cells: subjects.map(toStated) }]
   }
 
-/** Whether a probe saw a higher price than the listing says: no such price is the lowest. */
+/** Whether a probe saw a higher price than is listed: then the listed price is never the lowest. */
 const isOutdated = ({ notices }: ListingView) => notices.some(({ id }) => id === 'price_changed')
 
 const priceRow = row('One call from', UNPUBLISHED, (view) => {
@@ -122,7 +122,7 @@ const priceRow = row('One call from', UNPUBLISHED, (view) => {
   return { text: `${toUsd(min_usd)}${to}`, isMissing: false, usd: min_usd }
 })
 
-/** Prices of the same task, where at least two listings, and half of those compared, offer it. */
+/** Prices for the same task, if at least two listings, and half of those compared, offer it. */
 const taskRows: ToRows = (subjects, tasks) =>
   tasks.flatMap(({ id, name }) => {
     const cells = subjects.map(({ view }) => toTaskCell(view, id))
@@ -149,7 +149,7 @@ function toTaskCell(view: ListingView, id: string): VersusCell {
   return { ...stated(usd === 0 ? 'free' : toUsd(usd)), usd }
 }
 
-/** The lowest price of any call is left out where prices of the same task are shown. */
+/** The lowest price of any call is left out if prices for the same task are shown. */
 const costRows: ToRows = (subjects, tasks) => {
   const same = taskRows(subjects, tasks)
   const any = priceRow(subjects, tasks)
@@ -174,7 +174,7 @@ const signal = (view: ListingView, name: string, unit: string) =>
 const measured = (view: ListingView) =>
   view.trust.evidence === 'no_payment_data' ? null : view.trust
 
-/** The latest good answer; without one, the latest failure, with its day. */
+/** The latest good answer; if there is none, the latest failure, with its day. */
 const stateRow = row('State', 'not probed', ({ known: { answers } }) =>
   answers?.as_of === undefined ? null : answers.text.replace(/^it /, ''),
 )
@@ -241,7 +241,7 @@ export function countCompared({ sections }: Pick<CompareView, 'sections'>): numb
   return sections.reduce((sum, { rows }) => sum + rows.length, 0)
 }
 
-/** Data of `/compare?ids=`: chosen listings, and why others are missing. */
+/** Data for `/compare?ids=`: chosen listings, and why others are missing. */
 export interface ChosenListings {
   /** In the order they were chosen. */
   subjects: readonly CellSubject[]
@@ -250,13 +250,13 @@ export interface ChosenListings {
   tasks: TaskNames
 }
 
-/** @returns 200 where there is something to compare; else 404 if no chosen listing is known, 400 if too few */
+/** @returns 200 if there is something to compare; else 404 if no chosen listing is known, 400 if too few */
 export function toChosenStatus({ subjects, leftOut }: ChosenListings): 200 | 400 | 404 {
   if (subjects.length >= LEAST_COMPARED) return 200
   return leftOut.length > 0 ? 404 : 400
 }
 
-/** The same comparison without one of its listings; null where too few would be left. */
+/** The same comparison without one of its listings; null if too few would be left. */
 export function withoutListing(views: readonly ListingView[], id: string): string | null {
   const rest = views.filter((view) => view.id !== id)
   return rest.length < LEAST_COMPARED ? null : toComparisonPath(rest.map((view) => view.id))

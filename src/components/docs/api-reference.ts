@@ -94,7 +94,7 @@ function makeReference(site: CompiledSite) {
 
 interface Examples {
   baseUrl: string
-  /** Values of parameters by name, for commands that run as they are. */
+  /** Parameter values by name, for commands that run as they are. */
   examples: Readonly<Record<string, string>>
 }
 
@@ -120,7 +120,7 @@ export function toApiReference(document: unknown, from: Examples) {
   }
 }
 
-/** `call_get`, `call_post` … of one path are one endpoint; GET and POST of `claim` are two. */
+/** `call_get`, `call_post` … on one path are one endpoint; GET and POST of `claim` are two. */
 function groupMethods(item: Record<string, Operation>) {
   const groups = new Map<string, { methods: string[]; operation: Operation }>()
   for (const [method, operation] of Object.entries(item)) {

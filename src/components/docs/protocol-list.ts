@@ -6,7 +6,7 @@ interface Words {
   note: string
   /** The sentence for a directory without sellers, payments or trust. */
   bare?: string
-  /** A command that runs once `{base}` is this directory's address. */
+  /** A command that runs once `{base}` is replaced by this directory's address. */
   example: string
 }
 
@@ -67,7 +67,7 @@ const WORDS: Readonly<Record<(typeof PROTOCOL_ENDPOINTS)[ProtocolEndpointId]['pr
     },
   }
 
-/** Every endpoint other than our API, in the order of the table, grouped by protocol. */
+/** Every endpoint other than our API, in table order, grouped by protocol. */
 export function toProtocolGroups(baseUrl: string, switches: Switches) {
   const rows = Object.entries(PROTOCOL_ENDPOINTS).flatMap(([id, endpoint]) =>
     isProtocolEndpointId(id) && !isSwitchedOff(endpoint.path, switches) ? [{ id, endpoint }] : [],

@@ -25,7 +25,7 @@ const NO_WORDS = {
   notes: [],
 }
 
-/** The trust panel of a listing's page, in plain words. */
+/** The trust panel on a listing's page, in plain words. */
 export function toTrustWords(trust: Trust) {
   if (trust.evidence === 'no_payment_data')
     return {
@@ -65,7 +65,7 @@ export function toTrustWords(trust: Trust) {
 function toNumbers(trust: Exclude<Trust, { evidence: 'no_payment_data' }>) {
   const last = trust.last_settlement_at
   const { raw } = trust
-  // The counted number and the number before exclusions, where both are known.
+  // The counted number and the number before exclusions, if both are known.
   const of = (all: string | undefined) => (all === undefined ? '' : ` of ${all}`)
   return [
     [
@@ -139,7 +139,7 @@ export function toDates(last: number, length: number): string[] {
   )
 }
 
-/** Results of the probes on record. Our own faults, and services that cannot be probed, don't count. */
+/** Results of the probes on record. Our own faults, and services that cannot be probed, are not counted. */
 export function toProbeCounts(probes: readonly Probe[]): [label: string, value: string][] {
   const judged = probes.filter(isTelling)
   const good = judged.filter(isUp).length
@@ -219,7 +219,7 @@ export interface CallTag {
   tone: 'plain' | 'strong' | 'bad'
 }
 
-/** The result of our probe's own call of an operation, in two words next to its listed price. */
+/** The result of our probe's own call to an operation, in two words next to its listed price. */
 export function toSeenTag({ seen, price }: Pick<KitOperation, 'seen' | 'price'>): CallTag | null {
   if (seen === undefined || !isTelling(seen)) return null
   const { outcome, status, min_usd: usd } = seen

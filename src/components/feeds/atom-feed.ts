@@ -15,7 +15,7 @@ export function toListingFeed(
   return {
     author: name,
     title: `${name}: new listings`,
-    /** Page the feed belongs to. */
+    /** The page to which the feed belongs. */
     home: `${baseUrl}/`,
     self: `${baseUrl}${path}`,
     entries: newestOf(listings).map(({ brief: { name, kind, summary, page }, added }) => ({
@@ -30,7 +30,7 @@ export function toListingFeed(
   }
 }
 
-/** Newest first; listings of one day by their reversed ids, so that no name or kind comes first. */
+/** Newest first; listings from one day by their reversed ids, so that no name or kind comes first. */
 function newestOf(listings: Compiled['listings']) {
   return listings
     .filter(({ brief }) => !brief.first_party)
@@ -58,7 +58,7 @@ export function renderAtomFeed({ author, title, home, self, entries }: Feed): st
   ].join('\n')
 }
 
-/** A JSON Feed 1.1 of the same entries. */
+/** A JSON Feed 1.1 with the same entries. */
 export function toJsonFeed({ title, home, self, entries }: Feed) {
   return {
     version: 'https://jsonfeed.org/version/1.1',

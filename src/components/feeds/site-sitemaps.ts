@@ -15,7 +15,7 @@ type Catalogue = Pick<Compiled, 'site' | 'listings'>
 
 interface SitePage {
   path: string
-  /** The day when the page's content changed; absent where that is not recorded. */
+  /** The day on which the page's content changed; absent if that is not recorded. */
   changed?: string
 }
 

@@ -1,4 +1,4 @@
-/** A browser's storage for this site between pages. Where unavailable, nothing is remembered. */
+/** A browser's storage for this site between pages. If unavailable, nothing is remembered. */
 export function readKept(key: string, storage: 'local' | 'session' = 'local'): string | null {
   try {
     return window[`${storage}Storage`].getItem(key)

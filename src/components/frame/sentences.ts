@@ -8,7 +8,7 @@ interface LinkedPiece {
 }
 
 /**
- * Splits a sentence of ours into pieces, with its addresses as links; addresses on this site lose
+ * Splits one of our sentences into pieces, with its addresses as links; addresses on this site lose
  * their host.
  * @example splitAddresses('See https://a.example/x.', 'https://a.example')
  *   → [{ text: 'See ' }, { text: '/x', href: '/x' }, { text: '.' }]

@@ -9,7 +9,7 @@ import { compareListings } from '../rows/listing-row.ts'
 
 type Listed = Pick<CompiledListing, 'brief' | 'home' | 'added'>
 
-/** The lists of the home page. They have outside listings only; our own kits have a separate row. */
+/** The home page's lists. They have outside listings only; our own kits have a separate row. */
 export function toHomeLists(listings: readonly Listed[], length: number) {
   const outside = listings.filter(({ brief }) => !brief.first_party)
   const ranked = outside.map(({ brief }) => brief).sort(compareListings)
@@ -42,7 +42,7 @@ export function toHomeLists(listings: readonly Listed[], length: number) {
   }
 }
 
-/** Changes between two of our probes, the newest first; only the last change of each listing. */
+/** Changes between two of our probes, newest first; only the last change to each listing. */
 function toChanged(outside: readonly Listed[]) {
   return outside
     .flatMap(({ brief: { name, page }, home: { drift } }) => {
@@ -82,7 +82,7 @@ export function toTaskChoices(
     )
 }
 
-/** The lines of a task's card: its first offer, the first paid one, the fastest, and the most paid. */
+/** The lines on a task's card: its first offer, the first paid one, the fastest, and the most paid. */
 function toChoices(
   first: TaskOffer,
   usd: number,
@@ -102,7 +102,7 @@ function toChoices(
   return rows.map(([label, { listing }, value]) => ({ label, listing, value }))
 }
 
-/** The offer with the highest number, the cheapest if several have it. Null where none has a number. */
+/** The offer with the highest number, the cheapest if several have it. Null if none has a number. */
 function findBest(
   offers: readonly TaskOffer[],
   numberOf: (offer: TaskOffer) => number,
@@ -113,7 +113,7 @@ function findBest(
 
 const MOST = 4
 
-/** A few tasks that listings do, far apart in the table of tasks; empty if nobody does any. */
+/** A few tasks that listings do, far apart in the task table; empty if nobody does any. */
 export function toTaskLinks(tasks: readonly TaskPage[]): TaskPage[] {
   const done = tasks.filter(({ sellers }) => sellers > 0)
   const step = Math.ceil(done.length / MOST)

@@ -21,7 +21,7 @@ export function toListingPage(
   const similar = listing.similar.flatMap((id) => byId.get(id) ?? []).slice(0, MAX_SIMILAR)
   return {
     listing,
-    /** Similar listings, best first; a getter, because few pages of a build are rendered. */
+    /** Similar listings, best first; a getter, because a build renders only a few pages. */
     get similar() {
       return similar.map(({ brief }) => brief)
     },
@@ -39,12 +39,12 @@ export function toListingPage(
   }
 }
 
-/** A source of a listing's facts, as one line of its page. */
+/** A source of a listing's facts, as one line on its page. */
 export type SourceLine = ReturnType<typeof toSourceLines>[number]
 
 /**
  * Each source of a listing's facts once, with its required attribution. The source of payment
- * figures is named beside them.
+ * figures is named next to them.
  */
 export function toSourceLines(
   { sources }: Pick<ListingView, 'sources'>,
@@ -63,9 +63,9 @@ export function toSourceLines(
       name: row?.name ?? id,
       text,
       href: first.get(id)?.ref ?? '',
-      /** The source's licence; empty where the text already names it. */
+      /** The source's licence; empty if the text already names it. */
       license: short !== '' && text.includes(short) ? '' : license,
-      /** The facts that the listing has from this source; empty where people wrote all of them. */
+      /** The facts that the listing has from this source; empty if people wrote all of them. */
       says: toSaysText(first.get(id) ?? {}),
     }
   })
@@ -93,7 +93,7 @@ function toSaysText({
   return `From it: ${says.map((fact) => FACT_WORDS[fact] ?? fact).join(', ')}${read}.`
 }
 
-/** JSON-LD of a listing's page (schema.org). Foreign text: print it with `toScriptJson` only. */
+/** JSON-LD for a listing's page (schema.org). Foreign text: print it with `toScriptJson` only. */
 export function toListingStructuredData(view: ListingView, baseUrl: string) {
   const page = `${baseUrl}${view.page}`
   const { pricing } = view
@@ -147,7 +147,7 @@ const CONNECT_NOTES = {
   kit: 'Run it where your agent works: it puts the folder where that agent looks for skills.',
 }
 
-/** Notes beside the code of a call. @param reason why the relay cannot call the listing */
+/** Notes next to a call's code. @param reason why the relay cannot call the listing */
 export function toCallNote(
   { buy, kind, pricing }: Pick<ListingView, 'buy' | 'kind' | 'pricing'>,
   reason: string | null,

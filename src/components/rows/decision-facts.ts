@@ -8,7 +8,7 @@ import type { ListingView } from '../../domain/views/listing-view.ts'
 import { hasRemoteEndpoint, isUp } from '../../domain/wire/vocabulary.ts'
 import { UNVOUCHED } from './listing-row.ts'
 
-/** A cell of the strip under a listing's name: a fact that decides. */
+/** A cell in the strip under a listing's name: a fact to decide by. */
 export interface DecisionFact {
   label: string
   value: string | number
@@ -59,7 +59,7 @@ const COST_TEXTS = {
   paid: ['Paid', 'price not known'],
 } as const
 
-/** The price after its newest change, if the listing still says less. */
+/** The price after its newest change, if the listing still shows a lower one. */
 function toRaisedPrice({ notices, drift = [] }: ListingView): number | null {
   if (!notices.some(({ id }) => id === 'price_changed')) return null
   const { is = '' } = drift.find(({ what }) => what === 'price') ?? {}
@@ -126,7 +126,7 @@ function toRuns(view: ListingView): DecisionFact {
   return factOf('Runs', runsText(view), buy === 'relay_x402' ? 'relay available, no fee' : note)
 }
 
-/** How a caller authenticates, where it gets the credentials, and the short form in a row. */
+/** How a caller authenticates, where to get the credentials, and the short form in a row. */
 export const ACCESS_TEXTS = {
   none: ['Open', 'no account, no key', 'no account'],
   payment: ['Payment only', 'no account, no key', null],
@@ -209,7 +209,7 @@ function toLastAnswer(probe: Probe, probes: readonly Probe[]): DecisionFact {
   return factOf('Last probed', words, `${came}. ${meaning}${before}`, 'missing')
 }
 
-/** The seller's prices at our last probe of each operation, with the highest beside the listed price. */
+/** The seller's prices at our last probe of each operation, with the highest next to the listed price. */
 function toRequestedPrice(operations: ListingView['operations']): DecisionFact[] {
   const requested = operations.flatMap(({ seen, price }) =>
     seen?.min_usd === undefined ? [] : [{ at: seen.at, usd: seen.min_usd, price }],
@@ -233,7 +233,7 @@ const WORDS = {
 } as const satisfies Record<PackageRun['outcome'], string>
 
 /**
- * The result of the last run of a package, for people.
+ * The result of a package's last run, for people.
  * @example toRunWords({ outcome: 'runs_as_declared', version: '1.4.2', at: '2026-11-22T20:39:26Z' })
  *   → { result: 'Runs as declared', when: '1.4.2, 22 November 2026', more: '' }
  */

@@ -20,5 +20,5 @@ export const KIND_TEXTS: Record<Kind, { plural: string; text: string }> = {
   },
 }
 
-/** Kinds in the order people look for them; our own kits last. */
+/** Kinds in the order in which people look for them; our own kits last. */
 export const KIND_ORDER = ['http_api', 'mcp_server', 'a2a_agent', 'kit'] as const satisfies Kind[]

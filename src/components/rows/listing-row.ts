@@ -13,11 +13,11 @@ import type { TrustSummary } from '../../domain/views/trust-view.ts'
 import { present } from '../../domain/wire/json.ts'
 import { hasRemoteEndpoint } from '../../domain/wire/vocabulary.ts'
 
-/** A row of a search's answer or of a list. */
+/** A row in a search's answer or in a list. */
 export interface ListingRow extends Omit<PageResponse['results'][number], 'call' | 'explain'> {
-  /** What the listing's callers are charged, in words, where no price is known. */
+  /** What the listing's callers are charged, in words, if no price is known. */
   cost?: string | undefined
-  /** A note beside a score. */
+  /** A note next to a score. */
   trust_note?: string
   /** Replaces the kind in a list whose rows all have the same kind. */
   place?: string
@@ -58,7 +58,7 @@ function toCost(view: Brief): string | undefined {
   return text === UNPUBLISHED ? undefined : text
 }
 
-/** The note beside a score if no independent seller vouches for its buyers. */
+/** The note next to a score if no independent seller vouches for its buyers. */
 export const UNVOUCHED = 'nobody vouches for its buyers'
 
 /** @example toTrustNote(trust) → 'low sample, nobody vouches for its buyers' */

@@ -5,7 +5,7 @@ import { compareListings, toPlace } from './listing-row.ts'
 
 const ROWS_PER_PAGE = 25
 
-/** Data of one static page of a kind or of a category. */
+/** Data for one static page of a kind or a category. */
 export interface ListingTable {
   page: Page<KeyedRow>
   /** Which values occur in any row, for the sentence that describes the table's order. */
@@ -13,18 +13,18 @@ export interface ListingTable {
   orders: ReturnType<typeof toOrders>
 }
 
-/** A row's listing; its key covers all inputs of the row. */
+/** A row's listing; its key covers all inputs to the row. */
 type KeyedRow = Pick<CompiledListing, 'key' | 'brief'>
 
-/** Every listing as a row, in the order of lists. */
+/** Every listing as a row, in list order. */
 export function toSortedRows(listings: readonly CompiledListing[]): KeyedRow[] {
   const rows = listings.map(({ key, brief }) => ({ key, brief }))
   return rows.sort((a, b) => compareListings(a.brief, b.brief))
 }
 
 /**
- * The static pages of a table: the first at its own address, the others at `<address>/2`, `/3`. An
- * empty table has one page, which says so.
+ * A table's static pages: the first at its own address, the others at `<address>/2`, `/3`. An empty
+ * table has one page, which says so.
  */
 export function toTablePages<Props extends Record<string, unknown>>(
   paginate: PaginateFunction,

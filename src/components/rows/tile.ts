@@ -1,8 +1,8 @@
 import type { Kind } from '../../domain/wire/vocabulary.ts'
 
 /**
- * Up to two letters that a listing without a logo shows instead: the first letters of
- * its first two words, or the first two letters of a single word. Other scripts give one character.
+ * Up to two letters shown for a listing without a logo: the first letters of its first two words,
+ * or the first two letters of a single word. Other scripts give one character.
  * @example toMonogram('Fair Weather') → 'FW'; toMonogram('GitHub') → 'Gi'; toMonogram('天気') → '天'
  */
 export function toMonogram(name: string): string {

@@ -6,7 +6,7 @@ import { keep, readKept } from '../frame/kept.ts'
  * types, and the next service may be on another page.
  */
 const KEY = 'compare'
-/** Ids in the order they were chosen; the page that compares them reads the names again. */
+/** Ids in the order in which they were chosen; the page that compares them reads the names again. */
 let chosen = readChosen()
 
 const tray = document.querySelector<HTMLFormElement>('[data-tray]')

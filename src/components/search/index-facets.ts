@@ -1,6 +1,6 @@
 import { filterOf, toFilterWords } from '../../domain/search/search-filters.ts'
 
-/** The filters of the static index, whose interface shows their values as they are. */
+/** The static index's filters, whose interface shows their values as they are. */
 const FACETS = ['kind', 'category', 'price', 'rail', 'runs', 'auth'] as const
 
 /** @example toFacetWords({ kind: 'http_api', q: 'weather' }) → { kind: ['HTTP API'] } */

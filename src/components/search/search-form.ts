@@ -9,10 +9,10 @@ const FIELDS: readonly SearchField[] = ['q', ...LISTING_FILTERS, 'sort', 'offset
 type SearchField = 'q' | FilterName | 'sort' | 'offset'
 export type SearchForm = Partial<Record<SearchField, string>>
 
-/** Results on one page of the search. */
+/** Number of results on one search page. */
 export const RESULTS_PER_PAGE = 20
 
-/** Facets of the lists beside the results. */
+/** Facets for the lists next to the results. */
 const FACETS = LISTED_FILTERS.map(({ name }) => name).join()
 
 /** An untouched form sends empty fields, which are not filters. Unknown parameters are left out. */

@@ -23,11 +23,11 @@ export interface Found
 
 export type SearchView = ReturnType<typeof toSearchView>
 
-/** Names of categories and sources by id. */
+/** Category and source names by id. */
 type Names = ReadonlyMap<string, string>
 
 /**
- * Everything the search page shows of an answer.
+ * Everything that the search page shows of an answer.
  * @param without the parts that the directory lacks, and `counts` if nobody counted payments
  */
 export function toSearchView(
@@ -45,7 +45,7 @@ export function toSearchView(
     tasks: (answer.tasks ?? []).map((task) => (hasPayments ? task : { ...task, min_usd: null })),
     notes: toNoteViews(form, answer, names),
     status: toStatus(total, offset, rows.length),
-    /** Why the answer has no rows; empty when it has rows. */
+    /** Why the answer has no rows; empty if it has rows. */
     nothing: rows.length > 0 ? '' : toNothing(total),
     hits: foldDomains(hasPayments ? rows : rows.map((row) => ({ ...row, price: null }))),
     chips: toChips(form, names),
@@ -57,12 +57,12 @@ export function toSearchView(
     facets: toFacetViews(form, answer.facets ?? {}, names, without),
     previous: offset > 0 ? pageOf(Math.max(0, Math.min(offset, total) - RESULTS_PER_PAGE)) : null,
     next: offset + rows.length < total && rows.length > 0 ? pageOf(offset + rows.length) : null,
-    /** The feed of changes of the results. */
+    /** The feed of changes to the results. */
     feed: toFeedPath(toSearchPath(withField(form, 'offset', null))),
   }
 }
 
-/** Visible rows of one domain. */
+/** Visible rows per domain. */
 const OPEN_ROWS = 3
 
 type Hit = { row: ListingRow } | { domain: string | undefined; rows: ListingRow[] }
@@ -79,7 +79,7 @@ function foldDomains(rows: readonly ListingRow[]): Hit[] {
   })
 }
 
-/** A search for everything has no feed: the log of changes covers it. */
+/** A search for everything has no feed: the change log covers it. */
 function toFeedPath(path: string): string | null {
   const [, query] = path.split('?')
   return query === undefined ? null : `/search.atom?${query}`
@@ -88,7 +88,7 @@ function toFeedPath(path: string): string | null {
 /** A piece of a note: words, or a link in place of a parameter or an API address. */
 type NotePiece = string | { text: string; path: string }
 
-/** Where notes link to when something is missing. */
+/** Where notes link if something is missing. */
 const FORM = '/report'
 
 function toNoteViews(form: SearchForm, answer: Found, names: Names): NotePiece[][] {
@@ -209,7 +209,7 @@ function toNothing(total: number): string {
     : 'This page is past the last result. Go back to see the last ones.'
 }
 
-/** Words for a value of a filter; an id with a name is shown by its name. */
+/** Words for a filter's value; an id with a name is shown by its name. */
 function toWords(field: FilterName, value: string, names: Names): string {
   const words = toFilterWords(field, value)
   return words === value ? (names.get(value) ?? value) : words
@@ -225,10 +225,10 @@ function toChips(form: SearchForm, names: Names) {
   })
 }
 
-/** How many values of a facet are shown at once: nobody reads a longer list. */
+/** How many of a facet's values are shown at once: nobody reads a longer list. */
 const MOST_OPEN = 8
 
-/** Lists of choices, with the number of results of each. */
+/** Lists of choices, each with its number of results. */
 function toFacetViews(
   form: SearchForm,
   facets: NonNullable<Found['facets']>,

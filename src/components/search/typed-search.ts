@@ -4,7 +4,7 @@ const PARTS = [
   ...['notes', 'results', 'empty', 'pager', 'own'],
 ]
 
-/** The address of the form around the box, without its empty fields. */
+/** The address for the form around the box, without its empty fields. */
 export function toTypedPath({ form }: HTMLInputElement): string {
   const params = new URLSearchParams()
   for (const [name, value] of new FormData(form ?? undefined))
@@ -13,9 +13,9 @@ export function toTypedPath({ form }: HTMLInputElement): string {
 }
 
 /**
- * The search page as the server prints it for somebody who types, so that typing and submitting show
- * the same rows.
- * @returns null where no function answers, or a newer search was started
+ * The search page as the server prints it for somebody who types, so that typing and submitting
+ * show the same rows.
+ * @returns null if no function answers, or a newer search was started
  */
 export async function fetchSearch(path: string, signal: AbortSignal): Promise<Document | null> {
   const response = await fetch(path, {
@@ -70,7 +70,7 @@ export function addArrowKeys(results: HTMLElement, box: HTMLInputElement): void 
   })
 }
 
-/** Pause after the last key, so that words are searched instead of single letters (milliseconds). */
+/** Pause after the last key, so that words are searched for instead of single letters (milliseconds). */
 const TYPING_PAUSE = 90
 
 /**

@@ -8,7 +8,7 @@ import type { ClaimMethod } from '../../domain/wire/vocabulary.ts'
 import { toDates } from '../evidence/evidence-words.ts'
 import { OUTCOME_WORDS } from '../rows/decision-facts.ts'
 
-/** The proofs of a claim, for sellers. */
+/** The methods for proving a claim, for sellers. */
 export const CLAIM_METHOD_TEXTS: Record<
   ClaimMethod,
   { label: string; instead: string; text: string }
@@ -36,8 +36,8 @@ export const CLAIM_METHOD_TEXTS: Record<
 }
 
 /**
- * The badge of a listing, ready to paste, in the three languages that READMEs are written in. A
- * name is foreign text, and must not become markup in any of them.
+ * A listing's badge, ready to paste, in the three languages in which READMEs are written. A name is
+ * foreign text, and must not become markup in any of them.
  */
 export function toBadgeEmbeds({
   badge_svg,
@@ -92,11 +92,11 @@ export function toNextSteps({ status, tiers }: Published) {
   ]
 }
 
-/** Days of clicks that are drawn. */
+/** For how many days clicks are drawn. */
 export const PLOT_DAYS = 30
 
 /**
- * Clicks, searches, calls and the score of an owned listing. Unknown is not shown as zero.
+ * An owned listing's clicks, searches, calls and score. Unknown is not shown as zero.
  * @param now milliseconds since the epoch
  */
 export function toFigures(
@@ -136,7 +136,7 @@ const MOST_PROBED = 6
 
 /**
  * The clicks of the last days, ready to draw and to read.
- * @param today milliseconds since the epoch; the last day of the plot (UTC)
+ * @param today milliseconds since the epoch; the plot's last day (UTC)
  */
 export function toClicksByDay(
   by_day: ListingNumbers['clicks']['by_day'],
@@ -169,7 +169,7 @@ const SOURCES: Readonly<Record<string, string>> = {
 }
 
 /**
- * States its own period, because the bars beside it show fewer days.
+ * States its own period, because the bars next to it show fewer days.
  * @example toSourcesText({ web: 12, api: 3 }) → '15 in 90 days: these pages 12, the API 3.'
  */
 export function toSourcesText(bySource: ListingNumbers['clicks']['by_src']): string {
@@ -201,7 +201,7 @@ export function toPayoutFacts(payout: string) {
   return { network: toNetworkName(`${family}:${chain}`), address, way } as const
 }
 
-/** The state of a payout, in words. */
+/** A payout's state, in words. */
 export function toPayoutState({ published, counts, proven_at }: KnownPayout) {
   if (proven_at !== undefined) {
     const when = counts ? '' : ' from the next build on'

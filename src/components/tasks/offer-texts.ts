@@ -5,14 +5,14 @@ import type { TaskOffer, TaskView } from '../../domain/plans/task-plan.ts'
 import { needsNoAccount } from '../../domain/tasks/filled-request.ts'
 import { ACCESS_TEXTS } from '../rows/decision-facts.ts'
 
-/** @example toFromText({ min_usd: 0.01 }) → 'from $0.01'; empty where no price is known */
+/** @example toFromText({ min_usd: 0.01 }) → 'from $0.01'; empty if no price is known */
 export function toFromText({ min_usd }: Pick<TaskView, 'min_usd'>): string {
   if (min_usd === null) return ''
   return min_usd === 0 ? 'some free' : `from ${toUsd(min_usd)}`
 }
 
 /**
- * Facts that decide between sellers, each a short text.
+ * Facts to decide between sellers, each a short text.
  * @param listed what others saw of the listing, used for facts that we did not see ourselves
  */
 export function toOfferFacts(
@@ -55,7 +55,7 @@ function toSeen(
   ]
 }
 
-/** The request as a command, or the arguments of a tool; null where unknown. */
+/** The request as a command, or a tool's arguments; null if unknown. */
 export function toOfferCode({ request, operation, relay_url }: TaskOffer): string | null {
   if (request === undefined) return null
   const { method, url, headers, body, command } = request

@@ -5,14 +5,14 @@ import { usdAssetOf } from '../../domain/trust/usd-assets.ts'
 import { isJsonObject } from '../../domain/wire/json.ts'
 
 /**
- * Security model: the wallet is the person's own browser extension (EIP-1193). Only it has keys; it
- * shows what it will sign, and may refuse. This page requests an address, a chain and one
- * signature of an EIP-3009 transfer of exactly the amount the seller asked, to the payee the page
- * shows, and only below the ceiling the person set. The coin always comes from our own table of coins,
- * never from the offer. An offer that is incomplete, or not understood, never reaches the wallet.
+ * Security model: the wallet is the person's own browser extension (EIP-1193). Only it has keys; it shows what it will
+ * sign, and may refuse. This page requests an address, a chain and one signature for an EIP-3009 transfer of exactly
+ * the amount that the seller demanded, to the payee that the page shows, and only below the ceiling that the person
+ * set. The coin always comes from our own table of coins, never from the offer. An offer that is incomplete, or not
+ * understood, never reaches the wallet.
  *
- * Known limitations: EVM chains and the scheme `exact` with EIP-3009; a contract wallet may sign what a
- * seller cannot check.
+ * Known limitations: EVM chains and the scheme `exact` with EIP-3009; a contract wallet may sign what a seller cannot
+ * check.
  */
 export interface BrowserWallet {
   request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>
@@ -40,7 +40,7 @@ const TYPES = {
   ],
 } as const
 
-/** Why a browser's wallet cannot pay an offer; null where it can. */
+/** Why a browser's wallet cannot pay an offer; null if it can. */
 export function findPayFault({ offer, chain, usd }: RequestedOffer, maxUsd: number): string | null {
   const { assetTransferMethod: method = 'eip3009' } = isJsonObject(offer.extra) ? offer.extra : {}
   if (offer.scheme !== 'exact') return `Scheme ${String(offer.scheme)} needs a client of its own.`
@@ -58,7 +58,7 @@ export function findPayFault({ offer, chain, usd }: RequestedOffer, maxUsd: numb
     : `The seller asks for ${toUsd(usd)}, more than your ceiling of ${toUsd(maxUsd)}.`
 }
 
-/** The amount in smallest units; null where the seller names no amount, or two different ones. */
+/** The amount in smallest units; null if the seller names no amount, or two different ones. */
 function amountOf({ amount, maxAmountRequired }: Record<string, unknown>): string | null {
   const requested = [amount, maxAmountRequired].filter((each) => each !== undefined)
   const [first] = requested
@@ -66,7 +66,7 @@ function amountOf({ amount, maxAmountRequired }: Record<string, unknown>): strin
   return isOne && typeof first === 'string' && /^[1-9]\d{0,29}$/.test(first) ? first : null
 }
 
-/** The EIP-712 domain of a network's dollar coin, from our own table. */
+/** The EIP-712 domain for a network's dollar coin, from our own table. */
 function coinOn(chain: string) {
   const coin = usdAssetOf(chain, { allowTestCoins: true })
   return coin?.domain == null ? null : { ...coin.domain, verifyingContract: coin.address }
@@ -76,7 +76,7 @@ function coinOn(chain: string) {
  * Has the wallet sign once.
  * @param offer an offer in which `findPayFault` finds no fault
  * @returns the header that pays the offer
- * @throws the wallet's error, for instance when the person refuses
+ * @throws the wallet's error, for instance if the person refuses
  */
 export async function signOffer(
   wallet: BrowserWallet,
@@ -135,7 +135,7 @@ export async function readAccounts(wallet: BrowserWallet): Promise<string[]> {
 /** The EIP-1193 code for a refusal by the wallet's owner. */
 const DECLINED = 4001
 
-/** The message of a wallet's error, which is a plain object. */
+/** The message in a wallet's error, which is a plain object. */
 export function toWalletFault(error: unknown): string {
   const { code, message } = Object(error)
   if (code === DECLINED) return 'You declined in the wallet.'

@@ -1,4 +1,4 @@
-/** The code of a call is loaded when somebody wants to try it. */
+/** The code for a call is loaded when somebody wants to try it. */
 for (const button of document.querySelectorAll<HTMLElement>('[data-try]'))
   button.addEventListener('click', async (event) => {
     event.preventDefault()

@@ -21,8 +21,8 @@ type Operation = KitView['operations'][number]
 const MAX_READ = 2_000_000
 
 /**
- * Puts the form of an operation in place of its button; the form of a page's main button goes where
- * there is room. The price of a paid operation is requested at once; the example fills the form.
+ * Puts an operation's form in place of its button; the form for a page's main button goes where
+ * there is room. A paid operation's price is requested at once; the example fills the form.
  */
 export async function openTry(button: HTMLElement): Promise<void> {
   const { try: key = '' } = button.dataset
@@ -55,7 +55,7 @@ export async function openTry(button: HTMLElement): Promise<void> {
   else form.requestSubmit()
 }
 
-/** Our own kit.json, in the shape of `KitViewSchema`; null where it cannot be fetched now. */
+/** Our own kit.json, in the shape of `KitViewSchema`; null if it cannot be fetched now. */
 async function readKit(path: string): Promise<KitView | null> {
   const response = await fetch(path).catch(() => null)
   return response?.ok === true ? await response.json().catch(() => null) : null
@@ -204,13 +204,13 @@ async function readStart(response: Response): Promise<string> {
   return text
 }
 
-/** The path of a link, only if it is on our own origin, whatever a seller wrote into the header. */
+/** A link's path, only if it is on our own origin, whatever a seller wrote into the header. */
 function toOwnPath(text: string | undefined): string | null {
   const url = text === undefined ? null : URL.parse(text, location.origin)
   return url?.origin === location.origin ? url.pathname : null
 }
 
-/** Characters of an answer that are shown; the rest can be saved. */
+/** How many characters of an answer are shown; the rest can be saved. */
 const MAX_SHOWN = 20_000
 
 const NOTES = {
@@ -219,7 +219,7 @@ const NOTES = {
   price: 'Our prober asks the seller for the price. Nothing is paid here.',
 }
 
-/** The form of one operation. @param ceiling the most US dollars that a payment may cost */
+/** One operation's form. @param ceiling the most US dollars that a payment may cost */
 function fillForm(
   operation: Operation | undefined,
   fields: readonly TryField[],
@@ -249,7 +249,7 @@ function fillField({ key, name, type, choices, isRequired, value }: TryField): H
   return Object.assign(input, { name: key, value }) && field
 }
 
-/** The seller's own terms beside what the directory expected, with a button for each way to pay without a fault. */
+/** The seller's own terms next to what the directory expected, with a button for each way to pay without a fault. */
 function fillTerms(offers: readonly { rows: readonly TermRow[]; fault: string | null }[]) {
   const list = Object.assign(document.createElement('ul'), { className: 'stack offers' })
   for (const [at, { rows, fault }] of offers.entries()) {
@@ -332,7 +332,7 @@ function fillPart(part: string, texts: Readonly<Record<string, string>>): HTMLEl
   return copy
 }
 
-/** One input of the form: a parameter, a member of a JSON body, or the whole body. */
+/** One input in the form: a parameter, a member of a JSON body, or the whole body. */
 interface TryField {
   /** Where its value goes: `query:q`, `path:id`, `header:X-Mode`, `body:query`, or `body`. */
   key: string
@@ -345,7 +345,7 @@ interface TryField {
   value: string
 }
 
-/** The fields of the form, filled with the operation's own example. */
+/** The form's fields, filled with the operation's own example. */
 function toTryFields({ params = [], body, example }: Operation): TryField[] {
   const fields = params.map(({ name, in: place, schema = {}, required, example: value }) => ({
     ...toField(`${place}:${name}`, name, schema),
@@ -386,8 +386,8 @@ interface TryRequest {
 }
 
 /**
- * The request of the filled form. An empty input is not sent.
- * @param values the text of each field, by the field's key
+ * The request from the filled form. An empty input is not sent.
+ * @param values the text in each field, by the field's key
  * @returns the request, or a sentence about the first input that does not match its type
  */
 function toTryRequest(
@@ -421,7 +421,7 @@ function toTryRequest(
   }
 }
 
-/** The whole body, or its members; undefined where the form has neither. */
+/** The whole body, or its members; undefined if the form has neither. */
 function toBody(parsed: ReadonlyMap<string, unknown>): unknown {
   if (parsed.has('body')) return parsed.get('body')
   const members = [...parsed].flatMap(([key, value]) =>

@@ -1,7 +1,7 @@
 import type { APIContext } from 'astro'
 import { readCompiled } from '../../compiled.ts'
 
-/** The brand marks of listings, each in its own file: a page loads only the marks that it shows. */
+/** Listings' brand marks, each in its own file: a page loads only the marks that it shows. */
 export function getStaticPaths() {
   const { marks } = readCompiled().site
   return Object.entries(marks).map(([mark, svg]) => ({ params: { mark }, props: { svg } }))

@@ -196,9 +196,7 @@ function nearest(near: readonly NearTask[]): readonly NearTask[] {
   return near.filter(({ score }) => score > ABOUT_AS_NEAR * first.score)
 }
 
-/**
- * The words, except those for time, degree and manner: these reveal little about a task but are also parts of names.
- */
+/** The words, except those for time, degree and manner: these say little about a task but are in names too. */
 function withoutAside({ words: { aside } }: SearchIndex, words: readonly Word[]) {
   const taskWords = words.filter(({ whole }) => !aside.has(whole))
   return taskWords.length > 0 ? taskWords : words

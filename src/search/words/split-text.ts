@@ -100,9 +100,7 @@ function addUnspaced(words: Word[], chunk: string): void {
   if (/[\p{L}\p{N}]/u.test(after)) addChunk(words, after)
 }
 
-/**
- * Removes spaces: a few signs decompose to a space and a mark, and a word must not contain a space (see `pairTerm`).
- */
+/** Removes spaces: a few signs decompose to a space and a mark, and words contain none (see `pairTerm`). */
 function foldWord(word: string): string {
   const folded = foldText(word)
   return folded.includes(' ') ? folded.replaceAll(' ', '') : folded
