@@ -54,7 +54,7 @@ async function readLedger(
 /**
  * One build at a time in an `OUT_DIR`: a second build waits for the first, and then usually has
  * nothing to do.
- * @throws ConfigError when the folder cannot be used
+ * @throws ConfigError if the folder cannot be used
  */
 async function lockBuilds(outDir: string): Promise<FileLock> {
   for (let looks = 0; ; looks += 1) {

@@ -9,7 +9,7 @@ import { createService } from '../service/service.ts'
 /**
  * Serves until SIGTERM.
  * @param prepare work to do first, once the environment is known to be valid
- * @throws OperatorError when the operator must fix something first
+ * @throws OperatorError if the operator must fix something first
  */
 export async function serve(prepare: () => Promise<void> = async () => {}): Promise<void> {
   const config = parseConfig(process.env)

@@ -24,7 +24,7 @@ export const USUAL_LIMITS = {
 }
 const LIMIT_NAMES = Object.keys(USUAL_LIMITS)
 
-/** Requests per window of seconds, or null where the limit is off. */
+/** Requests per window of seconds, or null if the limit is off. */
 export type RateLimit = { requests: number; seconds: number } | null
 
 const SECRET_NAMES = new Set(['DATABASE_URL', 'SMTP_URL', 'RPC_URLS', 'METRICS_TOKEN'])

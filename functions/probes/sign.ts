@@ -83,7 +83,7 @@ export function signFromLedger(config: Config): SignRequest {
 
 /**
  * `GET /.well-known/http-message-signatures-directory`: the key as a JSON Web Key Set, signed for
- * this address, so that nobody can present the key as their own. Empty where nothing is signed.
+ * this address, so that nobody can present the key as their own. Empty if nothing is signed.
  */
 export function createKeyDirectory(parts: Parts) {
   const { config, clock } = parts

@@ -54,7 +54,7 @@ export function createMcpEndpoint(
   const call = (request: CallRequest) => {
     const caller = callers.getStore()
     const answer = callThroughRelay(relay, caller?.req, request, MAX_ANSWER_BYTES)
-    // The body counts as held until the answer is made, even if nobody listens any more.
+    // The body is treated as held until the answer is made, even if nobody listens any more.
     caller?.holdUntil(answer)
     return answer
   }

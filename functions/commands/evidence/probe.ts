@@ -150,7 +150,7 @@ export function parseProbeOptions(args: readonly string[]) {
 
 /**
  * @param done past participle for the message, such as "probed"
- * @throws OperatorError when the content has errors
+ * @throws OperatorError if the content has errors
  */
 export function readSoundContent(config: Config, done: string): Content {
   const { content } = readContent(config.CONTENT_DIR, { allowPrivate: config.PRIVATE_TARGETS })
