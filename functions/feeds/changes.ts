@@ -165,7 +165,7 @@ function toSince(text: string | null): Since | undefined {
 
 type ChangeLog = ReturnType<typeof createChangeLog>
 
-/** The log of changes as builds write it beside the releases (`src/build/changes.ts`). */
+/** The change log as builds write it, next to the releases (`src/build/changes.ts`). */
 export function createChangeLog(outDir: string) {
   const dir = join(outDir, 'changes')
   let known: { stamp: string; head: LogHead | null } | undefined

@@ -44,7 +44,7 @@ export function createMailQueue(
   send: SendMail,
 ): MailQueue & { close(): Promise<void> } {
   const { db, dialect } = store
-  // With SQLite a single server holds the state, so any other server that was sending an email is dead.
+  // With SQLite a single server uses the state, so any other server that was sending an email is dead.
   const freed =
     dialect === 'sqlite' ? db.updateTable('mail').set({ next_at: 0 }).execute() : Promise.resolve()
   freed.catch(() => {})

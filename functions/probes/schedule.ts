@@ -34,7 +34,7 @@ export async function probeAsChore(parts: ProbeChoreParts, signal: AbortSignal):
   const { config, resolver, sign, clock, holdMs = HOLD_MS } = parts
   const { store } = parts.ledger
   const now = () => clock.now()
-  // With SQLite only one server holds the state, so this server is alone.
+  // With SQLite only one server uses the state, so this server is alone.
   const isAlone = store.dialect === 'sqlite'
   const queue = createJobQueue(store, { name: 'probe', now, isAlone, holdMs })
   const byHost = Map.groupBy(await parts.plans(), (plan) => hostOf(plan) || 'nobody')

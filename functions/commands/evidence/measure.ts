@@ -30,7 +30,7 @@ RPC_URLS is empty.`
 
 const MOST_DAYS = 90
 
-/** `npm run measure`: reads the chains on demand, while no server holds the state. */
+/** `npm run measure`: reads the chains on demand, while no server uses the state. */
 if (import.meta.main)
   await runMain(async () => {
     const reports = await readChains(process.argv.slice(2))

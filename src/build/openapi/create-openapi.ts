@@ -220,7 +220,7 @@ const ParameterSchema = v.strictObject({
 
 const name = v.custom<SchemaName>(isSchemaName, 'expected the name of a schema')
 
-/** A row of `operations.yaml`. */
+/** A row in `operations.yaml`. */
 const OperationSchema = v.pipe(
   v.strictObject({
     tag: v.picklist(DOCS_GROUPS.flatMap(({ tag }) => tag ?? [])),

@@ -193,7 +193,7 @@ const USES = [
 
 /** One figure that another source published, and when: shown with its source, never scored. */
 export const ReportedUseSchema = v.strictObject({
-  /** Id of `tables/sources.yaml`. */
+  /** Id in `tables/sources.yaml`. */
   source: textLike(/^[a-z0-9][a-z0-9_-]{0,59}$/, 'expected the id of a source'),
   what: v.picklist(USES, `expected one of ${USES.join(', ')}`),
   value: v.pipe(v.number(), v.finite(), v.minValue(0, 'expected 0 or more')),

@@ -243,7 +243,7 @@ function listPostings(
 
 /**
  * A posting's score before idf depends only on a few small numbers, so many scores are equal: each
- * distinct score is stored once, exactly, and a posting holds the number of its score.
+ * distinct score is stored once, exactly, and a posting contains its number.
  */
 function createScoreTable({ lengths, averageLength }: CollectedPostings) {
   const scoreTable: { score: number; fields: number }[] = []
