@@ -89,8 +89,10 @@ function changeOfCall({ expression }: ts.CallExpression): [Kind, ts.Node, string
   const { name } = expression
   if (name.text === 'filter')
     return ['filter left out', expression.parent, expression.expression.getText()]
-  const swapped = SWAPPED[name.text]
-  return swapped === undefined ? null : ['some for every', name, swapped]
+  // `toString` of a plain object is none of its members.
+  return Object.hasOwn(SWAPPED, name.text)
+    ? ['some for every', name, SWAPPED[name.text] ?? '']
+    : null
 }
 
 /** Not a type, and not a member’s name. */

@@ -12,10 +12,11 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import ts from 'typescript'
 import * as v from 'valibot'
 import { toImports } from '../support/import-graph.ts'
 import { createDraws } from '../support/random.ts'
-import { ROOT, readSourceTree } from '../support/source-tree.ts'
+import { parseSource, ROOT, readSourceTree, type SourceFile } from '../support/source-tree.ts'
 import { type Fault, findFaults, KINDS } from './find-faults.ts'
 
 /**
@@ -29,7 +30,7 @@ const LEAST = 0.85
 /** A fault may make a loop of what was none. */
 const A_RUN_MS = 300_000
 /** Imports that lie between a file and a test that imports nothing of it. */
-const FAR = 8
+const FAR = 12
 /** Files of tests that passed without a fault. */
 const passing = new Set<string>()
 const { values } = parseArgs({
@@ -61,7 +62,7 @@ if (values.list) {
   const drawn = drawFaults()
   for (let n = 0; n < count; n += 1) {
     const fault: Fault = drawn.next().value
-    console.log(describe(fault), nearest(fault.path))
+    console.log(describe(fault), nearest(fault))
   }
 } else process.exitCode = await plantAll()
 
@@ -86,7 +87,7 @@ async function plantAll(): Promise<number> {
       planted += 1
       if (found === null) missed += 1
       console.log(
-        `${found === null ? 'MISSED' : 'found '} ${describe(fault)} ${found ?? nearest(fault.path).join(' ')}`,
+        `${found === null ? 'MISSED' : 'found '} ${describe(fault)} ${found ?? nearest(fault).join(' ')}`,
       )
       if (planted === count) break
     }
@@ -123,7 +124,7 @@ async function plant(copy: string, fault: Fault): Promise<string | 'refused' | n
   const text = readFileSync(file, 'utf8')
   writeFileSync(file, text.slice(0, fault.from) + fault.after + text.slice(fault.to))
   const isRefused = spawnSync('npm', ['run', '-s', 'types'], { cwd: copy }).status !== 0
-  const failed = isRefused ? null : await runTests(copy, nearest(fault.path))
+  const failed = isRefused ? null : await runTests(copy, nearest(fault))
   writeFileSync(file, text)
   if (isRefused) return 'refused'
   if (failed === null) return null
@@ -173,14 +174,11 @@ function endGroup({ pid }: ChildProcess): void {
 
 /**
  * The tests whose names have most words of the file's, or of its rooms, weighed against how many imports
- * lie between: whoever goes through the whole service imports all of it. A word counts by how few tests
- * have it: `listing` is in the names of many.
+ * lie between, of what the fault is in: whoever goes through the whole service imports all of it. A word
+ * counts by how few tests have it: `listing` is in the names of many.
  */
-function createNearest(most: number): (path: string) => string[] {
-  const importers = Map.groupBy(
-    toImports(files).filter(({ isOurs }) => isOurs),
-    ({ to }) => to,
-  )
+function createNearest(most: number): (fault: Pick<Fault, 'path' | 'from'>) => string[] {
+  const distancesFrom = createDistances()
   // `npm test` leaves long ones out, so vitest would find none of that name.
   const isTest = (path: string) => path.endsWith('.test.ts') && !path.endsWith('.long.test.ts')
   const tests = files.map(({ path }) => path).filter(isTest)
@@ -189,11 +187,8 @@ function createNearest(most: number): (path: string) => string[] {
     [...words.values()].flatMap((of) => [...of]),
     (word) => word,
   )
-  return (path) => {
-    const distances = new Map([[path, 0]])
-    for (const [each, distance] of distances)
-      for (const { from } of importers.get(each) ?? [])
-        if (!distances.has(from)) distances.set(from, distance + 1)
+  return ({ path, from }) => {
+    const distances = distancesFrom({ path, from })
     const common = (test: string) =>
       [...(words.get(test) ?? [])]
         .filter((word) => wordsOf(path).has(word))
@@ -205,6 +200,65 @@ function createNearest(most: number): (path: string) => string[] {
       .sort((a, b) => rank(a) - rank(b))
       .slice(0, most)
   }
+}
+
+interface Statement {
+  path: string
+  from: number
+  to: number
+  /** Declared by it. */
+  names: string[]
+  words: Set<string>
+}
+
+/** How many imports lie between a place and each file whose statements use, by name, what it is in. */
+function createDistances() {
+  const ours = toImports(files).filter(({ isOurs }) => isOurs)
+  const importers = Map.groupBy(ours, ({ to }) => to)
+  const statements = new Map(files.map((file) => [file.path, toStatements(file)]))
+  const usersIn = (path: string, names: readonly string[]) =>
+    (statements.get(path) ?? []).filter(({ words }) => names.some((name) => words.has(name)))
+  /** What uses statements in other files. */
+  const importersOf = (used: Iterable<Statement>) =>
+    [...Map.groupBy(used, ({ path }) => path)].flatMap(([to, own]) => {
+      const names = own.flatMap((each) => each.names)
+      return (importers.get(to) ?? []).flatMap(({ from }) => usersIn(from, names))
+    })
+  return ({ path, from }: Pick<Fault, 'path' | 'from'>): Map<string, number> => {
+    const distances = new Map<string, number>()
+    const seen = new Set<Statement>()
+    let level = (statements.get(path) ?? []).filter((each) => each.from <= from && from < each.to)
+    for (let distance = 0; level.length > 0; distance += 1) {
+      const reached = new Set(level)
+      for (const each of reached)
+        for (const user of usersIn(each.path, each.names)) reached.add(user)
+      for (const each of reached) {
+        seen.add(each)
+        if (!distances.has(each.path)) distances.set(each.path, distance)
+      }
+      level = importersOf(reached).filter((each) => !seen.has(each))
+    }
+    return distances
+  }
+}
+
+/** Those that run, or pass on what others declare. */
+function toStatements(file: SourceFile): Statement[] {
+  const source = parseSource(file)
+  return source.statements.flatMap((node) => {
+    if (ts.isImportDeclaration(node) || ts.isInterfaceDeclaration(node)) return []
+    if (ts.isTypeAliasDeclaration(node)) return []
+    const words = new Set(node.getText(source).match(/[\w$]+/g))
+    const declared = ts.isVariableStatement(node) ? node.declarationList.declarations : [node]
+    const names = ts.isExportDeclaration(node)
+      ? [...words]
+      : declared.flatMap((each) => namesIn('name' in each ? (each.name as ts.Node) : undefined))
+    return [{ path: file.path, from: node.getStart(source), to: node.end, names, words }]
+  })
+}
+
+function namesIn(name: ts.Node | undefined): string[] {
+  return name === undefined ? [] : (name.getText().match(/[\w$]+/g) ?? [])
 }
 
 /** @example wordsOf('functions/access/access-gate.ts') → access, gate */

@@ -102,7 +102,9 @@ describe('malformed requests are refused as such', () => {
   })
 
   test('a target of over 8 KiB is 414', async () => {
-    expectProblem(await get(`/api/v1/search?q=${'a'.repeat(9000)}`), 'uri-too-long')
+    const search = (length: number) => get('/api/v1/search?q='.padEnd(length, 'a'))
+    expectProblem(await search(8193), 'uri-too-long')
+    expectProblem(await search(8192), 'invalid-parameter')
   })
 
   test('absolute form for the same host is answered', async () => {

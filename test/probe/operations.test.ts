@@ -275,6 +275,17 @@ describe('drift', () => {
     expect(notesOf(third, [THIRD])).toEqual({})
   })
 
+  test('of payees that change by design is none of each, once each was paid', () => {
+    const rows = [1, 2, 3].map((n) => ({
+      ...({ at: at(n), what: 'payee', name: 'GET /b', of: 'look' } as const),
+      is: `eip155:8453:0x${String(n).repeat(40)}`,
+    }))
+    const idsOf = (isPaid: (payout: string) => boolean) =>
+      toDriftNotices(rows.toReversed(), declared(), isPaid, at(4)).map(({ id }) => id)
+    expect(idsOf(() => true)).toEqual(['payout_rotating'])
+    expect(idsOf((payout) => payout !== rows[0]?.is)).toEqual(['payout_changed'])
+  })
+
   test('of a network is seen at every operation', () => {
     const term = { ...TERM, network: 'eip155:137', payout: null }
     expect(notesOf(look({}, 1, [other('/c', spoke('/c', [term]))]))).toHaveProperty(

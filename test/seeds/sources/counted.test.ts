@@ -91,7 +91,7 @@ test('payees are kept as proposals, with the number of hosts that are paid there
   const [own, shared] = ['ab', 'cd'].map((byte) => `eip155:8453:0x${byte.repeat(20)}`)
   const run = await seed('merona', [
     'listing,from,to,settlements,payees',
-    `x402.tides,2026-07-04,2026-07-20,90,${own} ${shared}/4`,
+    `x402.tides,2026-07-04,2026-07-20,90,${own}  ${shared}/4`,
     `x402.ferries,2026-07-04,2026-07-20,,${own}`,
   ])
   expect(run.refused).toEqual([])
