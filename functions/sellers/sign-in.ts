@@ -143,7 +143,7 @@ async function refuseCrowded(parts: Parts, mailbox: string, asker: string): Prom
 }
 
 const BAD_ADDRESS = {
-  detail: 'The body field `email` is not a single plain address.',
+  detail: 'The body field "email" must be one plain address.',
   errors: [
     {
       in: 'body',
