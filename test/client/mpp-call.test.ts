@@ -146,7 +146,7 @@ describe('a call that is paid by MPP', () => {
     budget: object,
     message: RegExp,
   ][] = [
-    ['above the budget', {}, { maxUsd: 0.009 }, /\$0\.01, the budget is \$0\.009/],
+    ['above the budget', {}, { maxUsd: 0.009 }, /\$0\.01, but the budget is \$0\.009/],
     ['on a test network', {}, { allowTestCoins: false }, /no dollar coin/],
     [
       'on a network without a dollar we know',

@@ -83,7 +83,7 @@ describe('a call through the relay', () => {
   })
 
   test.each([
-    ['above the budget', pay(0.009), /\$0\.01, the budget is \$0\.009/],
+    ['above the budget', pay(0.009), /\$0\.01, but the budget is \$0\.009/],
     ['in coins of a test network', { wallet, maxUsd: 1 }, /no dollar coin/],
   ])('%s nothing is signed', async (_, terms, message) => {
     await expect(call({ pay: terms })).rejects.toThrow(message)

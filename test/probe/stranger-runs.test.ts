@@ -124,7 +124,7 @@ describe('the service', () => {
       (await fetch(`${waypost.url}/api/v1/lint?url=${encodeURIComponent(url)}`)).json()
     expect(await lint('https://waypost.example/mcp')).toMatchObject({
       code: 'invalid-parameter',
-      detail: expect.stringContaining('our own host'),
+      detail: expect.stringContaining('this host is ours'),
     })
     expect(await lint(`${waypost.url}/mcp`)).toMatchObject({
       verdict: 'not_reached',

@@ -1,4 +1,6 @@
+import { flushCompileCache } from 'node:module'
 import fc from 'fast-check'
+import { afterAll } from 'vitest'
 import { drawsOf } from './long.ts'
 
 /**
@@ -14,3 +16,6 @@ fc.configureGlobal({
 
 // Vite writes its own `base` there, and what runs in a test reads it for ours.
 if (process.env.BASE_URL === '/') delete process.env.BASE_URL
+
+// Else it is written when this process ends: until then every thread and program reads TypeScript anew.
+afterAll(() => flushCompileCache())
