@@ -13,6 +13,7 @@ test('a page that was fetched before two switches finds its hashed files; before
     const sheet = `_astro/page.${number}.css`
     await publishSmallRelease(outDir, `release-${number}`, {
       'public/index.html': sheet,
+      [`public/only/${number}.html`]: '',
       [`public/${sheet}`]: 'p { margin: 0 }\n'.repeat(100 + number),
     })
     fetched.unshift(readFileSync(served('index.html'), 'utf8'))
@@ -20,5 +21,6 @@ test('a page that was fetched before two switches finds its hashed files; before
       (file) => existsSync(served(file)) && existsSync(served(`${file}.br`)),
     )
     expect(found).toEqual([true, true, true, false].slice(0, number))
+    expect(existsSync(served(`only/${number - 1}.html`))).toBe(false)
   }
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
+  carriesPayment,
   REGISTERED_FIELDS,
   toCallerHeaders,
   valuesOf,
@@ -68,6 +69,15 @@ describe('registered fields', () => {
   test('a file that a web server would fetch for the seller is not named', () => {
     expect(passed(['X-Accel-Redirect', '/private', 'X-Sendfile', '/etc/passwd'])).toEqual([])
   })
+})
+
+test.each([
+  ['nothing', [], false],
+  ['a token', ['Authorization', 'Bearer a'], false],
+  ['a token and a payment', ['Authorization', 'Bearer a', 'Authorization', 'Payment b'], true],
+  ['a payment header', ['PAYMENT-SIGNATURE', 'a'], true],
+])('a request with %s', (_, raw, isPaying) => {
+  expect(carriesPayment(raw)).toBe(isPaying)
 })
 
 describe('what a browser would run', () => {

@@ -92,6 +92,13 @@ describe.each([
   })
 })
 
+test('what a setting says of itself is there', () => {
+  const headers = [{ name: 'X-Place', description: 'Where it runs.', default: 'oslo' }]
+  expect(build({ ...REMOTE, headers }, { type: 'none' }).markdown).toContain(
+    '`X-Place` (header, optional): Where it runs.; oslo by default',
+  )
+})
+
 test('a server that takes nothing says nothing of it', () => {
   expect(build(REMOTE, { type: 'none' }).markdown).not.toContain('What to bring')
 })

@@ -37,3 +37,12 @@ describe('of two measures of a listing the newer one counts', () => {
     })
   })
 })
+
+test('operations of a document stay where the newest look has none', () => {
+  const seen = { method: 'GET', url: 'https://tides.example/now', description: 'Now' } as const
+  const document = { at: OLD, from: 'openapi', operations: [seen] } as const
+  const joined = joinEvidence({ interface: { at: NEW, from: 'x402' } }, [
+    rowOf({ interface: document } as unknown as Evidence),
+  ])
+  expect(joined.interface).toMatchObject({ at: NEW, operations: [seen] })
+})
