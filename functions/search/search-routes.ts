@@ -16,6 +16,7 @@ import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import { valueAt } from '../../src/search/index/columns.ts'
 import { findExact } from '../../src/search/index/exact-table.ts'
 import { findId, readBody, readId, type SearchIndex } from '../../src/search/index/index-file.ts'
+import { bitsFor, passes } from '../../src/search/query/filter-rows.ts'
 import type { RankedRow } from '../../src/search/query/rank-rows.ts'
 import type { Parts, RawPath } from '../features/feature.ts'
 import { refuseParameters } from '../http/answers.ts'
@@ -166,11 +167,14 @@ function domainOf(url: string, sharedHosts: SharedHosts): string | null {
 
 type MatchingOperation = NonNullable<PageMembers['operation']>
 
-/** For each listing, its first operation among those that fit the question best. */
+/** For each listing, the best operation for the question: one that does the question's task, if it has one. */
 function matchingOperations(index: SearchIndex, q: string, listings: ReadonlySet<string>) {
   const found = new Map<string, MatchingOperation>()
-  const { rows, read } = rankOperations(index, { q, limit: listings.size, offset: 0 })
-  for (const { row, listing } of rows) {
+  const limit = 2 * listings.size
+  const { rows, read, task } = rankOperations(index, { q, limit, offset: 0 })
+  const doing = task === null ? null : bitsFor(index, `task:${task}`)
+  const doesTask = ({ row }: (typeof rows)[number]) => Number(passes(doing, row))
+  for (const { row, listing } of rows.toSorted((a, b) => doesTask(b) - doesTask(a))) {
     if (found.has(listing) || !listings.has(listing)) continue
     const { name, method, url = '', price } = read(row).operation
     const named = name ?? (method === undefined ? null : `${method} ${pathOf(url)}`)

@@ -17,6 +17,7 @@ export const PAGES: readonly [path: string, status?: number][] = [
   ['/docs'],
   ['/sources'],
   ['/stats'],
+  ['/changes'],
   ['/keys'],
   ['/problems'],
   ['/sellers'],

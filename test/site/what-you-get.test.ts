@@ -43,7 +43,7 @@ describe('what a call gives', () => {
     ],
   ])('is %s', (_, http, [value, note, label = 'You get']) => {
     expect(toWhatYouGet(listingOf({ http }).kit)).toMatchObject([
-      { label, value, note, href: '#call-1' },
+      { label, value, note, href: '#call-get-now' },
     ])
   })
 

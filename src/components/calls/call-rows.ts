@@ -9,6 +9,7 @@ import {
 } from '../../domain/listing/operation.ts'
 import { toUnitPriceText } from '../../domain/listing/pricing.ts'
 import { isJsonObject } from '../../domain/wire/json.ts'
+import { toCallId } from '../../domain/wire/links.ts'
 import { cutText, joinNames } from '../../domain/wire/text.ts'
 import type { Effect } from '../../domain/wire/vocabulary.ts'
 import { type CallTag, toSeenTag } from '../evidence/evidence-words.ts'
@@ -52,29 +53,13 @@ function inOrder(operations: Kit['operations']): Kit['operations'] {
   return operations.toSorted((a, b) => Number(b === first) - Number(a === first))
 }
 
-/**
- * The address of a call on its listing's page, which opens its row; that of the list, if the page
- * does not show the call.
- * @param operation an operation as a task's offer names it: `GET https://…`, or a tool's name
- */
-export function toCallAddress(page: string, kit: Kit, operation: string): string {
-  const names = [
-    ...kit.tools.map(({ name }) => name),
-    ...inOrder(kit.operations).map(({ method, url }) => `${method} ${url}`),
-  ]
-  const place = names.indexOf(operation)
-  return `${page}#${place < 0 || place >= MOST_ROWS ? 'calls' : toCallId(place)}`
-}
-
-/** @param place counted from zero */
-export function toCallId(place: number): string {
-  return `call-${place + 1}`
-}
-
 function firstOf(title: 'Operations' | 'Tools' | 'Skills', all: readonly CallRow[]) {
+  const ids = all.map(({ id }) => id)
   const rows = all.slice(0, MOST_ROWS).map(
     (row, place): CallRow => ({
       ...row,
+      // Two calls at one path share an address: it leads to the first.
+      id: ids.indexOf(row.id) === place ? row.id : undefined,
       ...(place >= MOST_DETAILS && { returns: null, withoutParams: 'kit.json has its inputs.' }),
       text: cutText(row.text, MAX_TEXT),
       params: row.params
@@ -97,7 +82,15 @@ function toSkillRow({ name, description, examples = [] }: Kit['skills'][number])
   }
 }
 
-const PLAIN = { verb: '', price: null, tags: [], assumed: '', returns: null, trial: null }
+const PLAIN = {
+  verb: '',
+  id: undefined,
+  price: null,
+  tags: [],
+  assumed: '',
+  returns: null,
+  trial: null,
+}
 
 const EFFECT_TAGS: Record<Effect, CallTag> = {
   read: { text: 'reads', tone: 'plain' },
@@ -119,6 +112,7 @@ function toEffectTags({
 function toToolRow(tool: Kit['tools'][number]): CallRow {
   return {
     ...PLAIN,
+    id: toCallId(tool.name),
     name: tool.name,
     // Evidence without descriptions repeats the name.
     text: tool.description === tool.name ? '' : tool.description,
@@ -143,6 +137,8 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
   return {
     /** Empty for tools and skills. */
     verb: String(method),
+    /** Where a link to the call leads. */
+    id: toCallId(`${method} ${operation.url}`) as string | undefined,
     name: toShortUrl(operation.url, url),
     text: operation.description ?? '',
     price: price === undefined ? null : toUnitPriceText(price),
@@ -253,8 +249,9 @@ export function toWhatYouGet(kit: Kit): DecisionFact[] {
   const path = pathname.replaceAll('%7B', '{').replaceAll('%7D', '}')
   const prices = new Set(kit.operations.map(({ price }) => price && toUnitPriceText(price)))
   const cost = first.price && prices.size > 1 ? ` at ${toUnitPriceText(first.price)}` : ''
-  const note = `from ${first.method} ${cutText(path, MAX_NAME)}${cost}${others}`
-  const href = `#${toCallId(0)}`
+  const from = first.assumed?.includes('response') && answered !== '' ? 'as we infer, from' : 'from'
+  const note = `${from} ${first.method} ${cutText(path, MAX_NAME)}${cost}${others}`
+  const href = `#${toCallId(`${first.method} ${path}`)}`
   return [{ ...CELL, href, ...(answered === '' && { label: 'It does' }), value, note }]
 }
 

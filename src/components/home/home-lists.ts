@@ -3,6 +3,7 @@ import { toCountText, toUsd } from '../../domain/listing/pricing.ts'
 import type { TaskOffer, TaskPage } from '../../domain/plans/task-plan.ts'
 import { toDriftSentence } from '../../domain/probe/merge.ts'
 import { compareText, present } from '../../domain/wire/json.ts'
+import { toCallId } from '../../domain/wire/links.ts'
 import type { Warning } from '../../domain/wire/vocabulary.ts'
 import { shortenPayees } from '../evidence/evidence-words.ts'
 import { compareListings } from '../rows/listing-row.ts'
@@ -70,11 +71,13 @@ export function toTaskChoices(
       const [first] = priced
       if (first?.usd == null || priced.length < 2) return []
       const sold = priced.find(({ usd }) => usd !== 0)
-      const choices = toChoices(first, first.usd, sold, priced).map(({ listing, ...choice }) => ({
-        ...choice,
-        ...{ name: listing.name, page: `${listing.page}#calls` },
-        ...present({ warning: warningOf(listing.id) }),
-      }))
+      const choices = toChoices(first, first.usd, sold, priced).map(
+        ({ listing, operation, ...choice }) => ({
+          ...choice,
+          ...{ name: listing.name, page: `${listing.page}#${toCallId(operation)}` },
+          ...present({ warning: warningOf(listing.id) }),
+        }),
+      )
       return [{ id, name, page, sellers, usd: first.usd, paid_usd: sold?.usd ?? null, choices }]
     })
     .sort(
@@ -99,7 +102,12 @@ function toChoices(
       ? []
       : [['Most paid', paid, toCountText(paid.paid?.settlements_30d ?? 0, 'payment')] as const]),
   ]
-  return rows.map(([label, { listing }, value]) => ({ label, listing, value }))
+  return rows.map(([label, { listing, operation }, value]) => ({
+    label,
+    listing,
+    operation,
+    value,
+  }))
 }
 
 /** The offer with the highest number, the cheapest if several have it. Null if none has a number. */

@@ -33,7 +33,7 @@ export function toStripFacts(
   return [
     ...(payments ? toPrice(view) : []),
     ...(isGuide ? [] : toProbe(probes, view)),
-    ...(payments && !isGuide ? toRails(view) : []),
+    ...(payments && !isGuide ? toRails(view, probes.at(-1)?.outcome === 'gated') : []),
     ...gets,
     toRuns(view),
     ...toAccess(view),
@@ -87,14 +87,25 @@ function toPrice(view: ListingView): DecisionFact[] {
   return [factOf('Price', value, note)]
 }
 
-function toRails({ pricing, auth }: ListingView): DecisionFact[] {
+/** @param isGated whether the last probe was answered with a request for a key */
+function toRails(
+  { pricing, auth, notices, drift = [] }: ListingView,
+  isGated: boolean,
+): DecisionFact[] {
   if (pricing.model !== 'per_call' || pricing.rails.length === 0) return []
   const names = pricing.networks.map(toNetworkName)
   const shown = names.slice(0, MOST_NETWORKS).join(', ')
   const more = names.length > MOST_NETWORKS ? ` and ${names.length - MOST_NETWORKS} more` : ''
-  const chains = shown === '' ? 'no chain named' : shown + more
+  const listed = shown === '' ? 'no chain named' : shown + more
+  const isElsewhere = notices.some(({ id }) => id === 'network_changed')
+  const { is: now } = (isElsewhere && drift.find(({ what }) => what === 'network')) || {}
+  const chains =
+    now === undefined
+      ? listed
+      : `now ${now.split(', ').map(toNetworkName).join(', ')}; listed on ${listed}`
   // With this access a caller needs nothing but payment, so access has no cell of its own.
-  const note = auth.type === 'payment' ? `${chains}; ${ACCESS_TEXTS.payment[1]}` : chains
+  const access = isGated ? 'but our probe was asked for a key' : ACCESS_TEXTS.payment[1]
+  const note = auth.type === 'payment' ? `${chains}; ${access}` : chains
   return [factOf('Pays with', pricing.rails.join(', '), note)]
 }
 

@@ -224,6 +224,12 @@ function headersOf({ headers }: { headers?: Setting[] | undefined }, auth: Auth)
     : []
 }
 
+/** The headers that the listing's own `auth` names, with a placeholder for each secret. */
+export function toAccessHeaders(auth: Auth): Record<string, string> {
+  const settings = headersOf({}, auth).map(toKitSetting)
+  return Object.fromEntries(settings.map(({ name, value }) => [name, value]))
+}
+
 /** The address with a placeholder for a key that goes in the query, the same for every client. */
 function withQueryKey(url: string, auth: Auth): string {
   if (auth.type !== 'api_key' || auth.in !== 'query' || auth.name === undefined) return url

@@ -25,6 +25,7 @@ import {
   type KitOperation,
   KitOperationSchema,
   PAID_TOOLS,
+  toAccessHeaders,
   toAgentRequest,
   toKitAgent,
   toKitInvoke,
@@ -162,6 +163,7 @@ function toSnippets(
         facts.url,
         facts.discovery.agent_card,
         surface.skills,
+        toAccessHeaders(facts.auth),
         toKitAgent(listing),
       )
     case 'kit':
@@ -340,22 +342,29 @@ function toAgentSnippets(
   url: string,
   cardUrl: string | undefined,
   skills: readonly Skill[],
+  access: Readonly<Record<string, string>>,
   agent?: KitAgent,
 ): Record<string, string> {
   const card = cardUrl ?? new URL('/.well-known/agent-card.json', url).href
   const text = skills.flatMap(({ examples = [] }) => examples)[0] ?? 'What can you do?'
   return {
-    curl: toAgentCurl(card, text, agent),
-    typescript: toAgentTypeScript(card, text),
-    python: toPython(card, text),
+    curl: toAgentCurl(card, { text, access }, agent),
+    typescript: toAgentTypeScript(card, { text, access }),
+    python: toPython(card, { text, access }),
   }
 }
 
-function toAgentCurl(card: string, text: string, agent?: KitAgent): string {
+/** The text of a first message, and the headers that give access. */
+interface FirstMessage {
+  text: string
+  access: Readonly<Record<string, string>>
+}
+
+function toAgentCurl(card: string, { text, access }: FirstMessage, agent?: KitAgent): string {
   const send = (protocol: string, url: string) => {
     const request = { message: '00000000-0000-4000-8000-000000000001', text }
     const { headers = {}, body } = toAgentRequest(protocol, request)
-    const fields = { 'Content-Type': 'application/json', ...headers }
+    const fields = { 'Content-Type': 'application/json', ...access, ...headers }
     const options = Object.entries(fields).map(([name, value]) => `-H '${name}: ${value}'`)
     return `curl -sS ${options.join(' ')} --data-raw ${quoteForShell(JSON.stringify(body))} ${url}`
   }
@@ -372,7 +381,10 @@ function toAgentCurl(card: string, text: string, agent?: KitAgent): string {
   ].join('\n')
 }
 
-function toAgentTypeScript(card: string, text: string): string {
+function toAgentTypeScript(card: string, { text, access }: FirstMessage): string {
+  const headers = Object.entries(access).map(
+    (each) => `    ${each.map((part) => JSON.stringify(part)).join(': ')},\n`,
+  )
   return `const card = await (await fetch(${JSON.stringify(card)})).json()
 const found = card.supportedInterfaces?.find(
   (each: { protocolBinding: string }) => each.protocolBinding === 'JSONRPC',
@@ -388,7 +400,7 @@ const response = await fetch(found?.url ?? card.url, {
   method: 'POST',
   headers: {
     'Content-Type': 'application/json',
-    ...(isV1 && { 'A2A-Version': '1.0' }),
+${headers.join('')}    ...(isV1 && { 'A2A-Version': '1.0' }),
   },
   body: JSON.stringify({
     jsonrpc: '2.0',
@@ -401,7 +413,7 @@ console.log(response.status, await response.text())
 `
 }
 
-function toPython(card: string, text: string): string {
+function toPython(card: string, { text, access }: FirstMessage): string {
   return `import json
 import uuid
 from urllib.request import Request, urlopen
@@ -417,7 +429,9 @@ if not is_v1:
     message.update(kind="message", role="user", parts=[{"kind": "text", **part}])
 method = "SendMessage" if is_v1 else "message/send"
 body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}}
-headers = {"Content-Type": "application/json"}
+headers = ${JSON.stringify({ 'Content-Type': 'application/json', ...access })
+    .replaceAll('":"', '": "')
+    .replaceAll('","', '", "')}
 if is_v1:
     headers["A2A-Version"] = "1.0"
 url = found["url"] if found is not None else card["url"]

@@ -96,12 +96,14 @@ function toAnswers(listing: DerivedListing, sources: Sources): KnownFact {
     return { known: isRunning, text, as_of, source: OWN_EVIDENCE }
   }
   const read = evidence.interface
-  const unprobed = listing.probes.length > 0 ? 'no result of a probe' : 'not probed'
+  const isUncallable = listing.probes.at(-1)?.outcome === 'unprobeable'
+  const unclear = isUncallable ? 'our probe could not call it' : 'no result of a probe yet'
+  const unprobed = listing.probes.length > 0 ? unclear : 'not probed yet'
   const tried = run && `its package gave no result in our sandbox on ${toDay(run.at)}`
   if (tried) return { known: false, text: tried, as_of: run.at.slice(0, 10) }
-  const missing = runsLocallyOnly(facts) ? 'we have not run it' : unprobed
-  if (read === undefined || read.from === 'catalog') return { known: false, text: `${missing} yet` }
-  const text = `${missing} yet, but its own description was read on ${toDay(read.at)}`
+  const missing = runsLocallyOnly(facts) ? 'we have not run it yet' : unprobed
+  if (read === undefined || read.from === 'catalog') return { known: false, text: missing }
+  const text = `${missing}, but its own description was read on ${toDay(read.at)}`
   return { known: false, text, as_of: read.at.slice(0, 10) }
 }
 

@@ -59,3 +59,18 @@ export const CARD_HEIGHT = 630
 export const LEAST_COMPARED = 2
 
 export const MOST_COMPARED = 6
+
+/**
+ * The place of a call in the page of its listing.
+ * @param call the name of a tool, or an operation with its path or whole address
+ * @example toCallId('GET https://api.example.com/v1/{city}?units=metric') → 'call-get-v1-city'
+ */
+export function toCallId(call: string): string {
+  const path = call.replace(/https?:\/\/[^/?#]*/, '').replace(/[?#].*$/, '')
+  const words =
+    path
+      .toLowerCase()
+      .replaceAll(/%7[bd]/g, '')
+      .match(/[a-z0-9]+/g) ?? []
+  return ['call', ...words].join('-')
+}

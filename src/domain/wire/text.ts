@@ -33,7 +33,9 @@ export function joinNames(names: readonly string[], maxLength: number): string {
   const shown = names.filter(
     (_, at) => at === 0 || names.slice(0, at + 1).join(', ').length <= maxLength,
   )
-  return shown.join(', ') + (names.length > shown.length ? `, ${ELLIPSIS}` : '')
+  const text = shown.join(', ')
+  const more = `, ${ELLIPSIS}`
+  return names.length > shown.length && !text.endsWith(more) ? text + more : text
 }
 
 /** The text without percent-encoding; null if a percent sign encodes nothing. */

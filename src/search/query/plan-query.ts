@@ -3,7 +3,7 @@ import { MAX_QUERY_CHARACTERS } from '../../domain/search/search-parameters.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
 import type { IndexNoun, KnownTerm, SearchIndex } from '../index/index-file.ts'
 import { taskTerm } from '../index/search-document.ts'
-import { findTerm, rowsOf } from '../index/terms.ts'
+import { findTerm, readPostings, rowsOf } from '../index/terms.ts'
 import { splitText, type Word } from '../words/split-text.ts'
 import type { NearTask } from '../words/task-words.ts'
 import { type FilterPhrase, findPhrases, type WordSets } from '../words/word-sets.ts'
@@ -80,18 +80,18 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
   const { near, task, filters } = readTasks(index, { queryTerms, read, written, phrases })
   const { missing, notes: found } = queryTermNotes(queryTerms, related, index.noun)
-  const countries = countryTerms(index, read, missing)
+  const countries = readCountries(index, read, { missing, task })
   const terms = [
     ...termsOf(index, queryTerms, related, isLong(kept)),
     ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
     ...storyTerms(story),
     ...nearTerms(index, nearest(near)),
-    ...countries,
+    ...countries.terms,
   ]
   return {
     terms: withoutRepeats(terms).slice(0, MAX_TERMS),
     notes: [
-      ...[...missing, ...excludedNotes(index, excluded), ...read.notes, ...countryNotes(countries)],
+      ...[...missing, ...excludedNotes(index, excluded), ...read.notes, ...countries.notes],
       ...(isStory ? [storyNote(kept, index.noun)] : notes),
       ...unreadNotes(named.length - taken.length),
       ...[...joinNotes(read.words, kept), ...found],
@@ -148,21 +148,29 @@ function nearTerms(index: SearchIndex, near: readonly NearTask[]): PlanTerm[] {
   })
 }
 
-/** @param missing words that no listing has: one may name a place in another country */
-function countryTerms(
+/**
+ * Terms for the countries of places that the question names. Without a place, its language implies a country,
+ * but only if a service for the task names that country, and no word is unread, which may be a place elsewhere.
+ */
+function readCountries(
   index: SearchIndex,
   { words, originals, language }: ReadQuery,
-  missing: readonly string[],
-): PlanTerm[] {
-  const spoken = missing.length === 0 ? language : null
-  const countries = countriesOf([...words, ...originals], spoken)
-  return countries.flatMap((country) => asRelated(index, country, [country]))
-}
-
-function countryNotes(terms: readonly PlanTerm[]): string[] {
-  if (terms.length === 0) return []
-  const names = listOf(terms.map(({ written }) => written))
-  return [`Also about ${names}: the question names a place there, or is in its language.`]
+  { missing, task }: { missing: readonly string[]; task: string | null },
+) {
+  const texts = [...words, ...originals]
+  const toTerms = (spoken: ReadQuery['language']) =>
+    countriesOf(texts, spoken).flatMap((country) => asRelated(index, country, [country]))
+  const named = toTerms(null)
+  const done = task === null ? -1 : findTerm(index.terms, taskTerm(task))
+  const doing = new Set(readPostings(index.terms, done).rows)
+  const isServed = ({ number }: PlanTerm) =>
+    task === null || readPostings(index.terms, number).rows.some((row) => doing.has(row))
+  const isRead = named.length > 0 || missing.length > 0
+  const terms = isRead ? named : toTerms(language).filter(isServed)
+  const why =
+    named.length > 0 ? 'the question names a place there' : 'the question is in its language'
+  const countries = listOf(terms.map(({ written }) => written))
+  return { terms, notes: terms.length === 0 ? [] : [`Also about ${countries}: ${why}.`] }
 }
 
 /** Terms for the words other than the task in a query that tells a story, with lower weights. */
