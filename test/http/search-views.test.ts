@@ -287,7 +287,7 @@ test('rows of the search page say whose domain a listing has and which operation
       pageMembers(serving, answered, {
         operations,
         sharedHosts: SHARED_HOSTS,
-        listingOf: (id) => ({ mark: `/marks/${id}.svg`, payout_contested: ['eip155:8453:0x1'] }),
+        listingOf: (id) => ({ mark: `/marks/${id}.svg` }),
       }),
   })
   const rowOf = (page?: 'submitted') => {
@@ -298,10 +298,18 @@ test('rows of the search page say whose domain a listing has and which operation
   const found = {
     id: 'x402.rain',
     operation: { name: 'rain_radar', price },
-    warning: 'payout_contested',
     mark: '/marks/x402.rain.svg',
   }
   expect(rowOf('submitted')).toMatchObject(found)
   expect(rowOf('submitted').domain).toMatch(/\.example$/)
   expect(Object.keys(rowOf())).not.toContain('domain')
+})
+
+test('a compact row carries what to know before a call', () => {
+  const warned = indexOf([sampleDocument({ id: 'x402.rain', warning: 'price_changed' })])
+  const search = createSearch({ index: () => warned, texts: () => TEXTS, randomUuid: randomUUID })
+  const reply = search('view=compact')
+  if (reply.status !== 200) throw new Error('refused')
+  const [row] = JSON.parse(new TextDecoder().decode(reply.body)).results
+  expect(row).toMatchObject({ id: 'x402.rain', warning: 'price_changed' })
 })
