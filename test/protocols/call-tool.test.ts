@@ -192,7 +192,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, withCall) => {
         expect.stringContaining('listing_id'),
       ])
       const nowhere = await call({ query: { city: 'Oslo' } })
-      expect(JSON.stringify(nowhere.content)).toMatch(/give endpoint/)
+      expect(JSON.stringify(nowhere.content)).toMatch(/give `endpoint`/)
     }))
 
   test('gets the receipt of the directory with its secret', () =>

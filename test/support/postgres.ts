@@ -9,11 +9,13 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
+import { takeFileLock } from '../../functions/store/sqlite.ts'
 import { findFreePort } from './free-port.ts'
 import { findPostgresPrograms, POSTGRES_ACCOUNT } from './postgres-files.ts'
 import { sharedTmp } from './shared-tmp.ts'
@@ -22,21 +24,39 @@ import { sharedTmp } from './shared-tmp.ts'
 export interface Postgres {
   /** A fresh, empty database; the answer is its URL. */
   createDatabase(): Promise<string>
+  port: number
   stop(): Promise<void>
 }
 
 /** A server that says nothing for this long will not start (milliseconds). */
 const START_DEADLINE = 60_000
 
-let shared: Promise<Postgres> | undefined
+type SharedPostgres = Pick<Postgres, 'createDatabase'>
+let shared: Promise<SharedPostgres> | undefined
 
-/** The one that all files of this worker share; `stopSharedPostgres` ends it with the run. */
-export function sharePostgres(): Promise<Postgres> {
-  shared ??= startPostgres(process.env.SHARED_POSTGRES)
+/** The one that all files of a run share; `stopSharedPostgres` ends it. */
+export function sharePostgres(): Promise<SharedPostgres> {
+  const { SHARED_POSTGRES } = process.env
+  shared ??= SHARED_POSTGRES === undefined ? startPostgres() : joinPostgres(SHARED_POSTGRES)
   return shared
 }
 
-/** To be called before the workers start. @returns what ends the servers that they have started */
+/** The first worker starts it, and the others wait for that. */
+async function joinPostgres(folder: string): Promise<SharedPostgres> {
+  const known = join(folder, 'port')
+  for (;;) {
+    using lock = takeFileLock(join(folder, 'starting.lock'))
+    if (lock === null) {
+      await pause(100)
+      continue
+    }
+    if (!existsSync(known)) writeFileSync(known, String((await startPostgres(folder)).port))
+    const port = Number(readFileSync(known, 'utf8'))
+    return { createDatabase: () => createDatabase(port) }
+  }
+}
+
+/** To be called before the workers start. @returns what ends the server that one of them has started */
 export function stopSharedPostgres(): () => Promise<void> {
   const folder = mkdtempSync(join(sharedTmp(), 'waypost-pgs-'))
   chmodSync(folder, 0o711)
@@ -75,18 +95,15 @@ export async function startPostgres(parent = sharedTmp()): Promise<Postgres> {
       'unix_socket_directories=',
       '-c',
       'fsync=off',
+      '-c',
+      'max_connections=300',
     ],
     { ...POSTGRES_ACCOUNT, cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] },
   )
   await untilReady(server)
-  const urlOf = (database: string) =>
-    `postgres://waypost:for-tests-only@127.0.0.1:${port}/${database}`
   return {
-    async createDatabase() {
-      const name = `t_${randomBytes(6).toString('hex')}`
-      await run(urlOf('postgres'), `CREATE DATABASE ${name}`)
-      return urlOf(name)
-    },
+    port,
+    createDatabase: () => createDatabase(port),
     async stop() {
       if (server.exitCode === null && server.signalCode === null) {
         const exited = once(server, 'exit')
@@ -97,6 +114,14 @@ export async function startPostgres(parent = sharedTmp()): Promise<Postgres> {
       rmSync(dir, { recursive: true, force: true })
     },
   }
+}
+
+async function createDatabase(port: number): Promise<string> {
+  const urlOf = (database: string) =>
+    `postgres://waypost:for-tests-only@127.0.0.1:${port}/${database}`
+  const name = `t_${randomBytes(6).toString('hex')}`
+  await run(urlOf('postgres'), `CREATE DATABASE ${name}`)
+  return urlOf(name)
 }
 
 function initialise(initdb: string, dir: string): void {

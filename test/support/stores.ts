@@ -3,7 +3,7 @@ import { createLog } from '../../functions/ports/log.ts'
 import { openStore } from '../../functions/store/open-store.ts'
 import type { Store } from '../../functions/store/store.ts'
 import { IS_LONG } from './long.ts'
-import { type Postgres, sharePostgres } from './postgres.ts'
+import { sharePostgres } from './postgres.ts'
 import { tempFolder } from './temp-folder.ts'
 
 export interface StorePlace {
@@ -40,7 +40,7 @@ export const describeStores = IS_LONG
 
 function createWorld(dialect: Store['dialect']): StoreWorld {
   const cleanups: (() => Promise<unknown>)[] = []
-  let postgres: Postgres | undefined
+  let postgres: Awaited<ReturnType<typeof sharePostgres>> | undefined
   beforeAll(async () => {
     if (dialect === 'postgres') postgres = await sharePostgres()
   })
