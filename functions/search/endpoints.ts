@@ -172,7 +172,7 @@ function readQuery(query: string) {
     problems.push(
       toQueryError(
         'view',
-        'operation and rail choose from a compact kit: expected view=compact or no view',
+        'operation and rail work only with the compact kit: expected view=compact or no view',
       ),
     )
   if (problems.length > 0) return { problems }

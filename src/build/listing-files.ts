@@ -201,7 +201,7 @@ function toMade(listing: DerivedListing, catalogue: Catalogue, compiled: Compile
 const DUMP = { ndjson: ROUTES.listings_dump.path, gz: ROUTES.listings_dump_gz.path }
 const DUMP_FILE = `public${DUMP.ndjson}`
 
-/** True for one id in 64, by hash: then a part of the dump does not depend on the listings before it. */
+/** True for one id in 64, chosen by hash: where a part of the dump ends does not depend on the listings before. */
 function endsPart(id: string): boolean {
   return hash('sha256', id) < '04'
 }

@@ -188,9 +188,9 @@ function checkKind({ id, facts }: PartialListing, report: Report): void {
       'expected first_party on kits only: any other listing of ours would compete with sellers in the results',
     )
   if (kind !== 'http_api' && http.length > 0)
-    report(['http'], 'expected http endpoints on http_api listings only')
+    report(['http'], 'expected no http endpoints: only http_api listings have them')
   if (kind !== 'mcp_server' && invoke.length > 0)
-    report(['invoke'], 'expected invoke entries on mcp_server listings only')
+    report(['invoke'], 'expected no invoke entries: only mcp_server listings have them')
 }
 
 function checkNames(facts: PartialFacts, tables: PartialTables, report: Report): void {

@@ -90,7 +90,7 @@ function byPlace(a: Fault, b: Fault): number {
   return a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1
 }
 
-/** Folders in the content; `schema` is for editors, `examples` to copy, `review` for people who import. */
+/** Folders in the content; `schema` is for code editors, `examples` is for copying, `review` is for whoever imports. */
 const FOLDERS = [
   'listings',
   'examples',

@@ -226,7 +226,7 @@ describe('fields', () => {
     [
       'invoke',
       '[{ kind: mcp, transport: streamable-http, url: "https://x.example/" }]',
-      'invoke: expected invoke entries on mcp_server listings only',
+      'invoke: expected no invoke entries: only mcp_server listings have them',
     ],
     [
       'discovery',

@@ -80,7 +80,7 @@ describe('independent faults of one run', () => {
       'categories[0]: expected a known category, got "wether"; did you mean geo_weather?',
       'http[0].url: expected {id} to be declared in params',
       'http[0].task: expected a known task, got "serch"; did you mean web_search?',
-      'http: expected http endpoints on http_api listings only',
+      'http: expected no http endpoints: only http_api listings have them',
       'price: expected a known key; did you mean pricing?',
       'sumary: expected a known key; did you mean summary?',
       'prefix: expected ',

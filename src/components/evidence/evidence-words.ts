@@ -13,7 +13,7 @@ import { OUTCOME_WORDS, PROTOCOL_NAMES } from '../rows/decision-facts.ts'
 
 type Trust = ListingView['trust']
 
-/** Texts for a missing measurement or score. */
+/** The panel's texts without a measurement or score. */
 const NO_WORDS = {
   /** Label and value of each measured number. */
   numbers: [],

@@ -64,7 +64,7 @@ const WebUrlSchema = v.pipe(v.string(), v.regex(/^https?:\/\//))
 
 /** `GET /api/v1/sources`: where data comes from and the decisions about its terms. */
 export const SourcesSchema = v.object({
-  // Our own row has this directory's own address.
+  // Any http or https URL: the row of this directory has `BASE_URL`.
   sources: v.array(v.object({ ...SourceRowSchema.entries, url: WebUrlSchema, listings: count })),
 })
 export type SourcesView = v.InferOutput<typeof SourcesSchema>

@@ -158,7 +158,7 @@ const texts = v.array(v.string())
 const rows = v.array(v.looseObject({}))
 
 /**
- * `GET /api/v1/trust/method`: the constants that compute the score, and what they mean. OpenAPI only
+ * `GET /api/v1/trust/method`: the constants that the score is computed from, and what they mean. OpenAPI only
  * outlines this answer: the answer itself shows the rest.
  */
 export const TrustMethodSchema = v.object({
@@ -315,7 +315,7 @@ const IN_SHORT = [
 const RULE = [
   `What vouches for a buyer is the money that it paid, in the same ${TRUST.windowDays} days, to known sellers (they are listed below). To count in full for one listing, a buyer uses up ${FULL} of that money.`,
   `That money is spread over all other listings that the buyer bought from, in proportion to the square of its custom at each; custom is what the buyer paid on each day, up to ${A_DAY} a day and ${MOST} in all. No listing gets more than ${FULL}; any surplus goes to the other listings in the same proportion.`,
-  `What a listing gets, divided by ${FULL}, is the part of the buyer that counts at that listing. Each of the buyer’s payments and dollars there is multiplied by that part.`,
+  `What a listing gets, divided by ${FULL}, is the part of the buyer that is counted at that listing. The buyer’s payments and dollars there are multiplied by that part.`,
 ]
 
 const RULE_REASONS = [
@@ -333,7 +333,7 @@ const RECOMPUTE = [
   'What a buyer gave is the sum of `usd_micro` of its rows to known sellers. Its part at a listing that it paid through a known seller’s payee is what it gave, less what it paid that seller, at most '.concat(
     `${microsAListing.toLocaleString('en')}, times 1,000,000, divided by ${microsAListing.toLocaleString('en')}. Its part at all other listings follows from steps 5 and 6.`,
   ),
-  `Take the buyer’s other rows. Each row gives each listing in its \`listings\` the row’s \`usd_micro\` divided by the number of those listings. Add these amounts up by listing and day (the first ten characters of \`at\`), at most ${customADay.toLocaleString('en')} a day; then add up the days, at most ${mostCustom.toLocaleString('en')}. The square of this sum is the listing’s claim.`,
+  `Take the buyer’s other rows. Split the \`usd_micro\` of each row equally among the listings in its \`listings\`. Add these amounts up by listing and day (the first ten characters of \`at\`), at most ${customADay.toLocaleString('en')} a day; then add up the days, at most ${mostCustom.toLocaleString('en')}. The square of this sum is the listing’s claim.`,
   `Go through the listings by claim, the largest first; the order of equal claims changes nothing. “Left” starts as what the buyer gave, “all” as the sum of the claims. A listing’s share is left times claim, divided by all (0 if all is 0). The buyer’s part there is the share, at most ${microsAListing.toLocaleString('en')}, times 1,000,000, divided by ${microsAListing.toLocaleString('en')}. If the share is ${microsAListing.toLocaleString('en')} or more, subtract ${microsAListing.toLocaleString('en')} from left, and the claim from all, before the next listing.`,
   `For each listing, take the rows that have it among their \`listings\`, and each buyer with a part above 0 there. The buyer’s payments are the number of its rows, at most ${TRUST.perPayer.settlements}. The buyer’s dollars are the sum of \`usd_micro\` of its rows (not divided), at most ${(TRUST.perPayer.volumeUsd * 1_000_000).toLocaleString('en')}, times its part, divided by 1,000,000.`,
   'If a listing has three such buyers or more, and the largest has more dollars than all others together, lower the largest’s dollars to the sum of the others’.',
@@ -371,7 +371,7 @@ const GETS_PAST = [
   'Somebody who publishes a busy stranger’s wallet gets that wallet’s score until a seller listed here publishes it too, and takes the score from a listed seller that published it without proof. A proof of the address ends both; known sellers are safe.',
   'A flood of a hundred thousand new wallets, or of dust on Solana, can delay new payers by an hour: their payments are shown at once and count later.',
   'A wallet that pays for many people counts as one buyer.',
-  `Once three known sellers are measured, buyers who never paid a known seller stop counting: between one and eight of ten buyers in our simulated markets. Anybody can cause this for at most ${SWITCH}, from ${microsAMeasuredSeed / microsAListing} wallets.`,
+  `Once three known sellers are measured, buyers who never paid a known seller are no longer counted: 10 to 80 % of all buyers in our simulated markets. Anybody can cause this for at most ${SWITCH}, from ${microsAMeasuredSeed / microsAListing} wallets.`,
   `The seller’s own money is not recognised when it comes through two wallets, an exchange, a bridge or a pool, or through any wallet on Solana; in another token; more than ${hopDays} days before the first payment, or after it; or if it is less than half of what the payer had. Refunds that come back by another route are not recognised either.`,
   'Wallets that pay different amounts within minutes do not make a burst, nor do wallets that a contract filled, if one of them also paid somebody else.',
   'For each payee we look up only the 500 largest transactions in each stretch of blocks, so smaller Permit2 and Tempo payments can be missed.',

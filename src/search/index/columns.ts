@@ -206,7 +206,7 @@ function buildFilterBits(values: Codes<string>, { order, names }: Filtered): Uin
   return bits
 }
 
-/** Every value that has a bit set, in file order. */
+/** Every filter value that has a bitset of its own, in the order of the index file. */
 export function filterValues(known: FilterVocabulary): string[] {
   return [
     ...FILTER_ROWS.flatMap(([name, filter]) => {
