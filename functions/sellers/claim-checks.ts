@@ -7,7 +7,7 @@ import {
   readClaimHost,
 } from '../../src/domain/sellers/claim-rules.ts'
 import type { ClaimChecked, ClaimCheckResult } from '../../src/domain/views/seller-views.ts'
-import type { ClaimMethod, ClaimState } from '../../src/domain/wire/vocabulary.ts'
+import { type ClaimMethod, type ClaimState, RETENTION } from '../../src/domain/wire/vocabulary.ts'
 import type { Ledger, MailQueue, Parts } from '../features/feature.ts'
 import { countAgainst } from '../features/routes.ts'
 import { jsonAnswer, refuse } from '../http/answers.ts'
@@ -123,7 +123,7 @@ function closed(state: ClaimState): Proof {
   return toProof('An open claim.', missed(`claim_${ended}`, ended, next))
 }
 
-const LAPSE_AFTER_MS = 7 * 86_400_000
+const LAPSE_AFTER_MS = RETENTION.lost_proof_days * 86_400_000
 /** How often a race for the same listing is retried before it is an error. */
 const MAX_TRIES = 5
 

@@ -7,6 +7,7 @@ import { toCallId } from '../../domain/wire/links.ts'
 import type { Warning } from '../../domain/wire/vocabulary.ts'
 import { shortenPayees } from '../evidence/evidence-words.ts'
 import { compareListings } from '../rows/listing-row.ts'
+import { toOfferWarning } from '../tasks/offer-texts.ts'
 
 type Listed = Pick<CompiledListing, 'brief' | 'home' | 'added'>
 
@@ -66,18 +67,18 @@ export function toTaskChoices(
     .flatMap(({ id, name, page, sellers, offers }) => {
       const all = offers.filter(({ usd, per }) => usd === 0 || (usd !== null && !per))
       // Listings with a warning are recommended only if fewer than two without one do the task at a known price.
-      const sound = all.filter(({ listing }) => warningOf(listing.id) === undefined)
+      const warn = (offer: TaskOffer) => toOfferWarning(offer, warningOf(offer.listing.id))
+      const sound = all.filter((offer) => warn(offer) === undefined)
       const priced = sound.length < 2 ? all : sound
       const [first] = priced
       if (first?.usd == null || priced.length < 2) return []
       const sold = priced.find(({ usd }) => usd !== 0)
-      const choices = toChoices(first, first.usd, sold, priced).map(
-        ({ listing, operation, ...choice }) => ({
-          ...choice,
-          ...{ name: listing.name, page: `${listing.page}#${toCallId(operation)}` },
-          ...present({ warning: warningOf(listing.id) }),
-        }),
-      )
+      const choices = toChoices(first, first.usd, sold, priced).map(({ offer, ...choice }) => ({
+        ...choice,
+        name: offer.listing.name,
+        page: `${offer.listing.page}#${toCallId(offer.operation)}`,
+        ...present({ warning: warn(offer) }),
+      }))
       return [{ id, name, page, sellers, usd: first.usd, paid_usd: sold?.usd ?? null, choices }]
     })
     .sort(
@@ -102,12 +103,7 @@ function toChoices(
       ? []
       : [['Most paid', paid, toCountText(paid.paid?.settlements_30d ?? 0, 'payment')] as const]),
   ]
-  return rows.map(([label, { listing, operation }, value]) => ({
-    label,
-    listing,
-    operation,
-    value,
-  }))
+  return rows.map(([label, offer, value]) => ({ label, offer, value }))
 }
 
 /** The offer with the highest number, the cheapest if several have it. Null if none has a number. */

@@ -3,12 +3,21 @@ import { toCurlOptions } from '../../domain/listing/operation.ts'
 import { toCountText, toUsd } from '../../domain/listing/pricing.ts'
 import type { TaskOffer, TaskView } from '../../domain/plans/task-plan.ts'
 import { needsNoAccount } from '../../domain/tasks/filled-request.ts'
+import type { Warning } from '../../domain/wire/vocabulary.ts'
 import { ACCESS_TEXTS } from '../rows/decision-facts.ts'
 
 /** @example toFromText({ min_usd: 0.01 }) → 'from $0.01'; empty if no price is known */
 export function toFromText({ min_usd }: Pick<TaskView, 'min_usd'>): string {
   if (min_usd === null) return ''
   return min_usd === 0 ? 'some free' : `from ${toUsd(min_usd)}`
+}
+
+/** A listing's warning at one of its offers: another price of the listing does not concern an offer that kept its own. */
+export function toOfferWarning(
+  { price }: Pick<TaskOffer, 'price'>,
+  warning: Warning | undefined,
+): Warning | undefined {
+  return warning === 'price_changed' && !price.includes(', listed at ') ? undefined : warning
 }
 
 /**

@@ -204,6 +204,8 @@ export const RETENTION = {
   session_days: 30,
   /** Hours for which a claim waits for its proof. */
   pending_claim_hours: 72,
+  /** Days until a claim ends whose proof is no longer found. */
+  lost_proof_days: 7,
   /** Days for which an ended claim is kept. */
   closed_claim_days: 90,
   /** Days until an account that has no session or claim is deleted. */
