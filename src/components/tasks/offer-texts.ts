@@ -73,5 +73,7 @@ export function toOfferCode({ request, operation, relay_url }: TaskOffer): strin
     const where = url ?? command
     return where === undefined ? call : `# tools/call at ${where}\n${call}`
   }
-  return `curl -sS -i ${toCurlOptions({ method, url: relay_url ?? url ?? '', headers, body })}`
+  const isBare = body === undefined && ['POST', 'PUT', 'PATCH'].includes(method)
+  const note = isBare ? '\n# What the body takes is not published.' : ''
+  return `curl -sS -i ${toCurlOptions({ method, url: relay_url ?? url ?? '', headers, body })}${note}`
 }
