@@ -22,7 +22,7 @@ import { tasksOf } from '../domain/plans/task-plan.ts'
 import { ownDomainOf } from '../domain/sellers/claim-rules.ts'
 import { mostReported } from '../domain/trust/evidence.ts'
 import type { TrustVerdict } from '../domain/trust/trust.ts'
-import { toKnownDays, toPaidWords, toWarning } from '../domain/views/known-view.ts'
+import { toKnownDays, toPaidWords, toRaisedPrice, toWarning } from '../domain/views/known-view.ts'
 import { sourceIdsOf, toPreparedSummary } from '../domain/views/listing-view.ts'
 import { largestOf } from '../domain/wire/json.ts'
 import { DISCOVERY_FILES, hasRemoteEndpoint, runsOf } from '../domain/wire/vocabulary.ts'
@@ -166,8 +166,7 @@ export function toSearchDocument(
     rails: [...railsOf(facts.pricing)],
     sources: sourceIdsOf(listing),
     has: DISCOVERY_FILES.filter((file) => facts.discovery[file] !== undefined),
-    minUsd: listedPriceOf(facts),
-    maxUsd: highestPriceOf(facts.pricing),
+    ...toPrices(listing),
     auth: facts.auth.type,
     runs: runsOf(facts),
     networks: [...networksOf(facts.pricing)],
@@ -183,6 +182,17 @@ export function toSearchDocument(
     remote: hasRemoteEndpoint(facts),
     firstParty: facts.first_party,
     body: toBody(toPreparedSummary(listing, baseUrl)),
+  }
+}
+
+/** The range of the listed prices, or of what a probe saw if that is more. */
+function toPrices({ facts, notices, surface, evidence }: DerivedListing) {
+  const { pricing } = facts
+  const { operations } = surface
+  const raised = toRaisedPrice({ notices, pricing, operations, drift: evidence.drift })
+  return {
+    minUsd: raised?.least ?? listedPriceOf(facts),
+    maxUsd: raised?.most ?? highestPriceOf(pricing),
   }
 }
 

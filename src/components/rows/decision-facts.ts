@@ -3,7 +3,7 @@ import type { PackageRegistry } from '../../domain/listing/invoke.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
 import { chargeOf, isAbove, toCountText, toUsd } from '../../domain/listing/pricing.ts'
 import type { PackageRun, Probe } from '../../domain/trust/evidence.ts'
-import { toDay } from '../../domain/views/known-view.ts'
+import { toDay, toRaisedPrice } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { hasRemoteEndpoint, isUp } from '../../domain/wire/vocabulary.ts'
 import { UNVOUCHED } from './listing-row.ts'
@@ -59,21 +59,12 @@ const COST_TEXTS = {
   paid: ['Paid', 'price not known'],
 } as const
 
-/** The price after its newest change, if the listing still shows a lower one. */
-function toRaisedPrice({ notices, drift = [] }: ListingView): number | null {
-  if (!notices.some(({ id }) => id === 'price_changed')) return null
-  const { is = '' } = drift.find(({ what }) => what === 'price') ?? {}
-  return Number(is.replace(/[$,]/g, '')) || null
-}
-
 function toPrice(view: ListingView): DecisionFact[] {
   const { pricing, kind, cost } = view
   if (pricing.model === 'per_call') {
     const { min_usd, max_usd } = pricing
     const now = toRaisedPrice(view)
-    const most = now ?? max_usd
-    // The price of a single operation is what the last probe saw.
-    const least = now !== null && view.operations.length === 1 ? now : min_usd
+    const { least, most } = now ?? { least: min_usd, most: max_usd }
     const [label, unit] =
       least === most ? ['Price', 'a call'] : ['Price from', `to ${toUsd(most)} a call`]
     const note = now === null ? unit : `${unit}; listed at ${toUsd(max_usd)} at most`

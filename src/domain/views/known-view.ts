@@ -3,7 +3,13 @@ import type { DerivedListing } from '../derived/derived-listing.ts'
 import type { SourceRow, Switches } from '../derived/tables.ts'
 import { type Pricing, toCountText, toSumText, toUsd } from '../listing/pricing.ts'
 import { toShownHost } from '../listing/target-url.ts'
-import { dayOfUse, OWN_EVIDENCE, type Probe, type ReportedUse } from '../trust/evidence.ts'
+import {
+  type Drift,
+  dayOfUse,
+  OWN_EVIDENCE,
+  type Probe,
+  type ReportedUse,
+} from '../trust/evidence.ts'
 import { isTelling, isUp, runsLocallyOnly, WARNINGS, type Warning } from '../wire/vocabulary.ts'
 
 /** The answer to one question about a listing, or the statement that it is not known; never an empty line. */
@@ -460,4 +466,27 @@ export function toWarning({ notices, probes }: DerivedListing): Warning | undefi
   const ids = new Set<string>(notices.map(({ id }) => id))
   if (outcome !== undefined && !isUp({ outcome })) ids.add('no_answer')
   return WARNINGS.find((warning) => ids.has(warning))
+}
+
+/**
+ * The range of a listing's prices after a probe saw a higher one, in US dollars; null if the listing is right.
+ * The price of a single operation is what the probe saw.
+ */
+export function toRaisedPrice({
+  notices,
+  pricing,
+  operations,
+  drift = [],
+}: {
+  notices: readonly { id: string }[]
+  pricing: Pricing
+  operations: readonly unknown[]
+  drift?: readonly Drift[] | undefined
+}): { least: number; most: number } | null {
+  const isRaised = notices.some(({ id }) => id === 'price_changed')
+  // The newest change comes first; a price is written as `$0.02`.
+  const { is = '' } = drift.find(({ what }) => what === 'price') ?? {}
+  const most = Number(is.replace(/[$,]/g, ''))
+  if (!isRaised || most === 0 || pricing.model !== 'per_call') return null
+  return { least: operations.length === 1 ? most : pricing.min_usd, most }
 }
