@@ -107,7 +107,7 @@ test('a program and an index that know different filters refuse each other', () 
 })
 
 test('the builder refuses an id twice', () => {
-  expect(() => buildSearchIndex([...documents, ...documents])).toThrow(/mcp\.alpha comes twice/)
+  expect(() => buildSearchIndex([...documents, ...documents])).toThrow(/mcp\.alpha appears twice/)
 })
 
 test('a body is completed whatever the order of its members', () => {
