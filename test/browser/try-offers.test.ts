@@ -28,7 +28,7 @@ const HOSTILE: [offer: Record<string, unknown>, stated: string][] = [
   [{ asset: `0x${'22'.repeat(20)}` }, 'We do not know what this amount of this coin is worth'],
   [{ amount: '1e4' }, 'We do not know what this amount of this coin is worth'],
   [{ maxAmountRequired: '1' }, 'We do not know what this amount of this coin is worth'],
-  [{ network: 'eip155:4217', asset: MPP_COIN }, 'no signature'],
+  [{ network: 'eip155:4217', asset: MPP_COIN }, 'does not accept this kind of signature'],
   [{ amount: '900000000' }, 'more than your ceiling'],
 ]
 const TRUSTED = { ...GOOD, extra: { name: 'Sign in to claim your prize', version: '<b>' } }

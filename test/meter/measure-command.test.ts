@@ -26,11 +26,11 @@ describe('the options', () => {
   })
 
   test.each([
-    [['--since', 'yesterday'], 'expected a date'],
-    [['--since', '2026-02-30'], 'expected a date'],
-    [['--since', '2026-12-01'], 'expected a date'],
+    [['--since', 'yesterday'], 'expected a UTC date'],
+    [['--since', '2026-02-30'], 'expected a UTC date'],
+    [['--since', '2026-12-01'], 'expected a UTC date'],
     [['--since', '2026-08-01'], 'within the last 90 days'],
-    [['--since', '1'], 'expected a date'],
+    [['--since', '1'], 'expected a UTC date'],
     [['--since'], 'since'],
     [['--until', '2026-11-01'], '--until'],
     [['eip155:8453'], 'eip155:8453'],

@@ -169,7 +169,7 @@ describe('a lock', () => {
     const refused = await waypost('call', ID, ...PAYING)
     expect(refused).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('is a lock of https://other.example'),
+      stderr: expect.stringContaining('is a lock for https://other.example'),
     })
     expect(world.paid).toEqual([])
   })
