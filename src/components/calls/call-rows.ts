@@ -32,7 +32,7 @@ const MOST_PARAMS = 6
 const MAX_FIELDS = 8
 /** The most characters in a description, or in a sample answer. */
 const MAX_TEXT = 90
-const MAX_EXAMPLE = 480
+const MAX_EXAMPLE = 320
 
 type Kit = Pick<KitView, 'kind' | 'url' | 'auth' | 'operations' | 'tools' | 'skills'>
 
