@@ -64,7 +64,7 @@ export async function openEvmChain(
         throw new RpcError(`eth_getBlockByNumber: requested ${number}, got block ${found.number}`)
       return found === null ? null : { number, hash: found.hash, at: found.timestamp * 1000 }
     },
-    /** Logs for one of the token's events, in the node's order. */
+    /** Logs for one of the token's events, in chain order. */
     async logs(topics: Topics, from: number, to: number) {
       const blocks = { fromBlock: toQuantity(from), toBlock: toQuantity(to) }
       const filter = { address: token, topics, ...blocks }
@@ -159,7 +159,10 @@ function checkLogs(
       throw new RpcError('eth_getLogs: the node sent two logs at the same position')
     seen.set(place, log)
   }
-  return [...seen.values()]
+  // Whatever a node's order, the same payments are looked up and counted.
+  return [...seen.values()].sort(
+    (one, other) => one.blockNumber - other.blockNumber || one.logIndex - other.logIndex,
+  )
 }
 
 function isSame(one: TimedLog, other: TimedLog): boolean {

@@ -186,10 +186,9 @@ export function toSearchDocument(
 }
 
 /** The range of the listed prices, or of what a probe saw if that is more. */
-function toPrices({ facts, notices, surface, evidence }: DerivedListing) {
+function toPrices({ facts, surface, evidence }: DerivedListing) {
   const { pricing } = facts
-  const { operations } = surface
-  const raised = toRaisedPrice({ notices, pricing, operations, drift: evidence.drift })
+  const raised = toRaisedPrice({ ...surface, pricing, drift: evidence.drift })
   return {
     minUsd: raised?.least ?? listedPriceOf(facts),
     maxUsd: raised?.most ?? highestPriceOf(pricing),

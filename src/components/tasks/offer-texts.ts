@@ -1,7 +1,7 @@
 import type { CompiledListing } from '../../compiled.ts'
 import { toCurlOptions } from '../../domain/listing/operation.ts'
 import { toCountText, toUsd } from '../../domain/listing/pricing.ts'
-import type { TaskOffer, TaskView } from '../../domain/plans/task-plan.ts'
+import { LISTED_AT, type TaskOffer, type TaskView } from '../../domain/plans/task-plan.ts'
 import { needsNoAccount } from '../../domain/tasks/filled-request.ts'
 import type { Warning } from '../../domain/wire/vocabulary.ts'
 import { ACCESS_TEXTS } from '../rows/decision-facts.ts'
@@ -17,7 +17,7 @@ export function toOfferWarning(
   { price }: Pick<TaskOffer, 'price'>,
   warning: Warning | undefined,
 ): Warning | undefined {
-  return warning === 'price_changed' && !price.includes(', listed at ') ? undefined : warning
+  return warning === 'price_changed' && !price.includes(LISTED_AT) ? undefined : warning
 }
 
 /**

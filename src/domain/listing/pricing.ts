@@ -188,6 +188,11 @@ export function toCountText(count: number, noun: string): string {
   return `${NUMBER.format(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
+/** @example readUsd('$1,200.50') → 1200.5; what `toUsd` wrote */
+export function readUsd(usd: string): number {
+  return Number(usd.replace(/[$,]/g, ''))
+}
+
 /** US dollars with as many digits as a small price needs: $0.0005, $0.02, $1.50, $3. */
 export function toUsd(usd: number): string {
   const least = 10 ** -USD_DIGITS

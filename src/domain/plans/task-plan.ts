@@ -5,7 +5,7 @@ import { lowestOf, toKitOperations } from '../kit/kit-entries.ts'
 import { findValueFault } from '../listing/json-schema.ts'
 import { OfferSchema } from '../listing/listing-facts.ts'
 import { isJsonPayload } from '../listing/operation.ts'
-import { isAbove, isFree, toCostText, toUnitPriceText, toUsd } from '../listing/pricing.ts'
+import { isAbove, isFree, readUsd, toCostText, toUnitPriceText, toUsd } from '../listing/pricing.ts'
 import { toOperationName } from '../probe/finding.ts'
 import { type Delivered, isKnownToDeliver } from '../relay/delivered.ts'
 import { fitCalls, sizeOf } from '../search/fitted-lists.ts'
@@ -339,6 +339,9 @@ function toTaskOffer(
 
 type Found = OperationEntry['found']
 
+/** Between the price that a probe saw and the lower one of the listing. */
+export const LISTED_AT = ', listed at '
+
 /**
  * The price per unit, as a number and in words: the listed price, or the price that a probe saw
  * last if that is higher.
@@ -356,10 +359,9 @@ function toOfferPrice(
   const name = method && toOperationName({ method, url: url ?? '' })
   // The newest change of its price comes first; it is written in US dollars: `$0.02`.
   const { is } = evidence.drift?.find((row) => row.what === 'price' && row.name === name) ?? {}
-  const last =
-    own?.seen?.min_usd ?? (is === undefined ? undefined : Number(is.replace(/[$,]/g, '')))
+  const last = own?.seen?.min_usd ?? (is === undefined ? undefined : readUsd(is))
   return last !== undefined && isAbove({ usd: last, price })
-    ? { usd: last, price: `${toUsd(last)}, listed at ${listed}` }
+    ? { usd: last, price: `${toUsd(last)}${LISTED_AT}${listed}` }
     : { usd, price: listed }
 }
 

@@ -3,7 +3,7 @@ import type { Tool } from '../listing/listing-facts.ts'
 import { withoutHidden } from '../listing/listing-text.ts'
 import { chainOf, normalizePayout, toNetworkName } from '../listing/networks.ts'
 import { toOffer, toPrice } from '../listing/operation.ts'
-import { toUsd } from '../listing/pricing.ts'
+import { readUsd, toUsd } from '../listing/pricing.ts'
 import {
   type Drift,
   type Evidence,
@@ -336,7 +336,7 @@ function compareWithListing(look: Look, declared: Declared): Change[] {
 /** `was` is the listing's value here: an empty value contradicts nothing. */
 function isAgainstListing({ what, was = '', is = '' }: Change): boolean {
   if (was === '' || is === '') return false
-  if (what === 'price') return toNumber(is) > toNumber(was)
+  if (what === 'price') return readUsd(is) > readUsd(was)
   const stated = splitList(was)
   if (what === 'network') return splitList(is).some((network) => !stated.includes(network))
   return splitList(is).some(
@@ -535,11 +535,6 @@ function isSameAccount(payout: string): (other: string) => boolean {
 
 function isOnChainOf(payout: string): (other: string) => boolean {
   return (other) => chainOf(other) === chainOf(payout)
-}
-
-/** @example toNumber('$0.01') → 0.01 */
-function toNumber(usd: string): number {
-  return Number(usd.replace(/[$,]/g, ''))
 }
 
 /** If a tool was kept without the seller's sentences in either list, it is compared without them. */

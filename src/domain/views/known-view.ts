@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import type { SourceRow, Switches } from '../derived/tables.ts'
-import { type Pricing, toCountText, toSumText, toUsd } from '../listing/pricing.ts'
+import { type Pricing, readUsd, toCountText, toSumText, toUsd } from '../listing/pricing.ts'
 import { toShownHost } from '../listing/target-url.ts'
 import {
   type Drift,
@@ -10,6 +10,7 @@ import {
   type Probe,
   type ReportedUse,
 } from '../trust/evidence.ts'
+import { largestOf } from '../wire/json.ts'
 import { isTelling, isUp, runsLocallyOnly, WARNINGS, type Warning } from '../wire/vocabulary.ts'
 
 /** The answer to one question about a listing, or the statement that it is not known; never an empty line. */
@@ -469,24 +470,26 @@ export function toWarning({ notices, probes }: DerivedListing): Warning | undefi
 }
 
 /**
- * The range of a listing's prices after a probe saw a higher one, in US dollars; null if the listing is right.
- * The price of a single operation is what the probe saw.
+ * The range of a listing's prices after probes saw one above all that it lists, in US dollars; null without
+ * such a price. The price of a single operation is what the last probe saw.
  */
 export function toRaisedPrice({
-  notices,
   pricing,
   operations,
   drift = [],
 }: {
-  notices: readonly { id: string }[]
   pricing: Pricing
   operations: readonly unknown[]
   drift?: readonly Drift[] | undefined
 }): { least: number; most: number } | null {
-  const isRaised = notices.some(({ id }) => id === 'price_changed')
-  // The newest change comes first; a price is written as `$0.02`.
-  const { is = '' } = drift.find(({ what }) => what === 'price') ?? {}
-  const most = Number(is.replace(/[$,]/g, ''))
-  if (!isRaised || most === 0 || pricing.model !== 'per_call') return null
+  if (pricing.model !== 'per_call') return null
+  // The newest change comes first: for each operation, its price today.
+  const changes = Map.groupBy(
+    drift.filter(({ what }) => what === 'price'),
+    ({ name }) => name,
+  )
+  const seen = [...changes.values()].flatMap(([{ is = '' } = {}]) => readUsd(is) || [])
+  const most = largestOf([pricing.max_usd, ...seen])
+  if (most === pricing.max_usd) return null
   return { least: operations.length === 1 ? most : pricing.min_usd, most }
 }

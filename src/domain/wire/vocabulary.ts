@@ -190,7 +190,7 @@ function namesOf<Table extends object>(table: Table): readonly Extract<keyof Tab
   return Object.keys(table) as Extract<keyof Table, string>[]
 }
 
-/** The retention job uses these numbers, and the privacy page prints them. */
+/** How long things are kept or work: jobs use these numbers, and pages print them. */
 export const RETENTION = {
   /** Hours after which a click forgets the search from which it came. */
   click_sid_hours: 24,
