@@ -32,7 +32,7 @@ beforeAll(async () => {
     policies,
     `${readFileSync(policies, 'utf8').replace(/# allow: .*/, 'allow: [mcp.example-notes]')}- { id: proved, name: Proved, verified: true, min_trust: 50, no_notices: true }\n`,
   )
-  own.build()
+  await own.build()
   acme = await own.start()
 })
 afterAll(() => acme?.close())

@@ -1,10 +1,11 @@
-import { execFileSync } from 'node:child_process'
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDirectory } from '../../functions/commands/new.ts'
-import { buildData } from '../support/data-build.ts'
-import { FIXTURE_ENV } from '../support/fixture-env.ts'
+import { buildData, buildHere } from '../support/data-build.ts'
+import { BUILD_ENV, FIXTURE_ENV } from '../support/fixture-env.ts'
 import { readCurrentFiles } from '../support/fixture-release.ts'
+import { IS_LONG } from '../support/long.ts'
+import { withEnv } from '../support/own-env.ts'
 import { runHere } from '../support/run-here.ts'
 import { type RunningService, startService } from '../support/running-service.ts'
 import { tempFolder } from '../support/temp-folder.ts'
@@ -14,7 +15,7 @@ export interface OwnDirectory {
   content: string
   outDir: string
   stateDir: string
-  build(): void
+  build(): Promise<void>
   /** All of it but the pages. */
   buildData(): Promise<void>
   start(overrides?: Parameters<typeof startService>[0]): Promise<RunningService>
@@ -36,17 +37,11 @@ export async function createOwnDirectory(site = ''): Promise<OwnDirectory> {
     content,
     outDir,
     stateDir,
-    build: () => build({ ...FIXTURE_ENV, ...env }),
+    // In `npm run test:long` the pages' code is bundled for it.
+    build: () => withEnv(IS_LONG ? {} : BUILD_ENV, () => buildHere({ ...FIXTURE_ENV, ...env })),
     buildData: () => buildData({ ...FIXTURE_ENV, ...env }),
     start: (overrides) => startService({ ...env, ...overrides }),
   }
-}
-
-function build(env: Record<string, string>): void {
-  execFileSync(process.execPath, ['functions/commands/build.ts'], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
 }
 
 /** Fields of answers, and codes of errors: answers keep their shape, whatever a directory does without. */

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
 import {
   type Address,
   createPublicClient,
@@ -103,7 +102,7 @@ export async function startChain(): Promise<Chain> {
   const reader = createPublicClient({ chain: baseSepolia, transport })
   const test = createTestClient({ mode: 'anvil', chain: baseSepolia, transport })
   const put = async (file: string, contracts: Record<string, Address>) => {
-    const codes = compile(file)
+    const codes = codesOf(file)
     for (const [name, address] of Object.entries(contracts))
       await test.setCode({ address, bytecode: codes[name] ?? '0x' })
   }
@@ -204,49 +203,38 @@ function createWallet(url: string, index: number) {
   }).extend(publicActions)
 }
 
-/** What compiled contracts are kept in: the compiler takes seconds, and is loaded where there is no other way. */
-const COMPILED = '.cache/solidity'
+/** The compiler takes two seconds, so what it made is kept, each file's beside the digest of what it was made from. */
+const COMPILED = new URL('compiled.json', import.meta.url)
 
 /** The code of each contract of a Solidity file beside this one. */
-export function compile(file: string): Record<string, Hex> {
-  const content = readFileSync(new URL(file, import.meta.url), 'utf8')
-  const input = JSON.stringify({
+function codesOf(file: string): Record<string, Hex> {
+  const kept = JSON.parse(readFileSync(COMPILED, 'utf8'))[file]
+  return kept?.from === digestOf(file) ? kept.codes : compile(file).codes
+}
+
+const toInput = (file: string) =>
+  JSON.stringify({
     language: 'Solidity',
-    sources: { [file]: { content } },
+    sources: { [file]: { content: readFileSync(new URL(file, import.meta.url), 'utf8') } },
     settings: {
       outputSelection: { '*': { '*': ['evm.deployedBytecode.object'] } },
       evmVersion: 'shanghai',
     },
   })
+const digestOf = (file: string) => hash('sha256', toInput(file))
+
+/** What is kept of a file. */
+export function compile(file: string): { from: string; codes: Record<string, Hex> } {
   const require = createRequire(import.meta.url)
-  const { version } = require('solc/package.json')
-  const digest = createHash('sha256').update(version).update(input).digest('hex')
-  const kept = join(COMPILED, `${digest}.json`)
-  const known = readKept(kept)
-  const output = known ?? require('solc').compile(input)
+  const output: string = require('solc').compile(toInput(file))
   const { contracts, errors } = JSON.parse(output)
   const found: Record<string, { evm: { deployedBytecode: { object: string } } }> | undefined =
     contracts?.[file]
   if (found === undefined) throw new Error(JSON.stringify(errors))
-  if (known === null) keep(kept, output)
-  return Object.fromEntries(
-    Object.entries(found).map(([name, { evm }]) => [name, `0x${evm.deployedBytecode.object}`]),
+  const codes = Object.entries(found).map(
+    ([name, { evm }]) => [name, `0x${evm.deployedBytecode.object}`] as const,
   )
-}
-
-function readKept(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return null
-  }
-}
-
-/** Other files of a run may write the same at the same time. */
-function keep(path: string, text: string): void {
-  mkdirSync(COMPILED, { recursive: true })
-  writeFileSync(`${path}.${process.pid}`, text)
-  renameSync(`${path}.${process.pid}`, path)
+  return { from: digestOf(file), codes: Object.fromEntries(codes) }
 }
 
 async function waitFor(isReady: () => Promise<unknown>): Promise<void> {

@@ -27,6 +27,12 @@ const atLocalhost = <Listing extends { url: string }>(listing: Listing): Listing
 /** Whoever is at 127.0.0.1 is nobody's front here. */
 const KNOWN = '- { domain: 127.0.0.1, name: Known, why: Everybody knows it. }\n'
 
+longTest('the code of contracts that is kept is what their sources compile to', async () => {
+  const files = ['test-usdc.sol', 'permit2.sol'].map((file) => [file, lab.compile(file)])
+  const text = JSON.stringify(Object.fromEntries(files), null, 2)
+  await expect(`${text}\n`).toMatchFileSnapshot('compiled.json')
+})
+
 /**
  * Real clients pay real sellers through the relay; the official facilitator code settles on a chain
  * of its own. Nothing in it that pays, sells or settles was written here.

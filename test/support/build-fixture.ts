@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { FIXTURE_ENV } from './fixture-env.ts'
+import { BUILD_ENV } from './fixture-env.ts'
 import { stopSharedPostgres } from './postgres.ts'
 
 /** Builds the fixture content once for a whole test run; nothing to do while it is current. */
 export default function buildFixture(): () => Promise<void> {
   if (process.env.FIXTURES_ARE_BUILT !== 'yes') {
-    const env = { ...process.env, ...FIXTURE_ENV }
+    const env = { ...process.env, ...BUILD_ENV }
     const command = ['functions/commands/build.ts']
     const build = spawnSync(process.execPath, command, { env, encoding: 'utf8' })
     if (build.status !== 0)

@@ -12,9 +12,18 @@ import { silentLog } from './stores.ts'
  * A release with everything but pages, made in this process: they take four fifths of a build, and what
  * most tests look at after one is in its data, in JSON and in searches.
  */
-export async function buildData(
+export function buildData(
   env: Readonly<Record<string, string>>,
   log: (line: string) => void = () => {},
+): Promise<void> {
+  return buildHere(env, log, () => {})
+}
+
+/** A whole release, made in this process. */
+export async function buildHere(
+  env: Readonly<Record<string, string>>,
+  log: (line: string) => void = () => {},
+  onData?: () => void,
 ): Promise<void> {
   const config: Config = parseConfig(env)
   const moves = readMoves(readTombstones(config.CONTENT_DIR, new Set()).values)
@@ -27,7 +36,7 @@ export async function buildData(
     outDir: resolve(config.OUT_DIR),
     readLedger: async (payeesOf) =>
       hasLedger(config) ? readFactsForBuild(config, silentLog, moves, payeesOf) : NO_LEDGER_FACTS,
-    onData: () => {},
+    ...(onData !== undefined && { onData }),
     log,
   })
 }

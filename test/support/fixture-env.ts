@@ -14,7 +14,13 @@ export const FIXTURE_ENV = {
   SMTP_URL: '',
 } as const
 
-const { PATH, NODE_COMPILE_CACHE } = process.env
+const { PATH, NODE_COMPILE_CACHE, NODE_OPTIONS = '' } = process.env
+
+/** For a build of pages, whatever of. */
+export const BUILD_ENV = {
+  ...FIXTURE_ENV,
+  NODE_OPTIONS: `${NODE_OPTIONS} --import=${import.meta.resolve('./page-code.ts')}`,
+}
 
 /** For a program that shall see nothing of this process: it finds others, and code that is compiled already. */
 export const BARE_ENV = { PATH, NODE_COMPILE_CACHE }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { FIXTURE_ENV } from './fixture-env.ts'
+import { BUILD_ENV } from './fixture-env.ts'
 
 /**
  * `npm test`: the release that all tests share is built, and a browser fetched where there is none,
@@ -39,7 +39,7 @@ async function runCommand(
 ): Promise<void> {
   const child = spawn(command, args, {
     stdio: ['inherit', stdio, stdio],
-    env: { ...process.env, ...LAZY, ...(command === process.execPath && FIXTURE_ENV) },
+    env: { ...process.env, ...LAZY, ...(command === process.execPath && BUILD_ENV) },
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr])
