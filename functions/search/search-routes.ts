@@ -167,14 +167,18 @@ function domainOf(url: string, sharedHosts: SharedHosts): string | null {
 
 type MatchingOperation = NonNullable<PageMembers['operation']>
 
-/** For each listing, the best operation for the question: one that does the question's task, if it has one. */
+/**
+ * For each listing, the best operation for the question: one that does the question's task or, if the question
+ * names none, is at least half as relevant as the best of all.
+ */
 function matchingOperations(index: SearchIndex, q: string, listings: ReadonlySet<string>) {
   const found = new Map<string, MatchingOperation>()
   const limit = 2 * listings.size
   const { rows, read, task } = rankOperations(index, { q, limit, offset: 0 })
   const doing = task === null ? null : bitsFor(index, `task:${task}`)
-  const doesTask = ({ row }: (typeof rows)[number]) => Number(passes(doing, row))
-  for (const { row, listing } of rows.toSorted((a, b) => doesTask(b) - doesTask(a))) {
+  const half = Math.max(...rows.map(({ relevance }) => relevance)) / 2
+  for (const { row, listing, relevance } of rows) {
+    if (doing === null ? relevance < half : !passes(doing, row)) continue
     if (found.has(listing) || !listings.has(listing)) continue
     const { name, method, url = '', price } = read(row).operation
     const named = name ?? (method === undefined ? null : `${method} ${pathOf(url)}`)

@@ -61,6 +61,8 @@ function toMessage(issue: v.BaseIssue<unknown>): string {
 }
 
 function toUnknownKeyMessage(key: string, known: readonly string[]): string {
+  // A key of another variant.
+  if (known.includes(key)) return 'expected no such key with the values beside it'
   const nearest = findNearestName(key, known)
   return nearest === null
     ? `expected one of the known keys (${known.join(', ')})`

@@ -209,6 +209,11 @@ describe('fields', () => {
       'pricing.max_usd: expected max_usd to be at least min_usd',
     ],
     [
+      'pricing',
+      '{ model: unknown, rails: [x402] }',
+      'pricing.rails: expected no such key with the values beside it',
+    ],
+    [
       'payout',
       '["0x1111111111111111111111111111111111111111"]',
       'payout[0]: expected a CAIP-10 address',

@@ -43,6 +43,35 @@ test('listings that do the named task come first among rows at least half as rel
   expect(find('address to coordinates', 1).ids).toEqual(['api.doing'])
 })
 
+test('a row with all words of a question that says more than its task stays before what does the task', () => {
+  const more = [
+    ...documents,
+    sampleDocument({ id: 'api.moon', name: 'Moon coordinates', summary: 'address moon' }),
+    sampleDocument({ id: 'api.part', name: 'Moon', summary: 'moon moon moon address moon' }),
+  ]
+  const words = { ...NO_SEARCH_WORDS, tasks: TASKS }
+  const asked = loadSearchIndex(buildSearchIndex(more, { words }))
+  const idsOf = (q: string) =>
+    searchIndex(asked, { q, limit: 3, offset: 0 }).organic.rows.map(({ row }) => readId(asked, row))
+  expect(idsOf('address to coordinates moon')[0]).toBe('api.moon')
+  expect(idsOf('address to coordinates')[0]).toBe('api.doing')
+})
+
+test.each(['withdrawn_at_source', 'no_answer', 'deprecated'] as const)(
+  'what is %s comes after what can be used, if that is at least half as relevant',
+  (warning) => {
+    const gone = [
+      sampleDocument({ id: 'api.gone', name: 'Ports', summary: 'tide tables', warning }),
+      sampleDocument({ id: 'api.here', name: 'Ports', summary: 'tide tables of days' }),
+      ...documents,
+    ]
+    const found = loadSearchIndex(buildSearchIndex(gone))
+    const { rows } = searchIndex(found, { q: 'tide tables', limit: 2, offset: 0 }).organic
+    expect(rows.map(({ row }) => readId(found, row))).toEqual(['api.here', 'api.gone'])
+    expect(rows[0]?.relevance).toBeLessThan(rows[1]?.relevance ?? 0)
+  },
+)
+
 test('a slip in its words names the task too', () => {
   const filled = documents.map((document) => ({ ...document, summary: 'geocode' }))
   const words = { ...NO_SEARCH_WORDS, tasks: TASKS }

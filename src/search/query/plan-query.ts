@@ -30,6 +30,8 @@ export interface QueryPlan {
   notes: readonly string[]
   /** The id of the task that the query names (`tasks.yaml`); null if it names none. */
   task: string | null
+  /** The terms of each word, if the query names a task and says more; otherwise none. */
+  detailed: () => readonly (readonly number[])[]
   /** Words that sound like a filter. */
   phrases: readonly FilterPhrase[]
   /** Names of excluded sellers. */
@@ -78,7 +80,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const related = queryTerms.map((term) => (isForeign ? [] : relatedTerms(index, term)))
   const originals = readQueryTerms(index, read.originals, false)
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
-  const { near, task, filters } = readTasks(index, { queryTerms, read, written, phrases })
+  const { near, task, filters, isBeside } = readTasks(index, { queryTerms, read, written, phrases })
   const { missing, notes: found } = queryTermNotes(queryTerms, related, index.noun)
   const countries = readCountries(index, read, { missing, task })
   const terms = [
@@ -97,6 +99,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
       ...[...joinNotes(read.words, kept), ...found],
     ],
     task,
+    detailed: () => (kept.some(isBeside) ? termsOfWords(queryTerms) : []),
     phrases: filters,
     excluded,
     missing,
@@ -129,11 +132,21 @@ function readTasks({ words }: SearchIndex, { queryTerms, read, written, phrases 
   const nearnessOf = (id: string | null) => near.find(({ task }) => task === id)?.score ?? 0
   const named = ways.reduce((a, b) => (a === null || nearnessOf(b) > nearnessOf(a) ? b : a))
   // Words that name the task are not a filter: `is this domain name still free`.
+  const without = (written: string) => naming.filter(({ whole }) => whole !== written)
   const filters = phrases.filter(({ written: phrase }) => {
-    const others = naming.filter(({ whole }) => whole !== phrase)
+    const others = without(phrase)
     return others.length === naming.length || words.taskOf(others) === named
   })
-  return { near, filters, task: chooseTask(named, near) }
+  const task = chooseTask(named, near)
+  const isBeside = ({ whole }: Word) => task !== null && words.taskOf(without(whole)) === task
+  return { near, filters, task, isBeside }
+}
+
+/** The numbers of each known word's terms. */
+function termsOfWords(queryTerms: readonly QueryTerm[]): number[][] {
+  return queryTerms
+    .filter(({ terms }) => terms.some(({ rows }) => rows > 0))
+    .map(({ terms }) => terms.map(({ number }) => number))
 }
 
 /** A term for each near task, so that its listings are found even if they have none of the words. */

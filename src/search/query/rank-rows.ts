@@ -10,7 +10,7 @@ import {
 } from '../../domain/search/search-rank.ts'
 import type { Explanation } from '../../domain/search/search-response.ts'
 import { largestOf } from '../../domain/wire/json.ts'
-import type { SearchSort } from '../../domain/wire/vocabulary.ts'
+import type { SearchSort, Warning } from '../../domain/wire/vocabulary.ts'
 import {
   type CodedColumn,
   isLiveTested,
@@ -78,7 +78,13 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
   const first = exact.flatMap(({ rows }) =>
     rows.map((row) => known.get(row) ?? 0).sort((a, b) => b - a),
   )
-  const others = putServicesFirst(index, putDoingFirst(index, best.take(), done), text)
+  const taken = best.take()
+  const whole = wholeRows(index, range.name, { plan, taken, done })
+  const others = putUsableFirst(
+    index,
+    [...whole, ...putDoingFirst(index, taken, done, whole)],
+    text,
+  )
   return { total, rows: [...first, ...others].slice(0, most).map(toRow) }
 }
 
@@ -88,30 +94,58 @@ function taskBits(index: SearchIndex, { task }: Pick<QueryPlan, 'task'>): Uint32
 }
 
 /** Puts rows that do the task first, if they are at least half as relevant as the best row. */
-function putDoingFirst(index: SearchIndex, best: Float64Array, done: readonly number[]): number[] {
-  if (done.length === 0) return [...best]
+function putDoingFirst(
+  index: SearchIndex,
+  best: Float64Array,
+  done: readonly number[],
+  before: readonly number[],
+): number[] {
   const { span } = createKeys(index)
   const half = Math.floor((best[0] ?? 0) / span) / 2
   const first = done.filter((key) => Math.floor(key / span) >= half).sort((a, b) => b - a)
-  const known = new Set(first)
+  const known = new Set([...before, ...first])
   return [...first, ...[...best].filter((key) => !known.has(key))]
 }
 
-/** The number of first rows in which services go before kits: as many as the largest page has. */
+/**
+ * Rows that are more relevant than all that do the task and have each word of a question that says more than
+ * the task: the only one that reads Solana, for a wallet's balance on Solana.
+ */
+function wholeRows(
+  index: SearchIndex,
+  range: RangeName,
+  { plan, taken, done }: { plan: QueryPlan; taken: Float64Array; done: readonly number[] },
+): number[] {
+  const { rowOf } = createKeys(index)
+  const best = done.length === 0 ? Number.POSITIVE_INFINITY : largestOf(done)
+  const above = [...taken].filter((key) => key > best)
+  const words = above.length === 0 ? [] : plan.detailed()
+  const hasWord = (row: number, terms: readonly number[]) =>
+    terms.some((term) => readPostings(index.terms, term, range).rows.includes(row))
+  return above.filter(
+    (key) => words.length > 0 && words.every((terms) => hasWord(rowOf(key), terms)),
+  )
+}
+
+/** The number of first rows in which some go before others: as many as the largest page has. */
 const FIRST_ROWS = 50
 const WANTS_KIT = /\b(?:kit|skill)s?\b/i
+/** What cannot be used now, or not for long. */
+const UNUSABLE: readonly Warning[] = ['withdrawn_at_source', 'no_answer', 'deprecated']
 
 /**
- * A query for something to be done wants a service: services at least half as relevant as the best
- * row go before kits.
+ * Services that answer go before those that don't, and before kits unless the query is for a kit: all
+ * that are at least half as relevant as the best row.
  */
-function putServicesFirst(index: SearchIndex, keys: number[], text: string): number[] {
-  if (index.noun !== 'listing' || WANTS_KIT.test(text)) return keys
-  const kits = bitsFor(index, 'kind:kit')
+function putUsableFirst(index: SearchIndex, keys: number[], text: string): number[] {
+  if (index.noun !== 'listing') return keys
+  const behind = UNUSABLE.map((warning) => bitsFor(index, `warning:${warning}`))
+  if (!WANTS_KIT.test(text)) behind.push(bitsFor(index, 'kind:kit'))
   const { span, rowOf } = createKeys(index)
   const first = keys.slice(0, FIRST_ROWS)
   const half = Math.floor(largestOf(first) / span) / 2
-  const isBehind = (key: number) => passes(kits, rowOf(key)) || Math.floor(key / span) < half
+  const isBehind = (key: number) =>
+    behind.some((bits) => passes(bits, rowOf(key))) || Math.floor(key / span) < half
   return [
     ...first.filter((key) => !isBehind(key)),
     ...first.filter(isBehind),

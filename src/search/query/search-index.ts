@@ -74,6 +74,7 @@ const NO_PLAN = {
   phrases: [],
   excluded: [],
   missing: [],
+  detailed: () => [],
   closest: () => [],
 }
 const NO_ADVICE: Advice = { suggested: [], notes: [] }
