@@ -10,7 +10,7 @@ import {
   type SharedHosts,
 } from '../../src/domain/sellers/claim-rules.ts'
 import { type NotListedReason, toAddressNote } from '../../src/domain/sellers/not-listed.ts'
-import { present } from '../../src/domain/wire/json.ts'
+import { largestOf, present } from '../../src/domain/wire/json.ts'
 import { DAY_MS } from '../../src/domain/wire/shapes.ts'
 import type { ClickSource } from '../../src/domain/wire/vocabulary.ts'
 import { valueAt } from '../../src/search/index/columns.ts'
@@ -176,7 +176,7 @@ function matchingOperations(index: SearchIndex, q: string, listings: ReadonlySet
   const limit = 2 * listings.size
   const { rows, read, task } = rankOperations(index, { q, limit, offset: 0 })
   const doing = task === null ? null : bitsFor(index, `task:${task}`)
-  const half = Math.max(...rows.map(({ relevance }) => relevance)) / 2
+  const half = largestOf(rows.map(({ relevance }) => relevance)) / 2
   for (const { row, listing, relevance } of rows) {
     if (doing === null ? relevance < half : !passes(doing, row)) continue
     if (found.has(listing) || !listings.has(listing)) continue

@@ -80,9 +80,9 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const related = queryTerms.map((term) => (isForeign ? [] : relatedTerms(index, term)))
   const originals = readQueryTerms(index, read.originals, false)
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
-  const { near, task, filters, isBeside } = readTasks(index, { queryTerms, read, written, phrases })
+  const { near, ...tasks } = readTasks(index, { queryTerms, read, written, phrases })
   const { missing, notes: found } = queryTermNotes(queryTerms, related, index.noun)
-  const countries = readCountries(index, read, { missing, task })
+  const countries = readCountries(index, read, { missing, task: tasks.task })
   const terms = [
     ...termsOf(index, queryTerms, related, isLong(kept)),
     ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
@@ -98,9 +98,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
       ...unreadNotes(named.length - taken.length),
       ...[...joinNotes(read.words, kept), ...found],
     ],
-    task,
-    detailed: () => (kept.some(isBeside) ? termsOfWords(queryTerms) : []),
-    phrases: filters,
+    ...tasks,
     excluded,
     missing,
     closest: () => closestTo(index, queryTerms),
@@ -138,8 +136,10 @@ function readTasks({ words }: SearchIndex, { queryTerms, read, written, phrases 
     return others.length === naming.length || words.taskOf(others) === named
   })
   const task = chooseTask(named, near)
-  const isBeside = ({ whole }: Word) => task !== null && words.taskOf(without(whole)) === task
-  return { near, filters, task, isBeside }
+  const isBeside = ({ requested }: QueryTerm) => words.taskOf(without(requested)) === task
+  const detailed = () =>
+    task !== null && queryTerms.some(isBeside) ? termsOfWords(queryTerms) : []
+  return { near, phrases: filters, task, detailed }
 }
 
 /** The numbers of each known word's terms. */
