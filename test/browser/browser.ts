@@ -67,11 +67,14 @@ export interface WatchedPage {
 
 /** By where the service listens, for pages without options: a context costs half a second of a core. */
 const contexts = new Map<string, Promise<BrowserContext>>()
+/** Of those, the page that is closed: another tab costs as much as the page that is loaded into it. */
+const closed = new Map<string, Page>()
 
 /**
  * A page that writes down everything that goes wrong on it. What it stored is gone when it is closed.
  *
  * @param url where the service listens; a request to any other origin is a fault.
+ * @param options of a context of its own, which a page needs that a script or function is added to
  */
 export async function openPage(
   url: string,
@@ -83,7 +86,8 @@ export async function openPage(
   const context = isOwn
     ? await browser.newContext({ viewport: DESKTOP, baseURL: url, ...options })
     : await shareContext(browser, url)
-  const page = await context.newPage()
+  const page = (isOwn ? undefined : closed.get(url)) ?? (await context.newPage())
+  if (!isOwn) closed.delete(url)
   const faults: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error') faults.push(`console: ${message.text()}`)
@@ -98,19 +102,22 @@ export async function openPage(
     if (origin !== url && protocol !== 'data:') faults.push(`outside: ${request.url()}`)
   })
   const leave = async () => {
-    await page.evaluate(() => localStorage.clear())
-    await page.close()
+    page.removeAllListeners()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.evaluate(() => {
+      localStorage.clear()
+      sessionStorage.clear()
+    })
+    await page.emulateMedia({ media: null })
+    await page.setViewportSize(DESKTOP)
     await context.clearCookies()
+    closed.set(url, page)
   }
   return { page, faults, close: isOwn ? () => context.close() : leave }
 }
 
-/** With a tab that stays: a window is closed with its last one, and another would be opened. */
-async function shareContext(browser: Browser, url: string): Promise<BrowserContext> {
+function shareContext(browser: Browser, url: string): Promise<BrowserContext> {
   const context = contexts.get(url) ?? browser.newContext({ viewport: DESKTOP, baseURL: url })
-  if (!contexts.has(url)) {
-    contexts.set(url, context)
-    await (await context).newPage()
-  }
+  contexts.set(url, context)
   return context
 }

@@ -79,7 +79,7 @@ longTest(
 test('an owner proves the domain by mail and a payout by a wallet, embeds the badge and can take the listing out', async () => {
   const listing = await (await fetch(`${waypost.url}/api/v1/listings/x402.tide-tables`)).json()
   const domain = new URL(listing.url).hostname.split('.').slice(-2).join('.')
-  const { page, faults, close } = await openPage(waypost.url)
+  const { page, faults, close } = await openPage(waypost.url, {})
   await addWallet(page)
   await signIn(page, 'x402.tide-tables', `owner@${domain}`)
   expect((await auditPage(page)).accessibility).toEqual([])

@@ -34,7 +34,7 @@ const HOSTILE: [offer: Record<string, unknown>, stated: string][] = [
 const TRUSTED = { ...GOOD, extra: { name: 'Sign in to claim your prize', version: '<b>' } }
 
 test('only a complete offer reaches the wallet, and what is signed is our word for the coin', async () => {
-  const { page, close } = await openPage(waypost.url)
+  const { page, close } = await openPage(waypost.url, {})
   const signed: unknown[] = []
   await page.exposeFunction('seenByTest', (text: string) => void signed.push(JSON.parse(text)))
   await page.addInitScript(

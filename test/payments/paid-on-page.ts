@@ -51,7 +51,7 @@ export function testPaidOnPage(shop: () => Shop): void {
     const { world, chain } = shop()
     const account = lab.accountOf(BUYER)
     const before = await chain.balanceOf(account.address)
-    const { page, close } = await openPage(world.url)
+    const { page, close } = await openPage(world.url, {})
     await injectWallet(page, { ...account, signTypedData: () => Promise.reject(new Error('no')) })
     await page.goto('/listing/x402.v2')
     await page.getByRole('link', { name: 'Ask the price' }).click()
