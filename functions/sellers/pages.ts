@@ -103,8 +103,9 @@ const ACTS = {
   async opt_out(ask, read) {
     const removed = read('removed') === 'yes'
     await ask((to) => to.opt_out, { listing_id: read('listing_id'), removed })
-    const line = read('left') === 'yes' ? 'It returns with the next build.' : 'It stays listed.'
-    return { at: read('claim_id'), ...(!removed && { line }) }
+    // Until the next build the page itself says when a listing that left returns.
+    const isStaying = !removed && read('left') !== 'yes'
+    return { at: read('claim_id'), ...(isStaying && { line: 'It stays listed.' }) }
   },
   async mails(ask, read) {
     await ask((to) => to.seller_mails, { listings: read('listings') === 'yes' })

@@ -150,7 +150,7 @@ describe('what is known of a listing', () => {
     [settled, '4–20 Jul 2026: 22,436 settlements of its whole host'],
     [
       settled.map((each) => ({ ...each, value: each.what === 'settlements' ? 387 : 69.51 })),
-      '20 Jul 2026: 387 settlements of its whole host, $0.18 each',
+      '4–20 Jul 2026: 387 settlements of its whole host',
     ],
     [called, '21 Aug – 20 Sep 2026: 1,500 calls, 9 payers'],
     [[...called, ...settled], '4–20 Jul 2026: 22,436 settlements of its whole host'],

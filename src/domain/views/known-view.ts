@@ -410,7 +410,6 @@ function toSentence(
   const forms = [
     `${span}: ${few}${more}, per ${name}`,
     `${span}: ${few}${more}`,
-    ...(more === '' ? [] : [`${last}: ${few}${more}`]),
     `${span}: ${few}, per ${name}`,
     `${span}: ${few}`,
   ]
