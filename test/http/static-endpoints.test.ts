@@ -47,7 +47,7 @@ describe('every route and protocol that is read', () => {
 
   test.each(rows)('%s answers 200 with a body', async (id, { path }) => {
     const { query = '', status = 200 } = LIVE[id] ?? {}
-    const filled = path.replace(/:[a-z_]+/g, (name) => PARAMETERS[name] ?? name)
+    const filled = path.replace(/:[a-z_]+/g, (name) => PARAMETERS[name] ?? `${name} in PARAMETERS`)
     const response = await get(`${filled}${query}`)
     const body = await response.text()
     expect([filled, response.status]).toEqual([filled, status])
