@@ -56,6 +56,7 @@ describe('servers of an OpenAPI document', () => {
   test.each([
     ['none', undefined, 'https://api.shop.example/a'],
     ['a path', [{ url: '/v2' }], 'https://api.shop.example/v2/a'],
+    ['one without an address first', [{}, { url: '/v2' }], 'https://api.shop.example/v2/a'],
     ['a path from where the document is', [{ url: './v2/' }], 'https://api.shop.example/v2/a'],
     ['its writer’s own machine', [{ url: 'http://localhost:4022' }], 'https://api.shop.example/a'],
     [
@@ -193,7 +194,7 @@ test('a document of 3.0 keeps what may be null, at a server filled in by its def
     },
     example: { id: '3f1a', mooring: null, state: null, booked_until: null },
   }
-  const Mooring = { nullable: true, type: 'object', properties: { rings: { type: 'integer' } } }
+  const Mooring = { nullable: true, type: 'object', properties: { nullable: { type: 'boolean' } } }
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Berth' } } }
   const [operation] =
     read({
@@ -212,7 +213,10 @@ test('a document of 3.0 keeps what may be null, at a server filled in by its def
     response: {
       schema: {
         properties: {
-          mooring: { type: ['object', 'null'] },
+          mooring: {
+            type: ['object', 'null'],
+            properties: { nullable: { type: 'boolean' } },
+          },
           state: { type: ['string', 'null'], enum: ['free', 'taken', null] },
           booked_until: { type: ['string', 'null'] },
         },
@@ -220,6 +224,21 @@ test('a document of 3.0 keeps what may be null, at a server filled in by its def
       example: Berth.example,
     },
   })
+})
+
+test('headers are parameters; cookies, and names that nobody can send, are none', () => {
+  const parameters = ['header', 'cookie', 'query'].map((place) => ({ name: place, in: place }))
+  const long = { name: 'x'.repeat(1000), in: 'query' }
+  const [operation] =
+    read({ paths: { '/a': get({ parameters: [...parameters, long] }) } })?.operations ?? []
+  expect(operation?.params?.map(({ name }) => name)).toEqual(['header', 'query'])
+})
+
+test('an example is the answer where no schema is', () => {
+  const content = { 'application/json': { example: { tide: 'high' } } }
+  const [operation] =
+    read({ paths: { '/a': get({ responses: { default: { content } } }) } })?.operations ?? []
+  expect(operation?.response).toMatchObject({ example: { tide: 'high' } })
 })
 
 test('of very many parameters the required ones stay', () => {
@@ -239,16 +258,21 @@ test('a table of prices for the whole document prices its operations', () => {
   expect(read(document)?.operations.map(({ price }) => price?.max_usd)).toEqual([0.02, 0])
 })
 
-test('a price in members of the writer’s own prices its operation', () => {
-  const info = { title: 'Tides', 'x-x402': { network: 'base', payee: `0x${'11'.repeat(20)}` } }
-  const paths = { '/a': get({ 'x-x402-price': '$0.001' }) }
-  const document = { openapi: '3.1.0', info, paths }
-  const read = readOpenApi(document, 'https://api.shop.example/openapi.json')
-  expect(read?.operations).toMatchObject([
-    { price: { max_usd: 0.001 }, offers: [{ rail: 'x402', network: 'eip155:8453' }] },
-  ])
-  expect(read?.payees).toEqual([`eip155:8453:0x${'11'.repeat(20)}`])
-})
+test.each(['info', 'document'])(
+  'a price in members of the writer’s own prices its operation: ways to pay in its %s',
+  (place) => {
+    const ways = { 'x-x402': { network: 'base', payee: `0x${'11'.repeat(20)}` } }
+    const info = { title: 'Tides', description: ' \u200b', ...(place === 'info' && ways) }
+    const paths = { '/a': get({ 'x-x402-price': '$0.001' }) }
+    const document = { openapi: '3.1.0', info, paths, ...(place === 'document' && ways) }
+    const read = readOpenApi(document, 'https://api.shop.example/openapi.json')
+    expect(read?.description).toBeNull()
+    expect(read?.operations).toMatchObject([
+      { price: { max_usd: 0.001 }, offers: [{ rail: 'x402', network: 'eip155:8453' }] },
+    ])
+    expect(read?.payees).toEqual([`eip155:8453:0x${'11'.repeat(20)}`])
+  },
+)
 
 test('no other document is one', () => {
   for (const document of [

@@ -23,18 +23,21 @@ test.each([
   expect(body).not.toBe('')
 })
 
-test.each([
+test.each<[string, object, string[], number?]>([
   ['what is listed', {}, ['', '', '']],
+  ['a billionth more, as by rounding', {}, ['', '', ''], 0.009999999],
+  ['two billionths more', {}, ['Price', '', ''], 0.009999998],
   ['more than the listed price', { maxAmountRequired: '10001' }, ['Price', '', '']],
   ['a network that is not listed', { network: 'polygon' }, ['', 'Network', 'Paid to']],
+  ['a coin that is unknown', { asset: '0x' }, ['', '', '']],
   ['a payee that is not known', { payTo: `0x${'22'.repeat(20)}` }, ['', '', 'Paid to']],
-])('a 402 that asks for %s is marked where it differs', (_, change, differing) => {
+])('a 402 that asks for %s is marked where it differs', (_, change, differing, max_usd = 0.01) => {
   const offer = {
     ...{ scheme: 'exact', network: 'base', maxAmountRequired: '10000' },
     ...{ asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', payTo: `0x${'11'.repeat(20)}` },
     ...change,
   }
-  const price = { min_usd: 0.01, max_usd: 0.01 }
+  const price = { min_usd: 0, max_usd }
   const offers = ['eip155:8453', 'eip155:84532'].map((network) => ({
     ...{ rail: 'x402' as const, network },
     ...price,

@@ -91,4 +91,10 @@ test('filters hold for what is planned', () => {
     expect(offers.every(({ rail }) => rail === 'x402')).toBe(true)
   for (const { usd } of plan({ max_price_usd: 0.005 }).rows) expect(usd).toBeLessThanOrEqual(0.005)
   expect(plan({ max_price_usd: 0 }).notes).toHaveLength(1)
+  const network = 'eip155:4217'
+  const onTempo = plan({ network }).rows.flatMap(({ offers = [] }) => offers)
+  expect(new Set(onTempo.map((offer) => offer.network))).toEqual(new Set([network]))
+  // One seller's own schema takes at most 25.
+  const totalOf = (max_results: number) => plan({ input: { query: 'ferries', max_results } }).total
+  expect(totalOf(25) - totalOf(26)).toBe(1)
 })

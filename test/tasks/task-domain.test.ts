@@ -63,6 +63,9 @@ describe('a path says where a value lies, and is data', () => {
     ['"odd name".*', 'y'],
     ['list[0]', 'z'],
     ['list[7]', undefined],
+    ['a[0]', undefined],
+    ['list.*', undefined],
+    ['a.b[0].{n: none}', undefined],
     ['a.none.c', undefined],
     ['@', value],
     ['a.b[].{all: @}', [{ all: { c: 1 } }, { all: { c: null } }, { all: { c: 3 } }]],
@@ -90,6 +93,7 @@ describe('a path says where a value lies, and is data', () => {
   })
 
   test('a path of a request makes what lies on the way, and no prototype', () => {
+    expect(parseJsonPath('a'.repeat(401))).toBeNull()
     const path = parseJsonPath('messages[0].content') ?? []
     expect(writeJsonPath({ model: 'm' }, path, 'Hi')).toEqual({
       model: 'm',
@@ -129,6 +133,7 @@ describe('a request is filled from the input alone', () => {
       headers: { 'X-Kind': 'spot' },
     })
     expect(fillRequest(operation, { symbol: 'ETH' }).url).not.toContain('lang')
+    expect(fillRequest(operation, { query: 'a' }).url).toContain('example//spot')
   })
 })
 
@@ -146,6 +151,8 @@ describe('an answer becomes the output of the contract, or not', () => {
     ).toEqual({
       output: { results: [{ url: 'u', year: 2020 }, { url: 'w' }] },
     })
+    expect(read({ data: [{ link: 7, published: ['2020'] }] })).toHaveProperty('fault')
+    expect(read({ data: [{ link: 7 }] })).toEqual({ output: { results: [{ url: '7' }] } })
   })
   test.each([{}, { data: [] }, { data: [{ title: 'no link' }] }, 'text', null, { data: {} }])(
     '%j does not fit',
@@ -164,8 +171,15 @@ describe('check names what is wrong with a map', () => {
     findMapFaults(toOperation(more), TASK).map(
       ({ path, message }) => `${path.join('.')}: ${message}`,
     )
+  const HREF = { properties: { href: {} } }
+  const LINK = { properties: { link: {} } }
+  const withData = (data: object) => ({ type: 'object', properties: { data } })
+  const answered = (schema: object, results = 'data[].{url: link}') => ({
+    ...{ map: { query: 'q', results }, response: { schema } },
+  })
   test('a good one has no faults', () => {
     expect(faultsOf({})).toEqual([])
+    expect(faultsOf(answered(withData({ prefixItems: [HREF, LINK] }), 'data[1].link'))).toEqual([])
   })
   test.each([
     [{ map: { results: 'data[].{url: link}' } }, 'map: expected query too: the task requires it'],
@@ -181,6 +195,19 @@ describe('check names what is wrong with a map', () => {
       'map: the example answer, mapped: expected',
     ],
     [{ response: undefined }, 'map: expected a `response`'],
+    [{ map: undefined, send: { depth: 'deep' } }, 'send: expected map too: send needs it'],
+    [{ params: [{ name: 'host', in: 'query', required: true }] }, 'required parameter host'],
+    [{ params: [{ name: 'n', in: 'query', schema: { type: 'boolean' } }] }, 'map: n: expected'],
+    [{ method: 'GET', body: undefined }, 'map: expected a parameter of this operation, got q'],
+    [
+      { response: { content_type: 'text/plain' } },
+      'map.results: the answer is not JSON: expected @',
+    ],
+    [answered({ $ref: '#/$defs/a', $defs: { a: withData({ items: HREF }) } }), 'link is not in it'],
+    [answered({ allOf: [withData({ items: HREF })] }), 'link is not in it'],
+    [answered(withData({ prefixItems: [LINK, HREF] })), 'the list is not in it'],
+    [answered(withData({ prefixItems: [LINK, HREF] }), 'data[1].link'), 'link is not in it'],
+    [answered(withData(HREF), '*.link'), 'link is not in it'],
     [
       { response: { schema: { type: 'object', properties: { items: { type: 'array' } } } } },
       'map.results: expected a path in the answer: data is not in it',
@@ -202,6 +229,7 @@ describe('a contract holds together', () => {
   test.each([
     [{ output: undefined }, 'expected input, output and example together'],
     [{ example: {} }, 'example: expected a value that fits the schema'],
+    [{ input: { type: 'object' } }, 'expected type: object with 1 to 12 properties'],
     [{ output: { type: 'object', properties: { query: {} } } }, 'query in both'],
     [
       { input: { type: 'object', properties: { rail: {} } }, example: {} },

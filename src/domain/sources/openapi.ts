@@ -238,7 +238,6 @@ function readPayload(
     example !== undefined && (shape === undefined || findValueFault(shape, example) === null)
   return firstValid(PayloadSchema, [
     { content_type, ...present({ schema: shape }), ...(isGood && { example }) },
-    { content_type, ...(isGood && shape === undefined && { example }) },
     { content_type },
   ])[0]
 }
