@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { BARE_ENV } from '../support/fixture-env.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { IS_LONG, longTest } from '../support/long.ts'
 import { tempFolder } from '../support/temp-folder.ts'
@@ -10,6 +11,8 @@ import { tempFolder } from '../support/temp-folder.ts'
 const folder = tempFolder('dev')
 const contentDir = join(folder, 'content')
 let url = ''
+/** A page that is asked for delays what shall show in it. */
+const SELDOM = { interval: 300 }
 let server: ChildProcess | undefined
 
 beforeAll(async () => {
@@ -24,7 +27,7 @@ beforeAll(async () => {
   server = spawn('sh', ['-c', `${process.execPath} functions/commands/dev.ts & wait`], {
     env: {
       // Nothing of the test runner's own: Vite looks at its variables.
-      PATH: process.env.PATH,
+      ...BARE_ENV,
       HOME: process.env.HOME,
       HOST: '127.0.0.1',
       PORT: String(port),
@@ -55,7 +58,7 @@ test('what is saved shows in page, API and search of the running server', async 
   const file = join(contentDir, 'listings/mcp/harbour.md')
   const text = readFileSync(file, 'utf8')
   writeFileSync(file, text.replace('Ship movements', 'Quokkas'))
-  await expect.poll(() => read('/listing/mcp.harbour')).toContain('Quokkas and berths')
+  await expect.poll(() => read('/listing/mcp.harbour'), SELDOM).toContain('Quokkas and berths')
   await expect.poll(() => read('/api/v1/listings/mcp.harbour')).toContain('Quokkas and berths')
   await expect.poll(() => read('/api/v1/search?q=quokkas')).toContain('mcp.harbour')
   // The page that searches asks the same function.
