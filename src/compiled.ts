@@ -30,7 +30,7 @@ export interface CompiledListing {
   key: string
   id: string
   view: ListingView
-  /** The part of the view that lists print; it can be read without the other members. */
+  /** The part of the view that pages print in lists; it can be read without the other members. */
   brief: ListingBrief
   home: HomeFacts
   /** The listing's kit.json, as served. */
@@ -53,7 +53,7 @@ export interface CompiledListing {
 export interface HomeFacts {
   /** The best-ranked count that any source has, as its rank and its value; rank 0 means no count. */
   used: [rank: number, value: number]
-  /** The day of the listing's last good answer, to us or to another's test; null if there is none. */
+  /** The day of the listing's last good answer, to us or to somebody else's test; null if there is none. */
   answered: string | null
   /** The latest change between two probes. */
   drift: Drift | null
@@ -117,14 +117,14 @@ export interface Compiled {
 /** Names the folder of the release from which pages are made. */
 export const RELEASE_DIR_VARIABLE = 'RELEASE_DIR'
 
-/** Data that every page may print although the page's key does not cover it. */
+/** Data that every page may print without passing it to `keyOf`: it is part of every key. */
 export interface Shared {
   base_url: string
   /** Names, banner, and where the content can be edited. */
   texts: SiteTexts
 }
 
-/** The part of a listing that lists need. */
+/** The part of a listing that pages need to show it in a list. */
 export type CompiledHead = Pick<
   CompiledListing,
   'key' | 'id' | 'brief' | 'home' | 'added' | 'changed' | 'relay_reason' | 'similar'

@@ -8,9 +8,9 @@ import * as v from 'valibot'
 import { freezeCompiled, RELEASE_DIR_VARIABLE } from '../compiled.ts'
 
 /**
- * What a build adds to `astro build`, which starts while the content is still being read: it waits
- * for the catalogue before it renders, skips pages that the previous release made from the same
- * key, and writes keyed pages itself, so that the build can compress them meanwhile.
+ * Changes `astro build`, which starts while the content is still being read: rendering waits for the
+ * catalogue, pages that the previous release made from the same key are skipped, and keyed pages are
+ * written here instead of by Astro, so that the build can compress them meanwhile.
  * @param dir the build's folder: `kept.json` contains the keys of the previous release's pages;
  *   `keys.json` gets the keys of this release's pages, by file
  */
@@ -89,7 +89,7 @@ export type WrittenPage = readonly [file: string, path: string]
 /** How many pages are reported at once. */
 const A_BATCH = 32
 
-/** What Astro gets for a page that is already written: without a body it writes no file. */
+/** Astro gets this for a page that is already written: it writes no file for a response without a body. */
 const NOTHING_LEFT = new Response(null)
 
 /** Astro streams pages if any page is rendered on demand; in a build, strings are faster. */

@@ -30,12 +30,12 @@ import { drawCards, toReleaseFile, writeSite, writeSiteFiles } from './site-file
 interface BuildSettings extends Settings {
   outDir: string
   /**
-   * What the ledger contains for a build.
+   * Reads what a build needs from the ledger.
    * @param payeesOf a function that finds the owner of each payee; called only if there are payments
    */
   readLedger(payeesOf: (facts: OwnerFacts) => readonly LedgerPayee[]): Promise<LedgerFacts>
   /**
-   * For the development server, which renders pages on request, so that a build makes none. Called
+   * For the development server, which renders pages on request: with this set, a build makes no pages. Called
    * with the folder as soon as pages can be rendered from it; the build goes on when this resolves.
    * The folder gets its final name only when the build ends.
    */

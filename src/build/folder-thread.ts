@@ -121,7 +121,7 @@ function link(from: string, to: string): number | null {
 /** Brotli 5 would take twice as long as 4 to make a page 7 % smaller; pages have a gzip copy too. */
 const [BROTLI_QUALITY, GZIP_LEVEL] = [4, 5]
 
-/** Longer files are few, and programs read them whole: they get the best compression. */
+/** Files longer than this are few, and programs read them whole, so they get the best compression. */
 const LONG_FILE_BYTES = 64 * 1024
 const LONG_FILE_LEVEL = 9
 

@@ -284,7 +284,7 @@ function findBefore(outDir: string): string | null {
   })
   return known.isWhole ? folder : null
 }
-/** A process that builds again does not check the files of its last release again. */
+/** Key under which a process remembers its last checked release, so that its next build need not check it again. */
 const WHOLE = 'whole release'
 
 /** The whole release that was made from these inputs, or null. */

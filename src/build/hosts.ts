@@ -131,7 +131,7 @@ map $request_uri $directory_odd {
 }
 `
 
-/** An id contains dots, so the address is a folder, which contains its page or its JSON. */
+/** Ids contain dots, so a listing's address is a folder, which contains the page or the JSON. */
 function toFileLocations(files: readonly TypedFile[], headers: ToHeaders): string {
   const of = (file: string) => {
     const { 'content-type': _, ...others } = fileHeaders({ file, type: findContentType(file) })

@@ -32,7 +32,7 @@ const indexes = {
 }
 let at = 0
 
-/** Each message is the length of the listings' file so far, in whole lines; null is the last message. */
+/** Each message says how many bytes of the listings' file are written, always whole lines; null is the last message. */
 parentPort?.on('message', (end: number | null) => {
   if (end === null) {
     for (const index of Object.values(indexes)) index.finish()

@@ -185,7 +185,7 @@ export function toSearchDocument(
   }
 }
 
-/** The range of the listed prices, or of what a probe saw if that is more. */
+/** The listed price range, or the range up to the price that a probe saw, if that price is higher. */
 function toPrices({ facts, surface, evidence }: DerivedListing) {
   const { pricing } = facts
   const raised = toRaisedPrice({ ...surface, pricing, drift: evidence.drift })
@@ -195,7 +195,7 @@ function toPrices({ facts, surface, evidence }: DerivedListing) {
   }
 }
 
-/** A listing's payments and answers, as a search filters and sorts by them and as its rows show them. */
+/** Facts about a listing's payments and answers by which a search filters and sorts, and which its rows show. */
 function toPaidFacts(listing: DerivedListing, sources: Catalogue['sources']) {
   const { evidence, trust } = listing
   const { answered, paid: lastPaid } = toKnownDays(listing, sources)

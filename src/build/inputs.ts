@@ -25,7 +25,7 @@ export interface Settings {
   asOf: string
 }
 
-/** Digest of everything a release is made from, by which a start finds a stale release without building. */
+/** Digest of everything a release is made from: it shows at start, without a build, whether a release is stale. */
 export function digestInputs(settings: Settings, ledger: LedgerFacts): string {
   const { contentDir, ...others } = settings
   const digest = createHash('sha256').update(JSON.stringify(others))

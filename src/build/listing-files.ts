@@ -48,7 +48,7 @@ import { beginLines, beginRows, type RowMemory, writeNow } from './rows.ts'
 
 const MEMORY = 'data/rows.json'
 
-/** A listing with all that pages print of it, and the JSON of its view and its kit as served. */
+/** A listing with everything that pages print about it, and the JSON of its view and its kit as served. */
 interface Made {
   listing: DerivedListing
   catalogue: Catalogue
@@ -245,7 +245,7 @@ function toLines(rows: readonly unknown[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
 }
 
-/** What pages print of a listing. */
+/** What pages print about a listing. */
 export function toCompiled(
   listing: DerivedListing,
   catalogue: Catalogue,
@@ -291,7 +291,7 @@ export function toHomeFacts(
 
 const USES = ['settlements', 'payers', 'downloads', 'stars'] as const
 
-/** The part of a listing that lists need. */
+/** The part of a listing that pages need to show it in a list. */
 function toHead(compiled: CompiledListing): CompiledHead {
   const { key, id, brief, home, added, changed, relay_reason, similar } = compiled
   return { key, id, brief, home, added, changed, relay_reason, similar }

@@ -10,8 +10,8 @@ import { FACET_STEPS, runsOf } from '../domain/wire/vocabulary.ts'
 import type { Folder } from './folder.ts'
 
 /**
- * Average number of listings per index. The id decides a listing's index, so that a changed listing
- * changes only one. A browser queries every index, so there are as few indexes as this allows.
+ * Average number of listings per index. A listing's id decides its index, so a changed listing changes
+ * only one index. A browser queries every index, so this number is large, to keep the indexes few.
  */
 const PAGES_PER_INDEX = 2000
 

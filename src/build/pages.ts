@@ -54,8 +54,8 @@ const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'NODE_COMPILE_CACHE']
 const FRUGAL = ['--heap-growing-percent=30', '--max-semi-space-size=16']
 
 /**
- * Astro writes variables that a page's code seems to name into that code, so no variable may be set that
- * is secret or depends on how the build was started. Telemetry is off.
+ * If a page's code seems to name an environment variable, Astro writes its value into that code. So no variable
+ * may be set that is secret or depends on how the build was started. Telemetry is off.
  */
 function startAstro(dir: string) {
   const passed = PASSED.flatMap((name) => {

@@ -51,7 +51,7 @@ import { writeNow, writeTrustLedger } from './rows.ts'
 
 const OWN_MARK = new URL('../assets/favicon.svg', import.meta.url)
 
-/** Routes whose files are written while listings are made: `listing` with its group, the others row by row. */
+/** Routes whose files are written while listings are made, one listing or row after another. */
 type WrittenWithRows =
   | 'listing'
   | 'listings_dump'
@@ -291,7 +291,7 @@ const ICONS = dirname(createRequire(import.meta.url).resolve('simple-icons/icons
 export function toMarkSvg(mark: string): string {
   const path = PATH.exec(readIcon(mark))?.[1]
   if (path === undefined)
-    throw new Error(`tables/marks.yaml: expected an id of simple-icons, got ${mark}`)
+    throw new Error(`tables/marks.yaml: expected a simple-icons id, got ${mark}`)
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path id="m" d="${path}"/></svg>`
 }
 

@@ -73,7 +73,7 @@ function checkPage(
       faultOf(file, `expected ids of listings that exist, got ${id}`, { field: 'rows' }),
     ),
     ...unknown.map((task) =>
-      faultOf(file, `expected an id of tables/tasks.yaml, got ${task}`, { field: 'task' }),
+      faultOf(file, `expected an id from tables/tasks.yaml, got ${task}`, { field: 'task' }),
     ),
   ]
 }
@@ -87,7 +87,7 @@ function checkTables(tables: PartialTables, ids: ReadonlySet<string>): Fault[] {
     if (endpoint !== null && !isKnownEndpoint(endpoint))
       report(
         'roadmap',
-        `${id}: expected an endpoint of the route table, got ${endpoint}; a planned feature has endpoint null`,
+        `${id}: expected an endpoint from the route table, got ${endpoint}; a planned feature has endpoint null`,
       )
   for (const id of site?.showcase ?? [])
     if (!ids.has(id))
@@ -101,7 +101,7 @@ function checkTables(tables: PartialTables, ids: ReadonlySet<string>): Fault[] {
     for (const listing of allow.filter((each) => !ids.has(each)))
       report('policies', `${id}.allow: expected ids of listings that exist, got ${listing}`)
   for (const [table, id] of findUnknownTasks(tables))
-    report(table, `expected an id of tables/tasks.yaml, got ${id}`)
+    report(table, `expected an id from tables/tasks.yaml, got ${id}`)
   for (const [table, key] of findRepeatedKeys(tables))
     report(table, `expected each key once, got ${key} again`)
   return faults
@@ -118,14 +118,16 @@ function findUnknownTasks({ tasks, taskWords = {}, taskQuestions = {} }: Partial
   )
 }
 
-/** We copy nothing from a directory to which we link: finds linked directories that the source table has as sources. */
+/** Finds linked directories that are also sources of facts: we copy nothing from a directory that we link to. */
 function findTakenFrom({ alsoSearch = [], sources = [] }: PartialTables): string[] {
   return alsoSearch.flatMap(({ name, url }) => {
     const rows = sources.filter((row) => hostOf(row.url) === hostOf(url))
     if (rows.some(({ decision }) => decision === 'link_out')) return []
     const [taken] = rows
     return taken === undefined
-      ? [`${name}: no row of tables/sources.yaml links to ${url}; expected one with link_out`]
+      ? [
+          `${name}: expected a row for ${url} in tables/sources.yaml with decision link_out, got none`,
+        ]
       : [
           `${name}: ${taken.id} in tables/sources.yaml is a source of facts, so it cannot also be linked here`,
         ]
@@ -303,7 +305,7 @@ export function findFuture(listings: readonly PartialListing[], today: string): 
     .map((listing) => toWarning(listing, ['added'], message))
 }
 
-/** Reads a listing's text once, because it may get thousands of warnings. */
+/** Parses each listing's text only once, because one listing may get thousands of warnings. */
 function createWarner() {
   const finders = new Map<string, LineFinder>()
   return ({ file, yaml }: PartialListing, path: Path, message: string): Fault => {
@@ -335,7 +337,7 @@ function checkPayouts(listings: readonly PartialListing[], shared: SharedHosts):
           (row) => ownerOf(row.listing, shared) !== ownerOf(listing, shared),
         )
         const names = new Set(others.map((row) => ownerOf(row.listing, shared) || row.listing.file))
-        const message = `${payout} is also published by the listing of ${[...names].sort().join(', ')}: payments to it count for none of these listings until one of them proves it`
+        const message = `${payout} is also published by the listing of ${[...names].sort().join(', ')}: payments to it are counted for none of these listings until one of them proves it`
         return { ...toWarning(listing, ['payout', index], message), field: `payout.${index}` }
       }),
     )
@@ -382,7 +384,8 @@ function findFault(tombstone: Tombstone, { moves, byId, shared }: Known): string
       ? 'moved_to: expected the current id, because reason is "moved"'
       : null
   if (reason !== 'moved') return `reason: expected "moved" because of moved_to, got ${reason}`
-  if (listing === undefined) return 'listing: expected the listing’s former file, for its host'
+  if (listing === undefined)
+    return 'listing: expected the text of the listing’s former file, which shows its former host'
   const end = followMoves(moves, id)
   if (end === null)
     return `moved_to: expected moves that end at a listing, got a loop from ${id} through ${moved_to}`

@@ -62,7 +62,7 @@ function toMessage(issue: v.BaseIssue<unknown>): string {
 
 function toUnknownKeyMessage(key: string, known: readonly string[]): string {
   // A key of another variant.
-  if (known.includes(key)) return 'expected no such key with the values beside it'
+  if (known.includes(key)) return 'expected no such key together with the other values here'
   const nearest = findNearestName(key, known)
   return nearest === null
     ? `expected one of the known keys (${known.join(', ')})`
@@ -104,7 +104,7 @@ export interface Fault {
   severity: 'error' | 'warning'
 }
 
-/** An error in a whole file, unless `about` says more. */
+/** An error in a whole file, unless `about` gives a line or a field. */
 export function faultOf(file: string, message: string, about: Partial<Fault> = {}): Fault {
   return { file, line: null, field: '', message, severity: 'error', ...about }
 }

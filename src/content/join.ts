@@ -295,8 +295,8 @@ function richness(tool: Tool): string {
 }
 
 /**
- * The notice for a listing that every source withdrew, so that at most people still describe it;
- * null if a source still lists it.
+ * The notice for a listing that every source withdrew, and that only a file written by people may still
+ * describe; null if a source still lists it.
  */
 export function toWithdrawnNotice(rows: readonly NamedRow[]) {
   const gone = rows.filter(({ row }) => row.withdrawn !== undefined)

@@ -89,7 +89,7 @@ interface Parsed<File> {
   faults: Fault[]
 }
 
-/** Members of the full listing. Those that a file may not have are computed. */
+/** Members of the full listing: a member that no file may have is a computed one. */
 const COMPUTED: ReadonlySet<string> = new Set(v.keyof(ListingViewSchema).options)
 
 /** @returns a parser for files' texts; making its schema costs more than using it */

@@ -133,7 +133,7 @@ export function readEvidence(
 ): MachineFiles<Evidence> {
   return readFolder(contentDir, 'evidence', EvidenceSchema, ({ id, file }) => {
     const listing = file.replace(/^evidence\//, 'listings/').replace(/json$/, 'md')
-    const message = `expected evidence of a listing that exists; there is no ${listing}`
+    const message = `expected evidence for a listing that exists; there is no ${listing}`
     return listed.has(id) ? null : faultOf(file, message)
   })
 }

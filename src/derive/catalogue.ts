@@ -152,7 +152,7 @@ function createEvidenceReader({ evidence, tables }: Content, { moved }: LedgerFa
 /** Counts of use that do not show payments. */
 const UNPAID_USES: ReadonlySet<string> = new Set(['calls', 'downloads', 'stars'])
 
-/** Evidence without others' counts of payments, for a directory without payments. */
+/** Evidence without the payments that others counted, for a directory without payments. */
 function withoutPayments({ reported_use, ...evidence }: Evidence): Evidence {
   const kept = reported_use?.filter(({ what }) => UNPAID_USES.has(what))
   return { ...evidence, ...(kept !== undefined && kept.length > 0 && { reported_use: kept }) }
@@ -168,7 +168,7 @@ function toOwn(score: ListingScore | undefined) {
   return score && { measured: score.measured, sharers: score.sharers }
 }
 
-/** The seller's changes as of the last probe, because a build has no time of its own. */
+/** The seller's changes as of the last probe, because a build never uses the current time. */
 function toDrifted(
   { id, facts }: ListingFile,
   { drift = [], interface: seen }: Evidence,
@@ -305,8 +305,8 @@ function readPaidWallets(payments: LedgerFacts['payments']): Map<string, Set<str
 }
 
 /**
- * The notice for a listing with a payout that is not accepted there. It is dated by its latest
- * fact, because a build has no time of its own.
+ * The notice for a listing with a payout that is not accepted there. It has the date of its latest
+ * fact, because a build never uses the current time.
  */
 function toPayoutNotices(
   { facts }: Pick<ListingFile, 'facts'>,

@@ -211,7 +211,7 @@ describe('fields', () => {
     [
       'pricing',
       '{ model: unknown, rails: [x402] }',
-      'pricing.rails: expected no such key with the values beside it',
+      'pricing.rails: expected no such key together with the other values here',
     ],
     [
       'payout',
@@ -332,7 +332,7 @@ describe('evidence', () => {
 
   test('of a listing nobody has is an error', () => {
     expect(check({ [FILE]: listingText(), 'evidence/x402/gone.json': '{}' })).toEqual([
-      'content/evidence/x402/gone.json: expected evidence of a listing that exists; there is no listings/x402/gone.md',
+      'content/evidence/x402/gone.json: expected evidence for a listing that exists; there is no listings/x402/gone.md',
     ])
   })
 })
@@ -347,7 +347,10 @@ describe('comparison pages and tables', () => {
       'https://registry.modelcontextprotocol.io',
       'is a source of facts, so it cannot also be linked here',
     ],
-    ['https://unknown.example', 'no row of tables/sources.yaml links to https://unknown.example'],
+    [
+      'https://unknown.example',
+      'expected a row for https://unknown.example in tables/sources.yaml',
+    ],
   ])('a linked directory is one that nothing is taken from: %s', (url, message) => {
     const tables = { [FILE]: listingText(), 'tables/also_search.yaml': linked(url) }
     expect(warningsOf(tables).join('\n')).toContain(message)
@@ -364,7 +367,7 @@ describe('comparison pages and tables', () => {
   test.each(['task-words', 'task-questions'])('%s are of a task that exists', (table) => {
     const words = 'find_magic: ["find magic"]\n'
     expect(check({ [FILE]: listingText(), [`tables/${table}.yaml`]: words })).toEqual([
-      `content/tables/${table}.yaml: expected an id of tables/tasks.yaml, got find_magic`,
+      `content/tables/${table}.yaml: expected an id from tables/tasks.yaml, got find_magic`,
     ])
   })
 
@@ -373,7 +376,7 @@ describe('comparison pages and tables', () => {
     (endpoint) => {
       const roadmap = `- { id: magic, name: Magic, endpoint: ${endpoint}, note: Soon. }\n`
       expect(check({ [FILE]: listingText(), 'tables/roadmap.yaml': roadmap })[0]).toContain(
-        `magic: expected an endpoint of the route table, got ${endpoint}`,
+        `magic: expected an endpoint from the route table, got ${endpoint}`,
       )
     },
   )
@@ -452,7 +455,7 @@ describe('a listing that moved', () => {
       'without its former file',
       { moved_to: 'x402.foo', listing: undefined },
       undefined,
-      'expected the listing’s former file',
+      'expected the text of the listing’s former file',
     ],
     [
       'to another domain',

@@ -213,7 +213,7 @@ describe('the file of a comparison page', () => {
     [
       'another focus',
       { sections: [{ ...SECTION, rows: [{ id: 'x402.a', focus: 'narrow' }] }] },
-      /focus: expected dedicated or broad$/,
+      /focus: expected "dedicated" or "broad"$/,
     ],
     ['a day off the calendar', { updated: '2026-04-31' }, /^updated: expected a date that exists/],
     [

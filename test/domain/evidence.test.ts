@@ -57,7 +57,7 @@ describe('evidence', () => {
     [
       'a sale after the window',
       { measured: toMeasured({ last_settlement_at: '2026-11-01T00:00:01Z' }) },
-      /^measured\.last_settlement_at: expected a time not after as_of$/,
+      /^measured\.last_settlement_at: expected a time that is not later than as_of$/,
     ],
     [
       'an unknown outcome',

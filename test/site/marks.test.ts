@@ -46,7 +46,7 @@ describe('marks of the table', () => {
   })
 
   it('fail by their name when simple-icons does not know them', () => {
-    expect(() => toMarkSvg('nobody')).toThrow('expected an id of simple-icons, got nobody')
+    expect(() => toMarkSvg('nobody')).toThrow('expected a simple-icons id, got nobody')
     expect(() => toMarkSvg('../package')).toThrow('got ../package')
   })
 })

@@ -21,8 +21,8 @@ interface Category {
 }
 
 /**
- * The link previews that a build draws, as SVG: a sign for the directory, for each kind (its
- * listings show it too) and for each category.
+ * The link previews that a build draws, as SVG: a sign for the directory, one for each kind (which
+ * listings of that kind show too) and one for each category.
  */
 export function toLinkCards(
   categories: readonly Category[],
@@ -161,7 +161,7 @@ function text(
 }
 
 /**
- * The font, which is the site's own at two weights (SIL Open Font License 1.1, see
+ * The site's own font at two weights (SIL Open Font License 1.1, see
  * `src/assets/overpass-OFL.txt`). Both weights have the same characters.
  */
 const FILES = {
@@ -173,7 +173,7 @@ const FACES = { 500: readFace(FILES[500]), 800: readFace(FILES[800]) }
 
 function readFace(file: Buffer) {
   const face = create(file)
-  if ('fonts' in face) throw new Error('expected one face, got a collection')
+  if ('fonts' in face) throw new Error('expected a file with one font, got a collection of fonts')
   return face
 }
 

@@ -238,7 +238,7 @@ const OperationSchema = v.pipe(
     ),
     /** Schema for the response body; absent if the body is the seller's or empty. */
     answer: v.optional(name),
-    /** The schema for the other response, which a parameter asks for. */
+    /** The schema for the response that a request gets instead if it sets a parameter. */
     other_answer: v.optional(name),
     /** What a response means, by status. */
     answers: v.optional(v.record(v.string(), v.string()), { 200: 'OK' }),

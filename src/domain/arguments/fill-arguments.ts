@@ -207,7 +207,7 @@ const MEANINGS: Readonly<Partial<Record<ArgumentKind, string>>> = {
   ...{ domain: 'url', year: 'date', query: 'text', language_pair: 'language_to' },
 }
 
-/** The query's value; if it has none, the placeholder of a required slot, or undefined. */
+/** The query's value; if it has none, a placeholder for a required slot, undefined for an optional one. */
 function toValue(
   slot: ArgumentSlot,
   facts: QuestionFacts,

@@ -31,7 +31,7 @@ export const CompareFactsSchema = v.strictObject({
           v.array(
             v.strictObject({
               id: v.string(),
-              focus: v.picklist(FOCUSES, 'expected dedicated or broad'),
+              focus: v.picklist(FOCUSES, 'expected "dedicated" or "broad"'),
             }),
           ),
           [],

@@ -427,7 +427,7 @@ export function toDeclaredRows({ id, facts, surface, payees, buy }: DerivedListi
 }
 
 export interface PayoutState {
-  /** Every payment to these addresses is the listing's, whoever saw it. */
+  /** Every payment to these addresses is the listing's, whichever provider reports it. */
   owned: readonly string[]
   /** Contested addresses: payments to them are counted for no listing until the payout is proved. */
   contested: readonly string[]

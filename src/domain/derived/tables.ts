@@ -41,7 +41,7 @@ const MAX_POINTS = 400
 export const MarketSeriesSchema = v.strictObject({
   id: textLike(/^[a-z0-9]+(?:_[a-z0-9]+)*$/, 'expected a lower-case id such as payments_daily'),
   name: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
-  unit: v.picklist(['count', 'usd'], 'expected count or usd'),
+  unit: v.picklist(['count', 'usd'], 'expected "count" or "usd"'),
   /** The figures' limits, such as covering only one seller. */
   note: v.pipe(v.string(), v.minLength(1), v.maxLength(1000)),
   source: v.strictObject({
@@ -274,10 +274,7 @@ export function toPresentLinks<Link extends readonly [path: string, ...rest: unk
   return links.filter(([path]) => !isSwitchedOff(path, switches) && !empty.includes(path))
 }
 
-const markId = textLike(
-  /^[a-z0-9]+(?:_[a-z0-9]+)*$/,
-  'expected an id of simple-icons such as github',
-)
+const markId = textLike(/^[a-z0-9]+(?:_[a-z0-9]+)*$/, 'expected a simple-icons id such as github')
 const place = textLike(
   /^(?:[a-z0-9-]+\.)+[a-z]{2,}(?:\/[A-Za-z0-9._-]+)*$/,
   'expected a host such as shop.example, or a host with the beginning of a path',

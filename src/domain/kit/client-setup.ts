@@ -155,7 +155,7 @@ interface Started {
 }
 type Way = Remote | Started
 
-/** The best entry; null if nothing can be configured. */
+/** The best way to reach or start the server; null if nothing can be configured. */
 export function findWay(invoke: readonly KitInvoke[]): Way | null {
   const remotes = invoke.filter((entry) => entry.kind === 'mcp')
   const remote = remotes.find(({ transport }) => transport === 'streamable-http') ?? remotes[0]
@@ -328,7 +328,7 @@ export function toSignInText(signIn: SignIn): string {
 /** How a client unknown to the server gets an id. */
 type Registration = 'metadata_document' | 'dynamic' | 'by_hand' | 'unknown'
 
-/** Only a server whose metadata was read is known to have no registration. */
+/** `by_hand` only if the server's metadata was read: otherwise it may have a registration that we do not know. */
 export function registrationOf(signIn: SignIn): Registration {
   if (signIn.client_id_metadata_document_supported === true) return 'metadata_document'
   if (signIn.registration_endpoint !== undefined) return 'dynamic'

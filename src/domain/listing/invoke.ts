@@ -29,7 +29,7 @@ export function createAuthSchema(rules: UrlRules) {
       v.pipe(
         v.strictObject({
           type: v.literal('api_key'),
-          in: v.optional(v.picklist(KEY_PLACES, 'expected header or query')),
+          in: v.optional(v.picklist(KEY_PLACES, 'expected "header" or "query"')),
           name: v.optional(
             v.pipe(v.string(), v.regex(FIELD_NAME, 'expected a header or query name')),
           ),

@@ -149,7 +149,7 @@ const MAX_MAP_PATH = 400
 
 const CONTENT_TYPE = /^[a-z]+\/[a-z0-9][a-z0-9.+*-]{0,80}$/
 /** An id in `tables/tasks.yaml`. */
-const TaskIdSchema = textLike(/^[a-z0-9]+(?:_[a-z0-9]+)*$/, 'expected an id of tables/tasks.yaml')
+const TaskIdSchema = textLike(/^[a-z0-9]+(?:_[a-z0-9]+)*$/, 'expected an id from tables/tasks.yaml')
 
 /** A JSON Schema 2020-12 object with local references only. */
 const schemaOfValues = v.pipe(

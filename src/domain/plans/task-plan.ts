@@ -339,7 +339,7 @@ function toTaskOffer(
 
 type Found = OperationEntry['found']
 
-/** Between the price that a probe saw and the lower one of the listing. */
+/** The words between the price that a probe saw and the lower price that the listing states. */
 export const LISTED_AT = ', listed at '
 
 /**

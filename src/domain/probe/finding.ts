@@ -86,7 +86,7 @@ export interface Finding {
   judged?: { verdict: DeliveryVerdict; reason: string }
   /** For the linter: the faults of this very answer, instead of a general sentence about the protocol. */
   faults?: Fault[]
-  /** The answer shows that this protocol was meant, however badly it is spoken. */
+  /** Set if the answer shows that the seller meant to speak this protocol, however badly. */
   isMeant?: true
 }
 

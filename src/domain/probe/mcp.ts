@@ -364,7 +364,7 @@ function inertStrings(schema: Record<string, unknown>): Record<string, unknown> 
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, clean(value, key)]))
 }
 
-/** Keywords that a call must satisfy. The rest of a schema is documentation. */
+/** Keywords that limit a call's arguments. The rest of a schema is documentation. */
 const FACTS = new Set(
   `type properties required items prefixItems enum const format pattern default minimum maximum
   exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems
@@ -398,10 +398,10 @@ function toSchemaFacts(schema: Record<string, unknown>): Record<string, unknown>
 }
 
 /**
- * Rules for texts of tools that give orders to the agent reading them. A rule only says where a
- * person should look: honest tools also explain in which order to call them.
+ * Rules that find tools whose texts give orders to the agent that reads them. A match only shows where
+ * a person should look: honest tools also explain in which order to call them.
  *
- * Known limit: the rules know only English. Somebody who knows them can avoid them.
+ * Known limit: the rules find only English texts, and somebody who knows the rules can avoid them.
  */
 export const TEXT_RULES = [
   {

@@ -61,7 +61,7 @@ export function mergeFinding(
   }
 }
 
-/** If a seller describes more than is kept, calls' inputs are left out, and the interface is marked as cut. */
+/** If a seller describes more than is kept, the inputs of calls are left out, and the interface is marked as cut. */
 function cutToBounds(merged: MergedInterface): Interface | null {
   const cut = {
     ...merged,
@@ -263,7 +263,7 @@ const MAX_NOTE = 300
 type Look = Record<What, ReadonlyMap<string, string>>
 
 /**
- * A look's rows, newest first, above those from the last 90 days.
+ * The rows from this look, newest first, followed by the known rows from the last 90 days.
  * @param before what was seen until then; undefined for a first look
  * @param now what has been seen, including this look
  */

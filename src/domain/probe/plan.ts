@@ -179,7 +179,7 @@ function hasPriceAboveZero({ price, offers = [] }: Operation): boolean {
   return price === undefined ? offers.some(({ max_usd }) => max_usd > 0) : price.max_usd > 0
 }
 
-/** Whether an operation is on the first one's origin, and both it and its request differ from all earlier ones. */
+/** Whether an operation is on the first operation's origin, and repeats no earlier operation and no earlier request. */
 function isAnother(operation: Operation, requested: readonly Operation[]): boolean {
   const sent = toRequest(operation).url
   const origin = URL.parse(sent)?.origin

@@ -99,7 +99,7 @@ interface Place {
   root: unknown
   path: string
   depth: number
-  /** Budget shared by all steps of one judgement; anything unchecked when it runs out passes. */
+  /** Budget shared by all steps of one judgement. When it runs out, whatever is not checked yet passes. */
   budget: { left: number }
   /** Whether the schema is one of several parts of a shape: an answer may lack all members of one part. */
   isPart?: boolean

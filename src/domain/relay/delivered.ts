@@ -37,7 +37,7 @@ const MAX_CALLS = 10
 /** How long after a call its payment may settle: an offer's lifetime, plus drift (milliseconds). */
 const SETTLES_WITHIN_MS = 15 * 60_000
 const CLOCKS_APART_MS = 15_000
-/** How long before its timestamp a block's contents can be seen in part (milliseconds, Base). */
+/** How long before a block's timestamp some of its contents can already be seen (milliseconds, Base). */
 const PUBLIC_BEFORE_MS = 2_000
 /** Requirements of the badge. */
 export const DELIVERS = { calls: 10, buyers: 3, share: 0.95 } as const
@@ -46,8 +46,8 @@ export const DELIVERS = { calls: 10, buyers: 3, share: 0.95 } as const
  * The deliveries for a listing's accepted payments. A call is counted with its buyer's weight, which is zero if nobody
  * vouches for the buyer. If the vouching rule does not apply, no deliveries are shown.
  *
- * A caller alone can cause a refusal or a second 402, by sending nonsense, or one payment twice. These outcomes are
- * counted only if the seller's own answer names the payment, or if two buyers got them.
+ * A caller alone can cause a refusal by sending nonsense, or a second 402 by sending one payment twice. These outcomes
+ * are counted only if the seller's own answer names the payment, or if two buyers got them.
  *
  * Known limits: if an answer names no transaction, its call can be found only by the nonce of an EIP-3009
  * authorisation, and only if the call came two seconds before the block; under other schemes the call is not counted. A
@@ -170,7 +170,7 @@ function toFigures(matched: readonly Matched[], weights: ReadonlyMap<string, num
   }
 }
 
-/** Whether enough buyers made enough calls, and nearly all were delivered. */
+/** Whether enough buyers made enough calls, and nearly all of the calls were delivered. */
 export function earnsDelivers(delivered: Delivered | undefined): boolean {
   if (delivered === undefined) return false
   const { delivered: good, paid_calls: all, buyers } = delivered
@@ -207,7 +207,7 @@ export type PaymentMarks = NonNullable<ReturnType<typeof readMarks>>
 
 /**
  * Null if payer and payee cannot be read, or if a request names two payers, in two payments or in
- * two members of one: a seller takes the payer that pays, and the other could be anybody.
+ * two members of one payment: one of them really pays, and the other could be anybody.
  */
 export function toPaymentMarks(payments: readonly object[]): PaymentMarks | null {
   const [first, ...others] = payments.map(readMarks)

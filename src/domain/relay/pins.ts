@@ -121,7 +121,7 @@ function toPayload(payload: CalledOperation['body']): unknown {
   return payload && { type: payload.content_type, schema: toUnordered(payload.schema) }
 }
 
-/** Lists of words in schemas and prices are sets: servers write them in hash-table order. */
+/** Sorts lists of words in schemas and prices: some servers write them in a different order each time. */
 function toUnordered(value: unknown): unknown {
   if (Array.isArray(value)) {
     const isWords = value.every((each) => typeof each === 'string')
@@ -178,7 +178,7 @@ export function judgeOffer(offered: Offered, { payee, max_usd: most }: Expectati
   ]
 }
 
-/** Parses one entry in x402's `accepts`. A ceiling is taken as the price; of two amounts, the larger. */
+/** Parses one entry in x402's `accepts`. A ceiling is taken as the price; of two amounts, the larger one is taken. */
 export function readOffer(offer: unknown, rules = { allowTestCoins: true }): Offered {
   const read = (name: string) => memberOf(offer, name)
   const network = toCaip2(String(read('network')))
@@ -216,7 +216,7 @@ export const ExpectationSchema = v.strictObject({
 export type Expectation = v.InferOutput<typeof ExpectationSchema>
 
 const WRITING =
-  'Call-Expect: expected digest=…, payee=eip155:8453:0x… (may be repeated), max_usd=0.05'
+  'Call-Expect: expected one or more of digest=…, payee=eip155:8453:0x… (may be repeated), max_usd=0.05'
 
 /**
  * @returns null if there is no such header; a sentence if it cannot be parsed

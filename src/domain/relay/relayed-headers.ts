@@ -35,7 +35,7 @@ export function findPaymentHeaderFault(raw: RawHeaders): string | null {
   const names = paysByAuthorization(raw) ? [...PAYMENT_HEADERS, 'authorization'] : PAYMENT_HEADERS
   for (const name of names) {
     const lines = valuesOf(raw, name).length
-    if (lines > 1) return `expected one ${name.toUpperCase()} line, got ${lines}`
+    if (lines > 1) return `expected one ${name.toUpperCase()} header, got ${lines}`
     if (lines === 1 && named.has(name))
       return `expected ${name.toUpperCase()} not to be named in Connection: it would be dropped`
   }
@@ -261,8 +261,8 @@ const NOT_FOR_SELLERS = new Set([
 ])
 
 /**
- * @param ownOrigin `BASE_URL`: `Origin` and `Referer` that name it are dropped too, since no header
- *   may make a seller's checks believe that the call came from anywhere but its caller
+ * @param ownOrigin `BASE_URL`: `Origin` and `Referer` headers that name this origin are dropped too,
+ *   because the call comes from its caller, and a seller's checks must not take it for one of ours
  */
 export function toSellerHeaders(raw: RawHeaders, ownOrigin: string): string[] {
   const named = namesInConnection(raw)

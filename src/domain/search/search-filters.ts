@@ -65,7 +65,7 @@ interface ValueFilter extends FilterRow {
   values: readonly string[] | keyof KnownValues
   /** For ids that have names: `read` returns the id that a text means, or null; `write` the name to print. */
   named?: { read: (text: string) => string | null; write: (value: string) => string }
-  /** The listing's values with which the filter compares. */
+  /** The listing's values that the filter is compared with. */
   of: (facts: FilterFacts) => readonly string[]
 }
 

@@ -4,10 +4,10 @@ import { isIpHost, isPrivateTarget, type PrivateTargets } from '../listing/targe
 import { textLike } from '../wire/shapes.ts'
 import { CLAIM_METHODS, type ClaimMethod } from '../wire/vocabulary.ts'
 
-/** The proofs that a listing's host allows; if a method is not allowed, the reason. */
+/** Whether a listing can be claimed by a method: the host to prove, or the reason why not. */
 type ClaimVerdict = { allowed: true; host: ClaimHost } | { allowed: false; detail: string }
 
-/** What a proof for a listing proves. */
+/** The host that a proof is valid for, and the mail domain or repositories that can prove it. */
 export type ClaimHost = ReturnType<typeof readClaimHost>
 
 const GITHUB = 'https://github.com'

@@ -148,7 +148,7 @@ function completeWays(
   })
 }
 
-/** Operations' prices are more exact than a catalogue's price for the whole. */
+/** Operations' prices are more exact than a catalogue's one price for the whole service. */
 function unitePricing(stated: readonly SourceFacts[], ofOperations: Pricing): Pricing {
   if (ofOperations.model !== 'unknown') return ofOperations
   const reported = stated.flatMap(({ pricing }) => (pricing?.model === 'per_call' ? [pricing] : []))
@@ -180,7 +180,7 @@ export function collapseOperations(operations: readonly Operation[]) {
   return { http, pricing, left: all.length - http.length }
 }
 
-/** One operation per address and method; if a catalogue names no method, it means the known one. */
+/** One operation per address and method; a catalogue that names no method is taken to mean the known method. */
 export function uniteOperations(stated: readonly Operation[]): Operation[] {
   const byAddress = Map.groupBy(stated, ({ url }) => operationMark(url))
   return [...byAddress.values()].flatMap((operations) => {

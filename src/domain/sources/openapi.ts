@@ -52,7 +52,7 @@ export function readOpenApi(document: unknown, address: string): DescribedApi | 
   )
 }
 
-/** An operation that is valid by our rules, without its shapes if they are at fault; null if it is not valid. */
+/** An operation that is valid by our rules, without its shapes if they are the invalid part; null if it is not valid. */
 function toSound(operation: Operation): Operation | null {
   const { body: _, response: _response, params, ...rest } = operation
   const bare = params?.map(({ schema: _schema, example: _example, ...param }) => param)

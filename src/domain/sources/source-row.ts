@@ -6,7 +6,7 @@ import type { UrlRules } from '../listing/target-url.ts'
 import { EvidenceSchema } from '../trust/evidence.ts'
 import { CalendarDateSchema, count, InstantSchema, textLike, uniqueList } from '../wire/shapes.ts'
 
-/** A listing's facts that sources may give, in file order; other facts only people write. */
+/** The facts about a listing that sources may give, in file order; only people write the other facts. */
 export const SOURCE_FIELDS = [
   'kind',
   'name',
@@ -180,7 +180,7 @@ const SkillFactsSchema = v.strictObject({
     v.string(),
     v.regex(
       SKILL_SHAPES.licence,
-      'expected the name of a licence: letters, digits, spaces and . + ( ) / - _',
+      'expected the name of a licence: only letters, digits, spaces and the characters ".+()/-_"',
     ),
   ),
   /** The commit at which the folder was read. */

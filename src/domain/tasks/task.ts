@@ -19,7 +19,7 @@ const contractSide = v.pipe(
     const count = membersOf(schema).length
     return schema.type === 'object' && count > 0 && count <= MAX_MEMBERS
       ? null
-      : `expected type: object with 1 to ${MAX_MEMBERS} properties`
+      : `expected a schema with "type: object" and 1 to ${MAX_MEMBERS} properties`
   }),
 )
 
@@ -98,7 +98,7 @@ function findContractFault(row: {
   const outputs = membersOf(output)
   const shared = membersOf(input).find((name) => outputs.includes(name))
   if (shared !== undefined)
-    return `expected different names for input and output, got ${shared} in both: a map has one entry for each`
+    return `expected different names for input and output, got ${shared} in both: a map has only one entry for each name`
   const taken = membersOf(input).find((name) => PLAN_PARAMETERS.some((each) => each === name))
   if (taken !== undefined)
     return `expected a name other than ${taken}: a plan has a parameter of this name`

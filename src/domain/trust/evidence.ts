@@ -204,7 +204,12 @@ export const ReportedUseSchema = v.strictObject({
   /** How many hosts share the payee: if several do, the figure is the payee's, not this listing's. */
   shared_with: v.optional(v.pipe(count, v.minValue(2, 'expected 2 or more'))),
   /** HTTP status after a test purchase; or the flag that the source itself attaches to its count. */
-  outcome: v.optional(textLike(/^[a-z0-9_]{1,30}$/, 'expected a status or a flag')),
+  outcome: v.optional(
+    textLike(
+      /^[a-z0-9_]{1,30}$/,
+      'expected an HTTP status, or a flag of lower-case letters, digits and _',
+    ),
+  ),
 })
 export type ReportedUse = v.InferOutput<typeof ReportedUseSchema>
 
@@ -328,7 +333,7 @@ export const MeasuredSchema = v.pipe(
     // Passes if either is not a time at all: that is another error, reported elsewhere.
     v.check(
       ({ last_settlement_at: last, as_of }) => !(last && Date.parse(last) > Date.parse(as_of)),
-      'expected a time not after as_of',
+      'expected a time that is not later than as_of',
     ),
     ['last_settlement_at'],
   ),

@@ -7,7 +7,7 @@ import { COUNTED_SCHEMES } from './payments.ts'
 import { TRUST } from './trust.ts'
 import { WASH_FLAGS } from './wash.ts'
 
-/** Searches for and clicks on a listing in 90 days; `outside` leaves out those on our own pages. */
+/** How often searches showed a listing or people clicked it in 90 days; `outside` leaves out our own pages. */
 export interface Demand {
   all: number
   outside: number
@@ -35,7 +35,7 @@ export interface OwnerFacts {
   probed: ReadonlyMap<string, Evidence>
   /** Accepted disputes, by listing id. */
   disputes: ReadonlyMap<string, readonly AcceptedDispute[]>
-  /** Searches and clicks in 90 days by listing id. */
+  /** Appearances in searches, and clicks, in 90 days, by listing id. */
   demand: ReadonlyMap<string, Demand>
 }
 
@@ -223,7 +223,7 @@ export type TrustLedgerFacts = v.InferOutput<typeof TrustLedgerSchema>
 
 export const WINDOW_MS = TRUST.windowDays * DAY_MS
 
-/** The number of a payment's window: 0 for the window that ends with `asOf`, 1 for the one before it; negative after it. */
+/** The number of a payment's window: 0 for the window that ends with `asOf`, 1 for the window before it; negative for later windows. */
 export function windowOf(at: number, asOf: number): number {
   return Math.floor((asOf - at) / WINDOW_MS)
 }

@@ -218,7 +218,7 @@ interface Paid {
   as_of: string
   /** Payments in the window, including uncounted ones. */
   rows: readonly LedgerPayment[]
-  /** Counted payments, this window first, then earlier ones. */
+  /** Counted payments by window: the current window first, then the earlier windows. */
   windows: readonly (Shares | undefined)[]
   /** Whether enough known sellers are measured to tell who is independent. */
   holds: boolean
@@ -270,7 +270,7 @@ function toUntracedWatch(count: number): Measured['watch'] {
   return count === 0 ? [] : [{ id: 'payers_untraced', note }]
 }
 
-/** A sentence next to the score about payments in coins that a bridge redeems, and not their issuer. */
+/** A sentence next to the score about payments in coins that a bridge redeems instead of their issuer. */
 function toBridgedWatch(networks: ReadonlyMap<string, number>): Measured['watch'] {
   return BRIDGED_COINS.flatMap(({ network, name }) => {
     const paid = networks.get(network) ?? 0
@@ -359,7 +359,7 @@ export function weighBuyer(
 
 /**
  * The known sellers paid by enough people for the rule to apply. Additional payments never remove a seller, so that
- * nobody can end the rule; triggering the rule costs as much as ten buyers at each of them.
+ * nobody can end the rule; triggering the rule costs as much as ten buyers at each of these sellers.
  * @param payments the window's counted payments
  */
 export function findMeasuredSeeds<Payment extends { payer: string; usd_micro: number }>(

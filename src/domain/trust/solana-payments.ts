@@ -104,7 +104,7 @@ export function readSolanaTransfer(encoded: unknown): SolanaTransfer | null {
 function parseTransaction(bytes: Uint8Array) {
   let at = 0
   const take = (size: number) => {
-    if (at + size > bytes.length) throw new Error('the transaction ends in the middle')
+    if (at + size > bytes.length) throw new Error('the transaction ends too early')
     at += size
     return bytes.subarray(at - size, at)
   }

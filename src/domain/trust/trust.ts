@@ -13,7 +13,7 @@ export const TRUST = {
   shrinkBuyers: 3,
   /** How much is counted at most for one payer. */
   perPayer: { settlements: 10, volumeUsd: 10 },
-  /** If either number is lower, `trust.sample` is `low`; also a condition for tier `trusted`. */
+  /** With fewer buyers or settlements, `trust.sample` is `low` and the tier `trusted` cannot be earned. */
   sampleGate: { buyers: 3, settlements: 5 },
 } as const
 

@@ -28,7 +28,7 @@ export const BRIDGED_COINS = [
 /** Every coin on Tempo has this many decimals too. */
 const USDC_DECIMALS = 6
 
-/** Contracts of natively issued USD Coin, by chain on which payments are seen. */
+/** Contracts of natively issued USD Coin, by chain, for the chains on which we see payments. */
 const USD_COIN: Record<string, string> = {
   'eip155:1': '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
   'eip155:10': '0x0b2c639c533813f4aa9d7837caf62653d097ff85',

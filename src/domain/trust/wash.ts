@@ -40,7 +40,7 @@ function isSurelyBefore(one: Moment, other: Moment): boolean {
   return one.transaction === other.transaction && one.log < other.log
 }
 
-/** Each payer's first payment, by wallet; if several have the same time, the choice is always the same. */
+/** Each payer's first payment, by wallet. If several have the same time, the same one is always chosen. */
 function findFirstPayments<Payment extends Paid>(
   settlements: readonly Payment[],
 ): Map<string, Payment> {

@@ -5,7 +5,7 @@ import { BADGE_COLORS, type BadgeView } from './listing-view.ts'
 const HEIGHT = 20
 const PADDING = 6
 const MARK_WIDTH = 15
-/** How far the arm points into the post's half. */
+/** How far the tip of the arm (right) reaches into the post (left), in pixels. */
 const POINT = 7
 const MARK =
   '<g fill="#8fe0b8"><path d="M10 3h1.4v14H10z" opacity=".6"/><path d="M6 4.2h8l3 2.3-3 2.3H6z"/><path d="M16 10.6H8.6l-2.8 2 2.8 2H16z" opacity=".7"/></g>'

@@ -287,7 +287,7 @@ function toFigures(
   }
 }
 
-/** Places among the sentences. */
+/** The places of these sentences among the others. */
 const [TEST, BAD_TEST, FAME] = [3, 4, 7]
 
 interface Words {
@@ -469,8 +469,8 @@ export function toWarning({ notices, probes }: DerivedListing): Warning | undefi
 }
 
 /**
- * The range of a listing's prices after probes saw one above all that it lists, in US dollars; null without
- * such a price. The price of a single operation is what the last probe saw.
+ * The price range (US dollars) of a listing for which probes saw a price above all that it lists; null if they
+ * saw no such price. If the listing has a single operation, its price is what the last probe saw.
  */
 export function toRaisedPrice({
   pricing,

@@ -277,7 +277,7 @@ export const ListingViewSchema = v.object({
   mark: v.optional(v.string()),
   discovery: v.optional(DiscoverySchema),
   trust: TrustSchema,
-  /** The name of a provider's own judgement starts with the provider's id; `{}` without any measurement. */
+  /** A provider's own judgements have names that start with the provider's id; `{}` if nothing was measured. */
   signals: v.record(v.string(), v.union([v.string(), v.number(), v.boolean()])),
   /** Figures that others published, with source and day; never in the score. */
   reported_use: v.optional(v.array(ReportedUseSchema)),
@@ -431,7 +431,7 @@ function toSourceWords(words: readonly Stated[] = [], source: string) {
   return { says: [...says], ...(at !== undefined && { at }) }
 }
 
-/** The members of a listing's view that lists print; its trust has only the members of a summary. */
+/** The members of a listing's view that pages print in lists; `trust` has only the members of a summary. */
 export type ListingBrief = Omit<ReturnType<typeof toListingBrief>, 'mark'> &
   Pick<ListingView, 'mark'>
 

@@ -239,7 +239,7 @@ export interface SignInPage {
 /** The numbers of one owned listing. */
 export type ListingNumbers = Analytics['basic']['listings'][number]
 
-/** A way to prove a claim that the listing's host allows. */
+/** One of the ways to prove a claim, if the listing's host allows it. */
 export interface ClaimWay {
   method: ClaimMethod
   /** The domain of email addresses that prove the claim, if the seller's address is at another domain. */
@@ -250,7 +250,7 @@ export interface ClaimWay {
 export interface ClaimCard {
   claim: ClaimView
   ways: readonly ClaimWay[]
-  /** The listing's name, or its last name if the listing is gone; else its id. */
+  /** The listing's name, or its last known name if the listing is gone; else its id. */
   name: string
   /** Null if the listing is not in the directory, for example after a removal. */
   view: ListingView | null

@@ -100,7 +100,7 @@ export function toTrustSummary(trust: TrustVerdict): TrustSummary {
   }
 }
 
-/** Buyers are counted as fractions; the wire has whole numbers. */
+/** Buyers may be counted as fractions; answers contain whole numbers. */
 function toWholeCounts({ verified_buyers_30d, settlements_30d }: Measured) {
   return {
     verified_buyers_30d: Math.round(verified_buyers_30d),

@@ -61,7 +61,7 @@ export const LEAST_COMPARED = 2
 export const MOST_COMPARED = 6
 
 /**
- * The place of a call in the page of its listing.
+ * The id of a call's section on the page of its listing.
  * @param call the name of a tool, or an operation with its path or whole address
  * @example toCallId('GET https://api.example.com/v1/{city}?units=metric') → 'call-get-v1-city'
  */

@@ -13,7 +13,7 @@ export const PROBLEMS = {
   'malformed-request': {
     status: 400,
     title: 'The request is malformed',
-    help: 'The request line or its headers contradict each other or HTTP. Send one Host header and a plain request target.',
+    help: 'The request line and the headers contradict each other, or break the rules of HTTP. Send one Host header and a plain request target.',
   },
   'token-invalid': {
     status: 400,
@@ -63,7 +63,7 @@ export const PROBLEMS = {
   'receipt-not-found': {
     status: 404,
     title: 'No such receipt',
-    help: 'A receipt appears a moment after its call ended: ask again in a second. If the answer named no transaction, the receipt appears once the payment is found on its chain, within the hour. There is no receipt for calls that the caller abandoned, calls that nobody paid for, and calls beyond the number that we judge.',
+    help: 'A receipt appears a moment after its call ended: ask again in a second. If the answer named no transaction, the receipt appears once the payment is found on its chain, within the hour. There is no receipt for calls that the caller abandoned, calls that nobody paid for, or calls beyond the number that we judge.',
   },
   'method-not-allowed': {
     status: 405,
@@ -78,12 +78,12 @@ export const PROBLEMS = {
   'payload-too-large': {
     status: 413,
     title: 'The body is too large',
-    help: 'A relayed body may be 10 MiB long, and a JSON body for our own endpoints 16 KiB.',
+    help: 'A relayed body may have at most 10 MiB, and a JSON body for our own endpoints at most 16 KiB.',
   },
   'uri-too-long': {
     status: 414,
     title: 'The address is too long',
-    help: 'A request target may be 8 KiB long.',
+    help: 'A request target may have at most 8 KiB.',
   },
   'unsupported-media-type': {
     status: 415,

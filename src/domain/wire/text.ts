@@ -26,8 +26,8 @@ export function cutText(text: string, maxLength: number): string {
 }
 
 /**
- * @returns as many names as fit into so many characters, at least one and no part of one, with an
- * ellipsis for the others
+ * @returns as many whole names as fit into `maxLength` characters, but at least one, with an ellipsis
+ * for the others
  */
 export function joinNames(names: readonly string[], maxLength: number): string {
   const shown = names.filter(

@@ -56,7 +56,7 @@ export const ASSUMABLE = [
   'safe',
 ] as const
 
-/** Facts about a listing other than payments. */
+/** Titles of notices, which state facts about a listing other than its payments. */
 export const NOTICE_TITLES = {
   withdrawn_at_source: 'Withdrawn at its source',
   deprecated: 'Deprecated',
@@ -84,7 +84,7 @@ export const NOTICE_ADVICE: Record<keyof typeof NOTICE_TITLES, string> = {
   payout_contested: 'Prove the address under Payouts: then payments to it count as yours.',
   disputed: 'Fix what the dispute describes, then tell us what changed: a person will look again.',
 }
-/** What is shown wherever a listing is recommended; if several apply, the first is shown. */
+/** Warnings shown wherever a listing is recommended; if several apply, only the first is shown. */
 export const WARNINGS = [
   'disputed',
   'payout_contested',
@@ -204,7 +204,7 @@ export const RETENTION = {
   session_days: 30,
   /** Hours for which a claim waits for its proof. */
   pending_claim_hours: 72,
-  /** Days until a claim ends whose proof is no longer found. */
+  /** Days from when a claim's proof is no longer found until the claim ends. */
   lost_proof_days: 7,
   /** Days for which an ended claim is kept. */
   closed_claim_days: 90,
@@ -216,7 +216,7 @@ export const RETENTION = {
   probe_days: 120,
   /** Days for which receipts for paid calls are kept, and the files with each day's receipts. */
   receipt_days: 400,
-  /** Days for which a decided report is kept, an accepted dispute is shown, and an undecided report is kept. */
+  /** Days for which decided reports are kept and accepted disputes shown; days for which undecided reports are kept. */
   report_days: 90,
   waiting_report_days: 365,
   /** Days for which transfers around a seller's payments are kept: longer than any rule looks back. */

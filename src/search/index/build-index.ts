@@ -30,14 +30,14 @@ import {
 } from './search-document.ts'
 import { buildWordTable, startsOf, type TermIndex, type WordPairs } from './terms.ts'
 
-/** Frequencies are capped here: BM25 barely grows beyond this. */
+/** Higher frequencies are stored as this number: a BM25 score barely grows beyond it. */
 const MAX_FREQUENCY = 255
 const FREQUENCY_BITS = 8
 /** Words that a typo can be corrected to: shorter ones have too many neighbours, longer strings are not words. */
 const SPELLED = /^[a-z][a-z0-9]{2,23}$/
 /**
- * In how many listings a word must occur before it is suggested: in a small index one is enough; in
- * a large index such a word is noise.
+ * In how many listings of a large index a word must occur before it is suggested. In a small index one
+ * listing is enough; in a large index rarer words are noise.
  */
 const MOST_NEEDED = 5
 const LISTINGS_A_STEP = 2000
@@ -279,7 +279,7 @@ function createScoreTable({ lengths, averageLength }: CollectedPostings) {
     tables() {
       if (scoreTable.length > MAX_PALETTE)
         throw new Error(
-          `The search index has ${scoreTable.length} different term scores; it can have ${MAX_PALETTE}.`,
+          `The search index has ${scoreTable.length} different term scores; it can have at most ${MAX_PALETTE}.`,
         )
       return {
         scoreTable: Float64Array.from(scoreTable, ({ score }) => score),

@@ -168,7 +168,7 @@ function toDayOrNaN(day: string | null | undefined): number {
   return typeof day === 'string' ? toDay(day) : Number.NaN
 }
 
-/** A day as a number of days. @param day such as 2026-11-26 */
+/** A day as the number of days since 1970. @param day such as 2026-11-26 */
 export function toDay(day: string): number {
   return Date.parse(day) / MILLISECONDS_A_DAY
 }

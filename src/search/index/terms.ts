@@ -6,7 +6,7 @@ export interface TermIndex {
   words: WordTable
   pairs: WordPairs
   postings: Postings
-  /** The `saturate` value for each posting code: a posting's score before idf and the term's weight. */
+  /** The `saturate` value for each posting code: a posting's score before it is multiplied by idf and the term's weight. */
   scoreTable: Float64Array
   /** For each posting code, the fields that contain the term, with a bit for each of `SEARCH_FIELDS`. */
   scoreTableFields: Uint8Array

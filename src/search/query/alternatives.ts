@@ -84,7 +84,7 @@ function rankAlternatives(
   return { name, tasks: shared.map(({ id }) => id), missing, total: rows.length, rows }
 }
 
-/** How many times the text's score is added for a listing with exactly the named listing's tasks and categories. */
+/** A listing with exactly the named listing's tasks and categories gets its text score this many times more. */
 const ALIKE = 3
 const IS_LIKENESS = /^(?:task|category):/
 

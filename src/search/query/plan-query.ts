@@ -125,7 +125,7 @@ function readTasks({ words }: SearchIndex, { queryTerms, read, written, phrases 
   })
   const near = words.tasksNear(mended)
   const naming = read.language === null ? mended : written
-  // Task phrases are in many languages; a question's own word (`document`) may name less than its translation.
+  // Task phrases are in many languages; a question's own word (`document`) may name a task less well than its translation.
   const ways = [words.taskOf(naming), ...(read.language === null ? [] : [words.taskOf(mended)])]
   const nearnessOf = (id: string | null) => near.find(({ task }) => task === id)?.score ?? 0
   const named = ways.reduce((a, b) => (a === null || nearnessOf(b) > nearnessOf(a) ? b : a))
@@ -163,7 +163,7 @@ function nearTerms(index: SearchIndex, near: readonly NearTask[]): PlanTerm[] {
 
 /**
  * Terms for the countries of places that the question names. Without a place, its language implies a country,
- * but only if a service for the task names that country, and no word is unread, which may be a place elsewhere.
+ * but only if a service for the task names that country, and every word is known: an unknown one may be a place.
  */
 function readCountries(
   index: SearchIndex,

@@ -108,8 +108,8 @@ function putDoingFirst(
 }
 
 /**
- * Rows that are more relevant than all that do the task and have each word of a question that says more than
- * the task: the only one that reads Solana, for a wallet's balance on Solana.
+ * If a question says more than its task: the rows that have all of its words and are more relevant than every
+ * row that does the task. For a wallet's balance on Solana, this is the only service that reads Solana.
  */
 function wholeRows(
   index: SearchIndex,
@@ -127,15 +127,15 @@ function wholeRows(
   )
 }
 
-/** The number of first rows in which some go before others: as many as the largest page has. */
+/** How many of the first rows are reordered: as many as the largest page has. */
 const FIRST_ROWS = 50
 const WANTS_KIT = /\b(?:kit|skill)s?\b/i
-/** What cannot be used now, or not for long. */
+/** Warnings about listings that cannot be used now, or not for much longer. */
 const UNUSABLE: readonly Warning[] = ['withdrawn_at_source', 'no_answer', 'deprecated']
 
 /**
- * Services that answer go before those that don't, and before kits unless the query is for a kit: all
- * that are at least half as relevant as the best row.
+ * Puts usable services first, if they are at least half as relevant as the best row: before services that
+ * don't answer, and before kits unless the query is for a kit.
  */
 function putUsableFirst(index: SearchIndex, keys: number[], text: string): number[] {
   if (index.noun !== 'listing') return keys

@@ -42,8 +42,8 @@ const LEAST = { operation: 1, tool: 2.4 }
 
 /**
  * The task that an operation does, by the phrases under `does` in `content/tables/tasks.yaml`. The phrase with the most
- * words decides, if the name has them all or, failing that, the description has; among equal phrases, the first. Null
- * if no phrase fits. Importers write it as `task`, where people can correct it.
+ * words decides, if all of them are in the name or, failing that, in the description; the first of equally long phrases.
+ * Null if no phrase fits. Importers write the result as `task`, where people can correct it.
  */
 export function createTaskFinder(tasks: readonly Pick<TaskRow, 'id' | 'does'>[]) {
   const phrases = tasks.flatMap(({ id, does = [] }) => does.map((text) => toPhrase(id, text)))
