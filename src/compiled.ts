@@ -114,7 +114,7 @@ export interface Compiled {
   byId: ReadonlyMap<string, CompiledListing>
 }
 
-/** Names the folder of the release from which pages are made. */
+/** The environment variable for the folder of the release that pages are made from. */
 export const RELEASE_DIR_VARIABLE = 'RELEASE_DIR'
 
 /** Data that every page may print without passing it to `keyOf`: it is part of every key. */

@@ -62,7 +62,7 @@ export function renderChanged(dir: string): AstroIntegration {
               try {
                 const made = await prerenderer.render(request, options)
                 const response = made instanceof Response ? made : made.response
-                // Astro writes a page for a redirect.
+                // For a redirect Astro itself writes a page.
                 if (response.status >= 300 && response.status < 400) return made
                 const path = join(pages, String(count++))
                 writeFileSync(path, await response.bytes())

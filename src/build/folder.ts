@@ -66,7 +66,7 @@ interface FolderOptions {
   hasCopies: boolean
 }
 
-/** Begins a release's folder. Removes what an earlier build left half written under the name. */
+/** Begins a release's folder. Removes what an earlier build left unfinished under the same name. */
 export function openFolder({ outDir, name, inputs, hasCopies }: FolderOptions) {
   const root = join(outDir, 'releases', `.next-${name}`)
   rmSync(root, { recursive: true, force: true })
@@ -233,7 +233,7 @@ function readChecksums(
 }
 const LOADED = /^server\/|^data\/(?:.*\.ndjson|rows\.json)$/
 
-/** The file itself, or the files in a folder that the release made. */
+/** The path itself if it is a file; for a folder, the files in it that the previous release itself made. */
 function listReusable(before: string, path: string, memory: Memory | null): string[] {
   const place = join(before, path)
   if (statSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) return [path]
@@ -247,7 +247,7 @@ function listReusable(before: string, path: string, memory: Memory | null): stri
 
 const COPY = /(?<!\.ndjson)\.(?:br|gz)$/
 
-/** Hashed files in the kept releases, whose pages are in caches for a day. */
+/** Hashed files in the other kept releases: for a day, caches may still serve pages that need these files. */
 function listCarried(outDir: string, name: string, names: ReadonlySet<string>) {
   const carried = new Map<string, string>()
   for (const release of listReleases(outDir)

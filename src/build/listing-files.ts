@@ -230,7 +230,7 @@ function toServedPaths(id: string) {
   ] as const
 }
 
-/** Rows for the functions that span several listings. */
+/** Rows that the functions read and that are not written listing by listing. */
 function writeOtherRows(folder: Folder, catalogue: Catalogue): void {
   const { listings, goneServers, baseUrl, tables, optedOut, gone } = catalogue
   const servers = toRegistryRows(listings, goneServers, { baseUrl, policies: tables.policies })

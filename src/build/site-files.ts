@@ -222,7 +222,7 @@ function toCompiledSite(
   }
 }
 
-/** Pages that would be empty, so that nothing links to them. */
+/** Pages that would be empty, to which nothing may link. */
 function toEmptyPages(
   { listings, pages }: Catalogue,
   site: Pick<CompiledSite, 'task_pages' | 'not_listed' | 'market_reports'>,

@@ -347,7 +347,7 @@ function ownerOf({ facts }: PartialListing, shared: SharedHosts): string {
   return ownerAt(hostOf(facts.url ?? '') ?? '', shared)
 }
 
-/** Moves of listings that people recorded: from each former id to the next. */
+/** Moves that people recorded: for each former id of a listing, the next id. */
 export function readMoves(tombstones: ReadonlyMap<string, Tombstone>): Map<string, string> {
   return new Map(
     [...tombstones].flatMap(([id, { moved_to }]) =>
@@ -398,7 +398,7 @@ function findFault(tombstone: Tombstone, { moves, byId, shared }: Known): string
   return `said_at: ${id} was on ${was} and ${end} is on ${is}: expected a page on ${was} that announces the move, got ${stated_at ?? 'none'}; without such a page, give reason "withdrawn" and replaced_by`
 }
 
-/** A field in a listing's kept text; empty if the text lacks it. */
+/** A field in the text that a tombstone keeps of its listing; empty if the text lacks the field. */
 export function wordIn(listing: string | undefined, field: 'url' | 'name'): string {
   const parsed = parseFrontMatter(listing ?? '')
   return parsed.ok ? String(Object(parsed.data)[field] ?? '') : ''

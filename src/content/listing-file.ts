@@ -89,7 +89,7 @@ interface Parsed<File> {
   faults: Fault[]
 }
 
-/** Members of the full listing: a member that no file may have is a computed one. */
+/** Members of the full listing. If a file has one that it may not have, the error says that it is computed. */
 const COMPUTED: ReadonlySet<string> = new Set(v.keyof(ListingViewSchema).options)
 
 /** @returns a parser for files' texts; making its schema costs more than using it */

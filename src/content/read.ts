@@ -146,7 +146,7 @@ export function readTombstones(
   return readFolder(contentDir, 'tombstones', TombstoneSchema, ({ id, file }, value) => {
     if (value.id !== id)
       return faultOf(file, `expected the id in the file's name, ${id}`, { field: 'id' })
-    // A killed run leaves both files; the listing is the valid one.
+    // A killed run may leave both files; the listing is then the valid one.
     const message = 'expected no tombstone, because the listing exists: remove one of the two'
     return listed.has(id) ? faultOf(file, message, { severity: 'warning' }) : null
   })

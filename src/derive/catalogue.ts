@@ -106,7 +106,7 @@ export function createCatalogue(
     optedOut: optedOut.map((file) => toOptedOut(file, baseUrl)),
     /** Operators known to be independent whose payments are measured. */
     measuredOperators: judged.measuredSeeds,
-    /** Facts published in addition to the payments. */
+    /** Facts published alongside the payments. */
     trustPayees: toTrustPayees(ledger, judged.seeds),
     /** The window's newest payments by listing id, counted or not. */
     paid,
@@ -234,7 +234,7 @@ function placeTables(tables: Tables, baseUrl: string): Tables {
 }
 
 /**
- * Removed MCP servers: a registry's readers delete their copies when they get the name. A tombstone
+ * Removed MCP servers, whose names a registry's readers need in order to delete their copies. A tombstone
  * keeps the former file; if it does not, or the rules have changed since, only the id is known.
  */
 function readGoneServers(

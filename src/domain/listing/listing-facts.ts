@@ -217,11 +217,11 @@ export function createOperationSchema(rules: UrlRules) {
     ),
     effect: v.optional(EffectSchema),
     task: v.optional(TaskIdSchema),
-    /** Where in the request each member of the task's input goes, and where in the answer its output is. */
+    /** Where each member of the task's input goes in the request, and where each member of its output is in the answer. */
     map: v.optional(v.record(v.string(), v.pipe(v.string(), v.maxLength(MAX_MAP_PATH)))),
     /** Fixed parts of the task's requests; `{member}` in a text is replaced by that member of the input. */
     send: v.optional(v.record(v.string(), v.unknown())),
-    /** A call changes nothing, so probes may send the example. */
+    /** True if a call changes nothing: then probes may send the example. */
     safe: v.optional(v.boolean('expected true or false')),
     assumed: v.optional(
       listOf(v.picklist(ASSUMABLE, `expected one of ${ASSUMABLE.join(', ')}`), ASSUMABLE.length),

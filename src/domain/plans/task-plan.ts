@@ -222,7 +222,7 @@ function toRelayUrl(baseUrl: string, id: string, url: string): string {
   return `${baseUrl}${callPath(id)}?endpoint=${encodeURIComponent(`${pathname}${search}`)}`
 }
 
-/** A listing that does a task, with the operation that represents it there and a request that can be sent. */
+/** A listing that does a task, with its best operation for the task and a request that can be sent. */
 const TaskOfferSchema = v.object({
   listing: v.object({
     id: v.string(),
@@ -237,7 +237,7 @@ const TaskOfferSchema = v.object({
   is_local: v.optional(v.literal(true)),
   /** `GET https://…` or a tool's name; for a whole server, its address or command. */
   operation: v.string(),
-  /** US dollars per unit, as listed or, if higher, as last requested: 0 is free; null is unknown. */
+  /** US dollars per unit: the listed price, or the price that a probe saw last if that is higher; 0 is free, null unknown. */
   usd: v.nullable(v.number()),
   /** The price in words; the listing's, if the operation has no price of its own. */
   price: v.string(),
@@ -249,7 +249,7 @@ const TaskOfferSchema = v.object({
   answered: v.optional(v.object({ at: v.string(), ms: v.optional(v.number()) })),
   /** The last accepted payment, and the number of such payments in the 30 days before `as_of`. */
   paid: v.optional(v.object({ at: v.string(), settlements_30d: v.number(), as_of: v.string() })),
-  /** The request, filled with the task's example if the operation is mapped to the task, else with the seller's. */
+  /** The request, filled with the task's example if the operation is mapped to the task, else with the seller's own example. */
   request: v.optional(
     v.object({
       method: v.optional(v.string()),

@@ -82,7 +82,7 @@ export interface Finding {
   /** How long the seller wants to be left alone, in seconds. */
   retryAfterS?: number
   failure?: ProbeFailure
-  /** The judgement on the answer by the operation's declaration; only the verdict is kept. */
+  /** Whether the answer is what the operation declares; only the verdict is kept. */
   judged?: { verdict: DeliveryVerdict; reason: string }
   /** For the linter: the faults of this very answer, instead of a general sentence about the protocol. */
   faults?: Fault[]

@@ -261,7 +261,7 @@ interface KeptList<Item> {
   isCut: boolean
 }
 
-/** A bounded number of tools, with inert texts. An oversized or externally referring schema accepts any object. */
+/** A bounded number of tools, with inert texts. A schema that is too large or not self-contained is replaced by one for any object. */
 export function readTools(values: readonly unknown[]): KeptList<Tool> {
   return keepWithin(values, SEEN.tools, (value) => {
     const name = toName(value.name)

@@ -34,8 +34,8 @@ import type { ProbePlan } from './plan.ts'
 const MAX_PAYOUTS = 20
 
 /**
- * Adds a probe to those from the last 90 days, and its results to the seen interface and the
- * changes. What the probe did not see stays as it was.
+ * Adds a probe to those from the last 90 days, and adds what it saw to the known interface and changes.
+ * What the probe did not see stays as it was.
  */
 export function mergeFinding(
   evidence: Evidence,
@@ -306,7 +306,7 @@ function toRow({ what, name, was = '', is = '' }: Change, of: Drift['of'], at: s
   return { at, what, name, ...(from !== '' && { was: from }), ...(to !== '' && { is: to }), of }
 }
 
-/** Changes of prices, networks and payees named in both looks; of tools, if both lists are complete. */
+/** Changes in prices, networks and payees that both looks name, and in tools if both lists are complete. */
 function compareLooks(before: Interface, now: Interface): Change[] {
   const [was, is] = [readLook(before, now), readLook(now, before)]
   const isWhole = before.tools !== undefined && now.tools !== undefined

@@ -83,7 +83,7 @@ function none(
   return { kind: 'none', protocol, reason }
 }
 
-/** An operation to probe; the later ones are probed once the first has succeeded. */
+/** An operation to probe; the others are probed only after the first has succeeded. */
 export type PlannedOperation = ReturnType<typeof toPlanned>
 
 /** How one listing is probed. `none` is for a listing that no handshake fits, with the reason. */

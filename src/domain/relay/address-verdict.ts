@@ -8,8 +8,8 @@ import {
 } from '../listing/target-url.ts'
 
 /**
- * Whether the service may open a connection to an address, by the IANA special-purpose registries
- * (RFC 6890 and its updates) and the addresses at which clouds answer from inside.
+ * Whether the service may open a connection to an address: not to IANA's special-purpose blocks (RFC
+ * 6890 and its updates), and not to the addresses at which clouds answer their own machines.
  *
  * Known limit: a network's own NAT64 prefix (RFC 6052) looks like any other unicast block; only the
  * well-known and the local-use prefix are recognised.

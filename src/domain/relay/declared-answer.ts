@@ -44,7 +44,7 @@ const ERROR_TEXT =
   /^\W*(?:error\b|an? (?:internal |unexpected )?(?:server )?error\b|internal server error|bad (?:gateway|request)|service (?:is )?(?:temporarily )?unavailable|gateway time-?out|(?:the )?(?:request|upstream)\b.{0,40}(?:failed|timed out|time-?out|error)|upstream (?:error|request|connect)|(?:rate limit|quota) exceeded|too many requests|not found|forbidden|unauthori[sz]ed|access denied|something went wrong|failed to |exception\b|traceback \()/i
 const MAX_ERROR_TEXT = 400
 
-/** @returns where and how a value differs, in the declaration's own names; null if it fits */
+/** @returns where and how a value differs from its declaration, in the declaration's names; null if it fits */
 export function findDeclaredFault(declared: DeclaredResponse, value: unknown): string | null {
   const fault = findFault(declared, value)
   if (fault === null || !isJsonObject(value)) return fault

@@ -9,7 +9,7 @@ import {
 
 export interface Judgement {
   verdict: DeliveryVerdict
-  /** A sentence in our own words, types and the declaration's names; it quotes no part of the answer. */
+  /** A sentence made of our own words, types, and names from the declaration; it quotes no part of the answer. */
   reason: string
 }
 

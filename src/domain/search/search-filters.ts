@@ -13,7 +13,7 @@ import {
 
 export const MAX_TRUST = 100
 
-/** A listing's facts that filters read from the index. */
+/** The facts about a listing that filters read from the index. */
 interface FilterFacts {
   kind: string
   rails: readonly string[]

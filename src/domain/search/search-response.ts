@@ -107,7 +107,7 @@ export const CompactRowSchema = v.object({
   /** Present next to a score: false if invented buyers would cost under a cent. */
   vouched: v.optional(v.boolean()),
   call: v.boolean(),
-  /** Who was seen to pay, and first on how many days; absent if nothing is known. */
+  /** The days of a count of payments, and then the count; absent if nothing is known. */
   paid: v.optional(v.pipe(v.string(), v.maxLength(60))),
   /** What to know before calling it, for instance that it did not answer our last probe. */
   warning: v.optional(v.picklist(WARNINGS)),

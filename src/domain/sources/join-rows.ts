@@ -62,8 +62,8 @@ function joinAuth(own: Auth, stated: Auth | undefined): Auth {
 }
 
 /**
- * If people state a price or operations, the sources' facts about them must fit: no import may make
- * a listing that people wrote invalid.
+ * If people state a price or operations, the sources' facts about them must fit: no import may
+ * invalidate a listing that people wrote.
  */
 function joinOperations(written: WrittenFacts, united: SourceFacts) {
   const { pricing, http } = written
@@ -77,7 +77,7 @@ function joinOperations(written: WrittenFacts, united: SourceFacts) {
   return findOperationFaults(joined).length === 0 ? joined : { pricing, http }
 }
 
-/** Fits sources' operations to a stated price: all lose their offers, and operations outside it lose their price too. */
+/** Fits sources' operations to a stated price: all lose their offers, and those outside that price lose their own price. */
 function pricedBy(operations: readonly Operation[], pricing: Pricing): Operation[] {
   const isCovered = ({ price }: Operation) =>
     pricing.model === 'per_call' &&

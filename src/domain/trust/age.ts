@@ -32,7 +32,7 @@ const DaysSchema = v.object({
   /** The last day that other people's counts include. */
   reported_use: DaySchema,
 })
-/** How old each kind of fact is, by each listing's newest date; null if no listing has such a fact. */
+/** The newest and the median day of each kind of fact, over the newest day of each listing; null if none has the fact. */
 export const AgesSchema = v.object({ newest: DaysSchema, median: DaysSchema })
 export type Ages = v.InferOutput<typeof AgesSchema>
 

@@ -138,7 +138,7 @@ export const InterfaceSchema = v.pipe(
         name: v.optional(name),
         version: v.optional(name),
         protocol: v.optional(name),
-        /** The address in an agent's card for messages, and the A2A binding, such as `JSONRPC`. */
+        /** The address for messages in an agent's card, and the A2A binding, such as `JSONRPC`. */
         url: v.optional(v.pipe(v.string(), v.url(), v.maxLength(2000))),
         binding: v.optional(name),
       }),
@@ -248,7 +248,7 @@ export function mostReported(
   return counts.length === 0 ? undefined : largestOf(counts)
 }
 
-/** Source id for settlements that this service verified on-chain itself; no outside provider. */
+/** Source id for settlements that this service verified on-chain itself, without an outside provider. */
 export const OWN_EVIDENCE = 'service_verified'
 
 const amount = v.pipe(

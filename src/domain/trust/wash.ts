@@ -1,11 +1,11 @@
 import { DAY_MS } from '../wire/shapes.ts'
 import type { Transfer } from './payments.ts'
 
-/** Numbers in the wash exclusions, with which the rules compute and which the method page prints. */
+/** Numbers in the wash exclusions: the rules use them, and the method page prints them. */
 export const WASH = {
   /** If at least this share of a payer's money came back, it was a round trip. */
   roundTripShare: 0.85,
-  /** Money that passed through another wallet up to this many days before a first payment is still the seller's. */
+  /** How many days before a first payment we look for money that the seller sent through another wallet. */
   hopDays: 30,
   burst: {
     /** How many first-time payers of the same amount make a cohort. */

@@ -400,7 +400,7 @@ function toSum(usd: number): string {
   return usd < 1000 ? toSumText(usd) : `$${Math.round(usd).toLocaleString('en-US')}`
 }
 
-/** One source's figures for one period, as a sentence: the day comes before the number. */
+/** One source's figures for one period, as a sentence: the period comes before the numbers. */
 function toSentence(
   { weight, isPayment, words, few, more = '', settlements = -1 }: Words,
   { source, name, from, day }: Figures,

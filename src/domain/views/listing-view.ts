@@ -479,7 +479,7 @@ type BadgeSubject = Pick<ListingView, 'tiers' | 'trust' | 'first_party' | 'prici
 
 /**
  * A listing's highest achievement in a few words; a score is only shown next to its buyers. Without
- * an achievement, the price or else that the service is listed: missing evidence is not a fault.
+ * an achievement, the badge shows the price or else "listed": missing evidence is not a fault.
  * @example toBadgeView(listing, 'Acme') → { label: 'Acme', message: 'Trusted · trust 62, 12 vouched
  *   buyers', tone: 'strong' }
  */

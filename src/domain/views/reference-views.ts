@@ -62,7 +62,7 @@ export function toCategoriesView(
 
 const WebUrlSchema = v.pipe(v.string(), v.regex(/^https?:\/\//))
 
-/** `GET /api/v1/sources`: where data comes from and the decisions about its terms. */
+/** `GET /api/v1/sources`: where data comes from, and what was decided about its terms. */
 export const SourcesSchema = v.object({
   // Any http or https URL: the row of this directory has `BASE_URL`.
   sources: v.array(v.object({ ...SourceRowSchema.entries, url: WebUrlSchema, listings: count })),
@@ -375,7 +375,7 @@ const NEEDS_DOCS = new Set(['api_key', 'bearer', 'oauth', 'other'])
 const isHttp: Judge = ({ facts }) => facts.kind === 'http_api'
 const hasOperations: Judge = ({ surface }) => surface.operations.length > 0
 
-/** Qualities that a listing may have, with the listings that each concerns, in the order in which people look for them. */
+/** The qualities of listings, most wanted first: whether each concerns a listing, and whether the listing has it. */
 const QUALITIES: readonly (readonly [name: string, concerns: Judge, has: Judge])[] = [
   ['price', isHttp, ({ facts }) => facts.pricing.model !== 'unknown'],
   [

@@ -130,7 +130,7 @@ export const AnalyticsSchema = v.object({
 })
 export type Analytics = v.InferOutput<typeof AnalyticsSchema>
 
-/** A payout for an owned listing that the current release has, or that was proved. */
+/** A payout of an owned listing: one in the current release, or one that was proved. */
 const KnownPayoutSchema = v.object({
   listing_id: v.string(),
   /** CAIP-10. */

@@ -64,7 +64,7 @@ const MAX_BODY_BYTES = 2 ** 32 - 1
 /**
  * Builds the one file from which the search function serves. The same documents in any order give
  * the same bytes. First-party documents come after the others and are scored with the others'
- * statistics, so that they do not affect them.
+ * statistics, so that the others' scores do not depend on them.
  * @param options categories and sources that a filter may name although no listing has them yet,
  *   and the table of words
  * @throws Error naming the listing if an id comes twice

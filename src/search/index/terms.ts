@@ -17,7 +17,7 @@ export type RangeName = 'organic' | 'firstParty'
 
 type TermDictionary = Pick<TermIndex, 'words' | 'pairs'>
 
-/** Pairs of words as numbers: for each lower word its higher words, ascending. */
+/** Pairs of words by number: for each word, the words with higher numbers that it is paired with, ascending. */
 export interface WordPairs {
   /** The start of each word's pairs in `seconds`, and one entry more than there are words. */
   starts: Uint32Array

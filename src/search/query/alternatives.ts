@@ -84,7 +84,7 @@ function rankAlternatives(
   return { name, tasks: shared.map(({ id }) => id), missing, total: rows.length, rows }
 }
 
-/** A listing with exactly the named listing's tasks and categories gets its text score this many times more. */
+/** A listing with exactly the named listing's tasks and categories gets this many times its text score in addition. */
 const ALIKE = 3
 const IS_LIKENESS = /^(?:task|category):/
 

@@ -21,7 +21,7 @@ export interface QueryTerm {
   requested: string
   /** The term by which related words and pairs with neighbours are found; absent if the part has no such term. */
   term?: KnownTerm
-  /** All terms searched for this part, each with its weight. */
+  /** All search terms for this part, each with its weight. */
   terms: readonly (KnownTerm & { weight: number })[]
   /** The correction, if the part was taken for a typo. */
   repaired?: KnownTerm

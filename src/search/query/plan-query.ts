@@ -49,7 +49,7 @@ export interface PlanTerm extends KnownTerm {
   weight: number
 }
 
-/** The most meaningful words in a query, and the most searched terms. */
+/** How many meaningful words are read in a query at most, and how many terms are searched for at most. */
 const MAX_QUERY_WORDS = 128
 const MAX_TERMS = 96
 /** How many typos are corrected: a query with more typos gains nothing from guesses. */
@@ -243,7 +243,7 @@ function ownTerms({ requested, terms }: QueryTerm, weigh = (weight: number) => w
   return terms.map((term) => ({ ...term, requested, weight: weigh(term.weight) }))
 }
 
-/** All terms searched for the analysed words. */
+/** All search terms for the analysed words. */
 function termsOf(
   index: SearchIndex,
   queryTerms: readonly QueryTerm[],
