@@ -125,9 +125,7 @@ function findTakenFrom({ alsoSearch = [], sources = [] }: PartialTables): string
     if (rows.some(({ decision }) => decision === 'link_out')) return []
     const [taken] = rows
     return taken === undefined
-      ? [
-          `${name}: expected a row for ${url} in tables/sources.yaml with decision link_out, got none`,
-        ]
+      ? [`${name}: expected a link_out row for ${url} in tables/sources.yaml, got none`]
       : [
           `${name}: ${taken.id} in tables/sources.yaml is a source of facts, so it cannot also be linked here`,
         ]
@@ -384,8 +382,7 @@ function findFault(tombstone: Tombstone, { moves, byId, shared }: Known): string
       ? 'moved_to: expected the current id, because reason is "moved"'
       : null
   if (reason !== 'moved') return `reason: expected "moved" because of moved_to, got ${reason}`
-  if (listing === undefined)
-    return 'listing: expected the text of the listing’s former file, which shows its former host'
+  if (listing === undefined) return 'listing: expected the former file, which shows the former host'
   const end = followMoves(moves, id)
   if (end === null)
     return `moved_to: expected moves that end at a listing, got a loop from ${id} through ${moved_to}`

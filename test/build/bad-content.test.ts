@@ -347,10 +347,7 @@ describe('comparison pages and tables', () => {
       'https://registry.modelcontextprotocol.io',
       'is a source of facts, so it cannot also be linked here',
     ],
-    [
-      'https://unknown.example',
-      'expected a row for https://unknown.example in tables/sources.yaml',
-    ],
+    ['https://unknown.example', 'expected a link_out row for https://unknown.example'],
   ])('a linked directory is one that nothing is taken from: %s', (url, message) => {
     const tables = { [FILE]: listingText(), 'tables/also_search.yaml': linked(url) }
     expect(warningsOf(tables).join('\n')).toContain(message)
@@ -455,7 +452,7 @@ describe('a listing that moved', () => {
       'without its former file',
       { moved_to: 'x402.foo', listing: undefined },
       undefined,
-      'expected the text of the listing’s former file',
+      'expected the former file',
     ],
     [
       'to another domain',

@@ -25,12 +25,7 @@ export function findMapFaults(operation: Operation, task: Task | null): MapFault
       ? []
       : [{ path: ['send'], message: 'expected a `map` too, because `send` needs one' }]
   if (task === null)
-    return [
-      {
-        path: ['map'],
-        message: 'expected a task that has input and output, because the operation has a `map`',
-      },
-    ]
+    return [{ path: ['map'], message: 'expected a task that has an input and an output to map' }]
   const faults = [...findNameFaults(operation, task), ...findPathFaults(operation, task)]
   if (faults.length > 0) return faults
   return [...findRequestFaults(operation, task), ...findAnswerFaults(operation, task)]
@@ -148,12 +143,7 @@ function findAnswerFaults({ map = {}, response }: Operation, task: Task): MapFau
 function findTextFault(name: string, path: string | undefined): MapFault[] {
   return path === '@'
     ? []
-    : [
-        {
-          path: ['map', name],
-          message: 'the answer is not JSON: expected @, which takes the whole text',
-        },
-      ]
+    : [{ path: ['map', name], message: 'the answer is not JSON: expected @, for its whole text' }]
 }
 
 /** A path's first member that is not in an answer's schema; null if all members are in it. */

@@ -204,12 +204,7 @@ export const ReportedUseSchema = v.strictObject({
   /** How many hosts share the payee: if several do, the figure is the payee's, not this listing's. */
   shared_with: v.optional(v.pipe(count, v.minValue(2, 'expected 2 or more'))),
   /** HTTP status after a test purchase; or the flag that the source itself attaches to its count. */
-  outcome: v.optional(
-    textLike(
-      /^[a-z0-9_]{1,30}$/,
-      'expected an HTTP status, or a flag of lower-case letters, digits and _',
-    ),
-  ),
+  outcome: v.optional(textLike(/^[a-z0-9_]{1,30}$/, 'expected an HTTP status or a short flag')),
 })
 export type ReportedUse = v.InferOutput<typeof ReportedUseSchema>
 
