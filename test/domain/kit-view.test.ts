@@ -18,6 +18,19 @@ function plain(method: string, path: string) {
 }
 
 describe('kit.json v0.1', () => {
+  test.each([
+    ['/', '?lang=en', '?lang=en'],
+    ['/', '/?relay_info=1', '?endpoint=%2F%3Frelay_info%3D1'],
+    ['/now?lang=en', '/now?lang=en', ''],
+    ['/now', '/ask?endpoint=here', '?endpoint=%2Fask%3Fendpoint%3Dhere'],
+    ['/now', '/ask?endpoints=here', '?endpoint=%2Fask&endpoints=here'],
+  ])('of the listing of %s: the relay reaches %s by %j', (at, path, query) => {
+    const url = `https://api.example.com${at}`
+    const http = [{ method: 'GET', url: `https://api.example.com${path}` }]
+    const { operations } = kitOf('x402.example', { kind: 'http_api', url, pricing: PAID, http })
+    expect(operations[0]?.relay_url).toBe(RELAY + query)
+  })
+
   test('of a paid HTTP listing says how to call it, directly and through the relay', () => {
     const kit = kitOf('x402.example', {
       kind: 'http_api',

@@ -62,6 +62,14 @@ const card = (more: object = {}) => ({
   supportedInterfaces: [{ url: 'https://agent.elsewhere.example/a2a', protocolBinding: 'JSONRPC' }],
   ...more,
 })
+/** A server that would speak a former revision, but for these answers. */
+const former = (answers: Record<string, Answer>): Reply => {
+  const usual: Record<string, Answer> = {
+    initialize: result(GREETING),
+    'tools/list': tools(tool()),
+  }
+  return ({ rpc }) => answers[rpc] ?? usual[rpc] ?? { status: 202 }
+}
 const atCard = (value: unknown): Reply => {
   return ({ path }) => (path.startsWith('/.well-known/') ? { status: 200, body: value } : page)
 }
@@ -196,6 +204,32 @@ const CASES: [string, Reply, ...string[]][] = [
     'JSON-RPC error -32601: Method not found → Answer POST with JSON-RPC: server/discover',
   ],
   [
+    'JSON-RPC of this era that wants other headers',
+    former({ 'server/discover': error(-32_020, 'Header mismatch') }),
+    'JSON-RPC error -32020: Header mismatch → Answer POST with JSON-RPC: server/discover',
+  ],
+  [
+    'revisions that are all newer',
+    former({ 'server/discover': error(-32_022, 'No', { supported: ['2027-01-01'] }) }),
+    'JSON-RPC error -32022: No → Answer POST with JSON-RPC: server/discover',
+  ],
+  [
+    'a session that opens at once',
+    former({ 'server/discover': result(GREETING), initialize: error(-32_601, 'No') }),
+    'It speaks mcp: MCP 2025-06-18, harbour, 1 tool.',
+  ],
+  [
+    'tools that are refused without a session',
+    mcp({}),
+    'JSON-RPC error -32601: Method not found → Answer POST with JSON-RPC: server/discover',
+  ],
+  [
+    'a tool without a name',
+    mcp({ 'tools/list': tools(tool(), tool({ name: '' })) }),
+    'It speaks mcp: MCP 2025-06-18, harbour, 1 tool, a list that was cut: tools or schemas that are too large or malformed.',
+    'the list of tools was cut: tools or schemas that are too large or malformed → ',
+  ],
+  [
     'a tool without a description',
     mcp({ 'tools/list': tools(tool({ description: '' })) }),
     'It speaks mcp: MCP 2025-06-18, harbour, 1 tool.',
@@ -289,6 +323,16 @@ test('a host that looks like another is marked, one of one script is not', async
   }
   expect(await adviseHost('p\u0430ypal.example')).toContain('Latin mixed with Cyrillic')
   expect(await adviseHost('größe.example')).not.toContain('mixed')
+})
+
+test.each([
+  ['tls', 'Check that the certificate is valid'],
+  ['address_refused', 'The host must resolve to public addresses'],
+  ['refused', 'Check that the service listens'],
+] as const)('a request that fails by %s gets its own advice', async (failure, change) => {
+  const client = { fetch: async () => ({ answered: false, failure, detail: '', ms: 0 }) as const }
+  const { problems } = await lintUrl('https://shop.example/', 'http', client, Date.now)
+  expect(problems[0]?.change.slice(0, change.length)).toBe(change)
 })
 
 test('an MCP server card is no agent card that lacks something', async () => {

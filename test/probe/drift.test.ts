@@ -94,6 +94,18 @@ describe('a look at the tools of a server', () => {
     ])
   })
 
+  test('writes what a tool takes as a shape, by name', () => {
+    const [text, ids] = [{ type: 'string' }, { type: 'array', items: { type: 'integer' } }]
+    const properties = { zone: true, port: { anyOf: [text, ids] }, kind: { enum: ['a', 2] }, ids }
+    const changes = {
+      ...{ input_schema: { properties, required: ['ids'] }, read_only: false, destructive: false },
+    }
+    const [row] = look(first, seen([tool('find', changes), tool('list')]), 2).drift ?? []
+    expect(row?.is).toBe(
+      'Does find. {ids: integer[], kind?: "a"|2, port?: string|integer[], zone?: any} may write deletes nothing',
+    )
+  })
+
   test('shows a long text from shortly before where it differs', () => {
     const long = (end: string) => tool('a', { description: `${'word '.repeat(200)}${end}` })
     const [row] = look(look({}, seen([long('one')]), 1), seen([long('two')]), 2).drift ?? []

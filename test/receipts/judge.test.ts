@@ -55,6 +55,10 @@ describe('what is odd but right', () => {
     ['one event of several', shape(hit), 'data: {"state":"working"}\n\ndata: {"id":"a"}\n\n'],
     ['false', shape({ type: 'boolean' }), false],
     ['zero', shape({ type: 'number' }), 0],
+    ['one, for true', shape({ type: 'boolean' }), 1],
+    ['another text than the example', { content_type: JSON_TYPE, example: 'high' }, '"low"'],
+    ['what the example leaves open', { content_type: JSON_TYPE, example: null }, { tide: 'low' }],
+    ['other items than the example', { content_type: JSON_TYPE, example: [1] }, ['low']],
     ['one of two types', shape({ type: ['string', 'array'] }), ['x']],
     ['members of no type', shape({ properties: { a: {} } }), { a: 'x' }],
     [
@@ -97,12 +101,15 @@ describe('what is surely wrong', () => {
     ['error_in_200', quote, { error: 'upstream timed out' }],
     ['error_in_200', quote, { price: null, error: 'upstream timed out' }],
     ['error_in_200', quote, { status: 'error', message: 'x' }],
+    ['error_in_200', shape({ type: 'object' }), { results: [], error: 'upstream timed out' }],
     ['error_in_200', quote, { code: 500, message: 'x' }],
     ['error_in_200', quote, 'Internal Server Error'],
     ['error_in_200', { content_type: 'image/png' }, { detail: 'x', error: 'no model' }],
     ['error_in_200', { content_type: 'text/plain' }, 'Rate limit exceeded'],
     ['other_shape', quote, { price: 'a lot', symbol: 'X' }],
     ['other_shape', quote, [1, 2]],
+    ['other_shape', quote, { data: null, note: 'x' }],
+    ['other_shape', { content_type: JSON_TYPE, example: [1] }, { tide: 'low' }],
     ['other_shape', shape({ type: ['string', 'array'] }), { price: 1 }],
     ['other_shape', { content_type: 'image/png' }, 'a picture of a cat'],
     ['other_shape', { content_type: 'text/csv' }, '<!doctype html><html></html>'],
@@ -119,6 +126,10 @@ describe('what is surely wrong', () => {
     ['too_large_to_judge', 'data: {"greeting":"hello"}\n\n'],
   ])('%s, and not as declared, in pieces of which none is what is declared', (verdict, body) => {
     expect(judge(quote, body).verdict).toBe(verdict)
+  })
+  it('in UTF-16, by its byte order mark', () => {
+    const body = Buffer.from('\ufeff{"price":1}', 'utf16le')
+    expect(judge(quote, '', { body }).verdict).toBe('as_declared')
   })
   it('by the status alone', () => {
     expect(judge(quote, '', { status: 402 }).verdict).toBe('payment_asked_again')
@@ -189,8 +200,12 @@ describe('what a hostile seller declares or answers', () => {
       { numRuns: drawsOf(300) },
     )
   })
-  it('cuts a long text of any characters between two of them', () => {
-    const text = ['é', '\u00e9', '\\', '"', '😀', '\ud83d\ude00', 'x'].join('').repeat(5_000)
+  it.each([
+    ['é', '\u00e9', '\\', '"', '😀', '\ud83d\ude00', 'x'].join(''),
+    // One place between two escapes.
+    '\\nxxxxx',
+  ])('cuts a long text of any characters between two of them: %j', (part) => {
+    const text = part.repeat(5_000)
     for (let before = 0; before < 8; before += 1) {
       const body = `{"pad":"${'x'.repeat(before)}","text":"${text}","last":1}`
       const schema = {

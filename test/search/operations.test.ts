@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { createFindOperations } from '../../functions/search/find-operations.ts'
-import type { FoundOperation } from '../../src/domain/kit/found-operations.ts'
+import { type FoundOperation, toOperationEntries } from '../../src/domain/kit/found-operations.ts'
 import { parseSearchParameters } from '../../src/domain/search/search-parameters.ts'
 import { EFFECTS } from '../../src/domain/wire/vocabulary.ts'
 import { readId } from '../../src/search/index/index-file.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
+import { BASE_URL, toListing } from '../domain/listing-samples.ts'
 import { catalogue, readOperationDocuments, readOperationIndex } from '../support/own-catalogue.ts'
 import { indexOf, sampleDocument } from './search-samples.ts'
 
@@ -22,6 +23,29 @@ function answer(q: string, more = 'limit=5') {
 /** Where there is no room, it is said by the example alone. */
 const addressOf = ({ url, example }: FoundOperation['operation']) =>
   url ?? example?.url?.split('?')[0]
+
+test.each([
+  ['JSONRPC', 'Dock Ada'],
+  ['GRPC', undefined],
+])('an agent that takes %s has a message only where that is JSON-RPC', (binding, text) => {
+  const skill = { id: 'dock', name: 'Docking', description: 'Docks a ship.' }
+  const listing = toListing({
+    facts: { kind: 'a2a_agent', pricing: { model: 'unknown' } },
+    evidence: {
+      interface: {
+        ...{ at: '2026-11-01T00:00:00Z', from: 'agent_card' },
+        server: { protocol: '1.0', url: 'https://agent.weather.example/a2a', binding },
+        skills: [{ ...skill, examples: ['x'.repeat(300), 'Dock Ada'] }],
+      },
+    },
+  })
+  const [entry] = toOperationEntries(listing, BASE_URL)
+  const { protocol, example } = entry?.found.operation ?? {}
+  expect([protocol, example?.body?.params?.message?.parts[0]?.text]).toEqual([
+    `${binding} 1.0`,
+    text,
+  ])
+})
 
 describe('what to call for a task', () => {
   test.each([

@@ -576,6 +576,12 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest: test }) => {
     expect((await ann.post('/opt-out', { listing_id: 'x402.local' })).status).toBe(404)
     site.publish(token)
     await check(ann, claim.id)
+    // The first of thirty days, the day before, the first of ninety, and the day before.
+    for (const days of [29, 30, 89, 90]) {
+      world.clock.move(-days * DAY)
+      await fetch(`${world.url}/go/x402.local?src=web`, { redirect: 'manual' })
+      world.clock.move(days * DAY)
+    }
     await fetch(`${world.url}/go/x402.local?src=web`, { redirect: 'manual' })
     await fetch(`${world.url}/go/x402.local?src=api`, { redirect: 'manual' })
     await fetch(`${world.url}/go/x402.local`, { redirect: 'manual' })
@@ -584,20 +590,24 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest: test }) => {
     world.parts.ledger.usage.searched(['x402.local', 'x402.shop'], 'api')
     await world.parts.ledger.usage.flush()
     const analytics = await (await ann.get('/me/analytics')).json()
-    const today = new Date(world.clock.now()).toISOString().slice(0, 10)
+    const dateOf = (days: number) =>
+      new Date(world.clock.now() - days * DAY).toISOString().slice(0, 10)
     expect(analytics).toEqual({
       basic: {
         listings: [
           {
             listing_id: 'x402.local',
             clicks: {
-              total: 3,
-              by_day: [{ date: today, clicks: 3 }],
-              by_src: { api: 1, unknown: 1, web: 1 },
+              total: 6,
+              by_day: [89, 30, 29, 0].map((days) => ({
+                date: dateOf(days),
+                clicks: days === 0 ? 3 : 1,
+              })),
+              by_src: { api: 1, unknown: 1, web: 4 },
             },
             calls: 1,
             search_impressions: 1,
-            last_30_days: { clicks: 3, calls: 1, search_impressions: 1 },
+            last_30_days: { clicks: 4, calls: 1, search_impressions: 1 },
             deliveries: [],
           },
         ],
@@ -605,7 +615,7 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest: test }) => {
       advanced: { status: 'stub' },
     })
     const { stats } = await (await ann.get('/me')).json()
-    expect(stats).toEqual({ listings: 1, clicks_30d: 3, calls_30d: 1 })
+    expect(stats).toEqual({ listings: 1, clicks_30d: 4, calls_30d: 1 })
     expect((await (await bob.get('/me/analytics')).json()).basic.listings).toEqual([])
     expect((await bob.post('/opt-out', { listing_id: 'x402.local' })).status).toBe(404)
     const out = await ann.post('/opt-out', { listing_id: 'x402.local' })
