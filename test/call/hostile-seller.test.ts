@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { toCallProblem } from '../../functions/relay/call-plan.ts'
 import { aListing, exchangeRaw, startRawSeller, startRelay } from './relay-world.ts'
 import { GET, isOwn, PAID, tell } from './tell-seller.ts'
 
@@ -237,4 +238,18 @@ test('no payment, credential or query reaches the log', async () => {
     expect(logged.join('')).not.toContain('secret-marker')
     if (answer.status !== 200) expect(answer.text).not.toContain('secret-marker')
   }
+})
+
+test.each([
+  ['ENODATA', 'dns_error'],
+  ['ETIMEOUT', 'dns_timeout'],
+  ['EHOSTUNREACH', 'destination_ip_unroutable'],
+  ['ENETUNREACH', 'destination_ip_unroutable'],
+  ['EPROTO', 'tls_protocol_error'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'tls_protocol_error'],
+  ['ECONNRESET', 'connection_terminated'],
+])('a connection that ends in %s is a %s, without the words of the error', (code, error) => {
+  const problem = toCallProblem(Object.assign(new Error('secret-marker'), { code }))
+  expect(problem.error).toBe(error)
+  expect(JSON.stringify(problem)).not.toContain('secret-marker')
 })

@@ -5,6 +5,7 @@ import {
   toKnownDays,
   toPaidWords,
   toUseSentences,
+  toWarning,
 } from '../../src/domain/views/known-view.ts'
 import { SAMPLE_FACTS, toListing, toMeasured, toProbes } from './listing-samples.ts'
 
@@ -28,6 +29,8 @@ const called = [
 ]
 const tested = [{ ...use('vet402', DAY, 'test_purchase', 1), outcome: '200' }]
 const stars = use('toolhive_registry', { as_of: '2026-09-01T00:00:00Z' }, 'stars', 40)
+const [GOOD] = toProbes('2026-11-01T10:00:00Z')
+const DEAD = { at: '2026-11-02T10:00:00Z', protocol: 'x402', outcome: 'dead' }
 const NAMES = new Map(
   [
     ['cdp_bazaar', 'CDP Bazaar (x402 discovery)'],
@@ -132,6 +135,34 @@ describe('what is known of a listing', () => {
     ],
   ])('whether anybody paid %#', (evidence, paid) => {
     expect(known(evidence).paid).toMatchObject(paid)
+  })
+
+  test.each<[number[], boolean]>([
+    [[], false],
+    [[0], false],
+    [[1], true],
+  ])('calls are payments where somebody is counted as a payer: %j', (payers, isPaid) => {
+    const counted = payers.map((value) => use('cdp_bazaar', SEPTEMBER, 'payers', value))
+    const reported_use = [...called.slice(0, 1), ...counted]
+    expect(known({ reported_use }).paid?.known).toBe(isPaid)
+  })
+
+  test.each<[object, string]>([
+    [{ probes: [DEAD] }, 'no good answer to our probe of 2 November 2026'],
+    [
+      { probes: [GOOD, DEAD] },
+      'it answered our probe on 1 November 2026, and not on 2 November 2026',
+    ],
+    [{ probes: [{ ...DEAD, outcome: 'unprobeable' }] }, 'our probe could not call it'],
+    [{ probes: [{ ...DEAD, outcome: 'unknown' }] }, 'no result of a probe yet'],
+    [
+      { reported_use: [use('vet402', DAY, 'test_purchase', 1)] },
+      'it answered nothing to a test purchase on 28 September 2026 (vet402)',
+    ],
+  ])('whether it answers %#', (evidence, text) => {
+    expect(known(evidence).answers).toMatchObject({ known: false, text })
+    const isDead = 'probes' in evidence && text.includes('2 November')
+    expect(toWarning(toListing({ evidence }))).toBe(isDead ? 'no_answer' : undefined)
   })
 
   test('a probe’s answer and a test purchase both say that it answers; the newest good one is named', () => {

@@ -1,5 +1,8 @@
+import * as v from 'valibot'
 import { expect, test } from 'vitest'
-import { completeOperations } from '../../src/domain/sources/join-rows.ts'
+import { createWrittenFactsSchema } from '../../src/domain/listing/listing-facts.ts'
+import { completeOperations, joinFacts } from '../../src/domain/sources/join-rows.ts'
+import { PUBLIC, SAMPLE_FACTS } from './listing-samples.ts'
 
 const OWN = { method: 'POST' as const, url: 'https://rpc.example/eth' }
 
@@ -9,4 +12,41 @@ test('what people wrote of a task stays, whatever sources say of the same operat
   expect(completeOperations([own], stated, false)).toEqual([
     { ...own, description: 'An Ethereum node.' },
   ])
+})
+
+test('a method that was only assumed gives way to the one that a source names', () => {
+  const own = { ...OWN, method: 'GET' as const, assumed: ['method' as const] }
+  expect(completeOperations([own], [OWN], false)).toEqual([OWN])
+})
+
+const written = (facts: object) => v.parse(createWrittenFactsSchema(PUBLIC), facts)
+
+test('beside a price that people stated, a source’s operations keep prices within it, and no offers', () => {
+  const [low, fit, high] = [0.009, 0.05, 0.06].map((usd) => ({
+    ...{
+      ...OWN,
+      url: `${OWN.url}/${usd}`,
+      price: { min_usd: usd, max_usd: usd, per: 'call' as const },
+    },
+    offers: [{ rail: 'x402' as const, min_usd: usd, max_usd: usd }],
+  }))
+  const { pricing } = SAMPLE_FACTS
+  const joined = joinFacts(written({ pricing }), [
+    { http: [low, fit, high].flatMap((each) => each ?? []) },
+  ])
+  expect(joined.pricing).toEqual(pricing)
+  expect(joined.http).toEqual([
+    { ...OWN, url: low?.url },
+    { ...OWN, url: fit?.url, price: fit?.price },
+    { ...OWN, url: high?.url },
+  ])
+})
+
+test('a source adds where to sign in, where people say only that it is OAuth', () => {
+  const sign_in = { authorization_server: 'https://login.rpc.example' }
+  const stated = { auth: { type: 'oauth' as const, sign_in } }
+  const authOf = (auth: object) => joinFacts(written({ auth }), [stated]).auth
+  expect(authOf({ type: 'oauth' })).toEqual(stated.auth)
+  const own = { type: 'oauth', sign_in: { authorization_server: 'https://own.rpc.example' } }
+  expect([authOf(own), authOf({ type: 'api_key' })]).toEqual([own, { type: 'api_key' }])
 })

@@ -62,7 +62,7 @@ describeStores('the meter', ({ newStore }) => {
   test('goes on where it stopped, and reads again from a day without counting twice', async () => {
     const chain = aChain()
     chain.mine(payment(buyer(1), SHOP, 1_000))
-    const { meter } = await open(chain)
+    const { meter, store } = await open(chain)
     expect(await meter.run()).toMatchObject({ payments: 1, read: 2 })
     expect(await meter.run()).toMatchObject({ payments: 0, read: 0 })
     chain.mine(payment(buyer(1), SHOP, 1_000), payment(buyer(2), SHOP, 1_000))
@@ -71,6 +71,10 @@ describeStores('the meter', ({ newStore }) => {
     expect(await meter.run(NOON - 3 * DAY_MS)).toMatchObject({ payments: 3, read: 3 })
     expect(await meter.rows()).toEqual(rows)
     expect(rows).toHaveLength(3)
+    // A payout that is proven later is read alone up to where the others are, and from there with them.
+    await prove(store, [OTHER], NETWORK, { id: 'x402.other', host: 'other.example' })
+    chain.mine(payment(buyer(3), SHOP, 1_000), payment(buyer(3), OTHER, 1_000))
+    expect(await meter.run()).toMatchObject({ payments: 2, read: 4 })
   })
 
   test('takes back what is on the chain no more, however deep, and counts what is there instead', async () => {

@@ -7,7 +7,7 @@ import { formatFault } from '../../src/content/faults.ts'
 import { readContent } from '../../src/content/read.ts'
 import type { Policy } from '../../src/domain/derived/tables.ts'
 import { judgePolicy } from '../../src/domain/protocols/registry-entry.ts'
-import { toListing } from '../domain/listing-samples.ts'
+import { toListing, toSold } from '../domain/listing-samples.ts'
 import { readAsEditor } from '../protocols/registry-shape.ts'
 import { readCurrentFiles } from '../support/fixture-release.ts'
 import { IS_LONG } from '../support/long.ts'
@@ -223,7 +223,13 @@ test('each rule says why', () => {
   const listing = toListing()
   expect(judgePolicy(POLICY, listing)).toEqual([])
   expect(judgePolicy({ ...POLICY, allow: [] }, listing)).toEqual(['not on the list'])
-  expect(judgePolicy({ ...POLICY, min_trust: 101 }, listing)[0]).toMatch(/trust/)
+  expect(judgePolicy({ ...POLICY, min_trust: 1 }, listing)).toEqual(['no trust score'])
+  const [below] = judgePolicy({ ...POLICY, min_trust: 101 }, toSold('x402.tides', 12))
+  expect(below).toMatch(/^trust \d+, below 101$/)
+  const notices = [{ id: 'disputed' as const, note: '', at: '2026-11-01' }]
+  expect(judgePolicy({ ...POLICY, no_notices: true }, { ...listing, notices })).toEqual([
+    'open: disputed',
+  ])
 })
 
 /** The address of the trial is the software's example host. */

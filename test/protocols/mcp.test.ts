@@ -246,11 +246,23 @@ describe('bad input to the MCP server', () => {
     ['search_listings', { max_price: 1 }, /unknown argument; did you mean max_price_usd\?/],
     ['find_operations', { zzz: 1 }, /unknown argument\. The arguments are query, kind,/],
     ['get_kit', {}, /The argument id is missing\./],
+    ['find_operations', { query: 'x', network: 'moon' }, /network: /],
+    ['get_kit', { id: 'x402.weather', operation: 99 }, /Unknown operation 99: .*counted from 0\./],
+    ['get_kit', { id: 'x402.weather', snippet: 'cobol' }, /Unknown snippet .*expected one of curl/],
+    ['plan_task', { task: 'web_serch', input: {} }, /did you mean web_search\?/],
+    ['plan_task', { task: 'web_search', input: {} }, /query: the task requires it/],
     ['list_facets', { q: 'a' }, /unknown argument\. The arguments are none\./],
   ])('%s %j is told which argument would be right', async (name, args, message) => {
     const { text } = await post(call(name, args))
     expect(text).toMatch(message)
     expect(text).not.toMatch(/never|received/)
+  })
+
+  test.each([
+    ['get_kit', { id: 'x402.weather', operation: 1, snippet: 'curl' }, /"snippet":"[^"]*forecast/],
+    ['plan_task', { task: 'web_search', input: { query: 'a', max_results: 3 } }, /"total":0,/],
+  ])('%s %j is right', async (name, args, expected) => {
+    expect((await post(call(name, args))).text).toMatch(expected)
   })
 
   test('an id that nobody has is answered with those near it', async () => {

@@ -154,6 +154,13 @@ describeStores('disputes', ({ newPlace }) => {
         at: expect.stringMatching(/^2\d{3}-/),
       },
     ])
+    const later = { at: world.clock.now() + DAY, note: '' }
+    expect(toDisputeNotice([...disputes, later])).toMatchObject([
+      {
+        note: '2 disputes were reviewed by a person and accepted.',
+        at: new Date(later.at).toISOString(),
+      },
+    ])
     // The same words again ask nobody twice.
     expect(await dispute(REASON, 200)).toBe(accepted)
     expect(await waiting()).toEqual([])

@@ -151,7 +151,7 @@ describe('a server that the registry marks as deleted', () => {
       const requested = new URL(request.url ?? '', 'http://registry.example').searchParams
       const isChanges = requested.has('updated_since')
       const showsAll = isChanges || requested.get('include_deleted') === 'true'
-      const isShown = state.status !== 'deleted' || showsAll
+      const isShown = state.status === 'active' || (state.status === 'deleted' && showsAll)
       const servers = [...(isChanges ? [] : [other]), ...(isShown ? [row(state.status)] : [])]
       sendJson(response, { servers, metadata: {} })
     })
@@ -181,6 +181,17 @@ describe('a server that the registry marks as deleted', () => {
     state.status = 'active'
     await content.seed({ from, today: '2026-11-22' })
     expect(tombstones()).toEqual([])
+  })
+
+  test('one that is gone without a mark is withdrawn by the second of two whole runs a day apart', async () => {
+    const { state, from } = await openRegistry()
+    await content.seed({ from })
+    await content.accept()
+    state.status = 'gone'
+    const run = async (day: number, limit: number | null = null) =>
+      (await content.seed({ from, today: `2026-11-${day}`, limit })).plan.withdrawn.length
+    // A run with a limit says nothing of what it did not reach.
+    expect([await run(21, 2), await run(22), await run(22), await run(23)]).toEqual([0, 0, 0, 1])
   })
 })
 

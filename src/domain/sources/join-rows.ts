@@ -220,11 +220,9 @@ export function completeOperations(
       ...rest,
       // Another source's names for path parameters would not match this path.
       ...(params !== undefined && inPath.sort().join() === places && { params }),
-      ...(body !== undefined && own.method !== 'GET' && { body }),
+      ...(body !== undefined && rest.method !== 'GET' && { body }),
       ...(paid.price !== undefined && { price: paid.price }),
       ...(paid.offers !== undefined && { offers: paid.offers }),
-      method: own.method,
-      url: own.url,
     }
   })
 }
