@@ -85,7 +85,7 @@ function isBot({ method, headers }: Request): boolean {
   return BOT.test(headers.get('user-agent') ?? '')
 }
 
-/** How long clicks are gathered when they come often; a lone click is written at once. */
+/** How long clicks that arrive close together are gathered; a lone click is written at once. */
 const GATHER_MS = 3
 const PATIENCE_MS = 1_000
 const MAX_GROUP = 5_000

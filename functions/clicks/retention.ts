@@ -51,9 +51,7 @@ async function foldClicks({ db, dialect }: Store, now: number): Promise<void> {
   })
 }
 
-/**
- * The maximum age of rows, in the unit of their column; if states are listed, only rows in these states are dropped.
- */
+/** Table, time column, maximum age (in the column's unit) and, if given, the states whose rows are dropped. */
 const DROPPED = [
   ['click_day', 'day', RETENTION.count_days],
   ['usage_day', 'day', RETENTION.count_days],

@@ -94,7 +94,7 @@ function sortKey({ listing_id, kind, day, src }: UsageDayTable): string {
   return `${listing_id} ${kind} ${day} ${src}`
 }
 
-/** Counted clicks (no bots) on a listing on a day from a source; '' if the click named no source. */
+/** Clicks on one listing on one day from one source, without bots; the source is '' if the clicks named none. */
 export type ClickCount = Tables['click_day']
 
 /** Single clicks as counts, in the columns of `click_day`. */

@@ -9,8 +9,8 @@ import { setFlagsFromString } from 'node:v8'
 const CODE_CACHE = join(import.meta.dirname, '../../.cache/code')
 
 /**
- * How much the heap may grow before a collection (percent). The default more than doubles it: with
- * 15,000 listings that takes half a gigabyte and saves no time.
+ * How much the heap may grow before a collection (percent). By default the heap more than doubles:
+ * with 15,000 listings that takes half a gigabyte and saves no time.
  */
 const GROWTH = 30
 

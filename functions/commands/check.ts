@@ -51,7 +51,7 @@ async function findOptedOutMoves(config: Config): Promise<Fault[]> {
     .map((id) =>
       faultOf(
         `tombstones/${id.replace('.', '/')}.json`,
-        `moved_to: the owner of ${id} asked not to be listed, so ${id} cannot move to ${moves.get(id)}: remove that listing, too`,
+        `moved_to: the owner of ${id} asked not to be listed, so ${id} cannot move to ${moves.get(id)}: remove ${moves.get(id)} as well`,
       ),
     )
 }

@@ -236,7 +236,7 @@ function createSmtpMailer(url: string, from: string): Mailer {
         const isOfServer = error instanceof Error && 'responseCode' in error
         const code = isOfServer ? Number(error.responseCode) : 0
         const isRefusal = code >= 550 && code < 560
-        throw isRefusal ? new MailRefused('the mail server refused the mail for good') : error
+        throw isRefusal ? new MailRefused('the mail server refused the email permanently') : error
       }
     },
     close: () => transport.close(),

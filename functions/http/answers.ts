@@ -24,7 +24,7 @@ export function publicJson(
   return jsonAnswer(body, { ...ANY_ORIGIN, ...headers }, status)
 }
 
-/** What was wrong with an input, where it was, its name, and what would be right. */
+/** A wrong input: where it was sent, its name, what is wrong and what would be right. */
 export interface InputError {
   in: 'query' | 'path' | 'header' | 'body'
   name: string

@@ -309,7 +309,7 @@ function toFailure(error: unknown): { failure: ProbeFailure; detail: string } {
   if (first instanceof AddressRefusedError)
     return { failure: 'address_refused', detail: first.reason }
   if (first instanceof OwnAddressError)
-    return { failure: 'address_refused', detail: 'it is this service itself' }
+    return { failure: 'address_refused', detail: 'the address is this service itself' }
   const code = codeOf(first)
   if (isOfResolver(first))
     return { failure: NO_SUCH_NAME.has(code) ? 'no_such_host' : 'dns', detail: code }

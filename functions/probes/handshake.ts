@@ -448,7 +448,7 @@ function judgeBrokenSession(finding: Finding, { id }: McpSession): Finding {
     return finding
   const saw = `initialize gave an Mcp-Session-Id, but tools/list with that id answered ${finding.saw}`
   const change =
-    'Keep the session that initialize opened and answer requests with its id, on every machine behind the address; or give no Mcp-Session-Id.'
+    'Keep the session that initialize opened and answer requests with its id, on every machine behind the address; or send no Mcp-Session-Id.'
   return toFinding({ ...finding, saw, isMeant: true, faults: [{ what: saw, change }] })
 }
 

@@ -116,7 +116,7 @@ export function createCheckPage(
   }
 }
 
-/** Adds the scheme, which people leave out. */
+/** Adds the scheme, which people often leave out. */
 function toAddress(text: string): string {
   return text === '' || text.includes('://') ? text : `https://${text}`
 }
@@ -169,7 +169,7 @@ export async function lintUrl(
 function judgeHost(host: string): LintProblem[] {
   const forgery = findHostForgery(host)
   if (forgery === null) return []
-  const change = 'Use a host whose every word is written in one script.'
+  const change = 'Use a host name in which each word is written in a single script.'
   return [{ what: `the host ${host} may be taken for another: ${forgery}`, change }]
 }
 

@@ -166,8 +166,8 @@ function toMessage(data: Answer, contextId: string): Message {
 }
 
 /**
- * The answer in sentences, one line per result, for agents and people who only read text. The data
- * part contains everything as well.
+ * The answer in sentences, one line per result, for agents and people who only read text; the data
+ * part contains the whole answer.
  */
 function toAnswerText(answer: Answer): string {
   if ('error' in answer) {

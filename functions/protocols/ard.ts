@@ -117,7 +117,7 @@ function createAgentEndpoint(parts: ArdParts, directory: Directory): Handler {
     const entry = view && toArdEntry(view, baseUrl)
     return entry?.identifier === urn
       ? { body: entry }
-      : { status: 404, error: 'No entry of ours has this identifier.' }
+      : { status: 404, error: 'No entry here has this identifier.' }
   }
   return createReadEndpoint(parts, 'Read by GET.', answer, toRefusal)
 }

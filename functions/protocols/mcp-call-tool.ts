@@ -58,15 +58,15 @@ const CHANGES_THINGS = {
 }
 
 /**
- * One schema for an answer and for an x402 seller's terms: clients built on the former package check every structured
- * result, errors too, against this schema, and every client accepts the members of both.
+ * One schema for a seller's answer and for its x402 terms: clients built on the former package check every structured
+ * result, errors included, against this schema, and every client accepts either set of members.
  */
 const output = v.looseObject({
   status: optional(v.number(), 'HTTP status of an answer.'),
   headers: optional(v.record(v.string(), v.string()), 'Fields of an answer that a caller needs.'),
   body: optional(v.unknown(), 'Body of an answer: JSON as a value, else text.'),
   truncated: optional(v.boolean(), 'The answer is longer than what is shown here.'),
-  texts: optional(SellerTextsSchema, 'Whose words the answer has.'),
+  texts: optional(SellerTextsSchema, 'Who wrote the texts.'),
   x402Version: optional(v.number(), 'x402 version of the terms in a 402.'),
   accepts: optional(v.array(v.looseObject({})), 'What the seller accepts, from a 402.'),
   error: optional(v.unknown(), 'Why the call was not paid, from a 402.'),

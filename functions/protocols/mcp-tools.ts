@@ -104,7 +104,7 @@ const LISTS = {
   auth: (isThere = (_: string) => true) =>
     optional(
       v.picklist(FILTERS.auth.values.filter(isThere)),
-      'How callers sign in; no_account: nobody signs up.',
+      'How callers sign in; no_account: no sign-up.',
     ),
 }
 
@@ -350,7 +350,7 @@ export function createTool<const Input extends ToolInput>(
   }
 }
 
-/** Keywords that are not listed, because every client would pay for them; a refusal names the bounds. */
+/** Keywords left out of listed schemas, because they cost every client tokens; a refusal names the bounds. */
 const UNLISTED = new Set(
   '$schema pattern maxLength minItems maxItems minimum maximum propertyNames'.split(' '),
 )

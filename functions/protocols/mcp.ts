@@ -54,7 +54,7 @@ export function createMcpEndpoint(
   const call = (request: CallRequest) => {
     const caller = callers.getStore()
     const answer = callThroughRelay(relay, caller?.req, request, MAX_ANSWER_BYTES)
-    // The body is treated as held until the answer is made, even if nobody listens any more.
+    // The body stays in its client's budget until the answer is made, even if nobody waits for it any more.
     caller?.holdUntil(answer)
     return answer
   }
@@ -68,7 +68,7 @@ export function createMcpEndpoint(
     return { switches, tools, answerToolCall: createToolCalls(tools, describeServer) }
   }
   let offered = offer(parts.release().site.switches)
-  // The tools' texts change when a new release has other switches.
+  // The tools' texts change if a new release has different switches.
   const toOffered = () => {
     const { switches } = parts.release().site
     if (switches !== offered.switches) offered = offer(switches)

@@ -455,7 +455,7 @@ const readVersion = ofServer((row, version) =>
 /** When the last change of each listing was published, by id. */
 type ChangeDates = ReadonlyMap<string, string>
 
-/** @returns the dates; empty if no log is kept; without listings whose rows were dropped from the log */
+/** @returns the dates, without listings whose rows were dropped from the log; empty if no log is kept */
 function createChangeDates(outDir: string): () => Promise<ChangeDates> {
   const dates = new Map<string, string>()
   const readOn = followLog(createChangeLog(outDir), {

@@ -315,8 +315,8 @@ const QuestionSchema = v.tuple([v.string(), v.record(v.string(), v.string())])
 
 /**
  * A page of a list read by GET: its query, where the previous page ended (undefined for the first
- * page), and the cursor for the next page. A cursor contains its search, because editors send the
- * cursor without the search words.
+ * page), and the cursor for the next page. A cursor contains its search, because code editors
+ * send the cursor without the search words.
  * @param known search parameters, in addition to `limit` and `cursor`
  * @throws QueryFault with `fault` for a cursor that was not issued, or is sent with another search
  */

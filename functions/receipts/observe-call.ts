@@ -277,7 +277,7 @@ function isDecided({ status }: PaidCall): boolean {
 
 type Copies = ReturnType<typeof createCopies>
 
-/** The calls that hold copies. @param most bytes that all of them together may hold */
+/** Calls with copies in memory. @param most bytes that all copies together may take */
 function createCopies(most: number) {
   const held = new Set<PaidCall>()
   let bytes = 0

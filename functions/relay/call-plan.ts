@@ -53,7 +53,7 @@ interface PlanContext {
 /** HEAD is not allowed: a seller's framework may treat it as an unpaid GET. */
 const ALLOW = [...ROUTES.call.methods, 'OPTIONS'].join(', ')
 
-/** @returns the plan, or the answer if nothing is to be sent. It resolves no name and counts nothing. */
+/** Resolves no name and counts nothing. @returns the plan, or the answer if nothing is to be sent */
 export function planCall(req: IncomingMessage, context: PlanContext): CallPlan | Response {
   const { release, refuse } = context
   const method = req.method ?? ''
@@ -277,7 +277,7 @@ const ENDS = {
   gave_way: say(
     'relay-busy',
     'connection_limit_reached',
-    `The relay is full, and this client has most of the calls in flight. ${MAY_HAVE_SETTLED}`,
+    `The relay is full, and this client has the most calls in flight. ${MAY_HAVE_SETTLED}`,
   ),
   late: say('seller-timeout', 'http_response_timeout', `No answer in time. ${MAY_HAVE_SETTLED}`),
   long_terms: unreachable(

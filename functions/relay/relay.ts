@@ -489,7 +489,7 @@ const SHORT_BODY = 4 * 1024
 /** Below this size a chunk is cheaper to keep than to free (bytes). */
 const LARGE_CHUNK = 16 * 1024
 
-/** False if a response without a connection may keep the chunk, or if it is a slice of a larger buffer. */
+/** False if the chunk is a slice of a larger buffer, or if a response without a connection may keep it. */
 function isGivenBack({ socket }: ServerResponse, chunk: Buffer): boolean {
   return (
     chunk.length >= LARGE_CHUNK &&
@@ -500,8 +500,8 @@ function isGivenBack({ socket }: ServerResponse, chunk: Buffer): boolean {
 }
 
 /**
- * Frees a chunk that was handed to the system. The garbage collector would only run at 60 MiB of
- * chunks, nearly all the memory that a hundred streams took.
+ * Frees a chunk that was handed to the system. Without this the garbage collector would wait for
+ * 60 MiB of chunks, nearly all the memory that a hundred streams took.
  */
 function giveBack({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0)

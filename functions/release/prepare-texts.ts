@@ -19,7 +19,7 @@ export function prepareTexts(index: SearchIndex, { texts, also_search, tasks }: 
   const named = tasks.filter(({ sellers }) => sellers > 0)
   return {
     featured: featuredRows(index, showcase),
-    /** The part between the showcase and those of our own listings that match. */
+    /** The part between the showcase and our own matching listings. */
     afterFeatured: toBytes(`],"featured_label":${label},"featured_first_party":[`),
     /** `beforeNotes`: the part between our own listings and the notes; `afterNotes`: the rest. */
     beforeNotes: toBytes(`],${JSON.stringify(before).slice(1, -1)},"notes":`),

@@ -103,7 +103,7 @@ const ACTS = {
   async opt_out(ask, read) {
     const removed = read('removed') === 'yes'
     await ask((to) => to.opt_out, { listing_id: read('listing_id'), removed })
-    // Until the next build the page itself says when a listing that left returns.
+    // For a listing that a build has already removed, the page itself says when it returns.
     const isStaying = !removed && read('left') !== 'yes'
     return { at: read('claim_id'), ...(isStaying && { line: 'It stays listed.' }) }
   },
@@ -125,7 +125,7 @@ const ACTS = {
   async withdraw(ask, read) {
     const sent = toTarget(read)
     await ask((to) => to.payout_withdraw, sent)
-    const line = 'The proof is withdrawn. It stops counting with the next build.'
+    const line = 'The proof is withdrawn. The next build no longer uses it.'
     return { at: read('claim_id'), payout: sent.payout, line }
   },
 } satisfies Record<string, Act>

@@ -205,7 +205,7 @@ export async function recordPayoutProof(
 }
 
 /**
- * The signer of a text. EVM wallets sign it as EIP-191 "personal" text, Solana wallets sign its bytes. The
+ * How wallets sign a text: EVM wallets sign it as EIP-191 "personal" text, Solana wallets sign its bytes. The
  * functions below never throw on a stranger's input.
  */
 

@@ -78,7 +78,7 @@ function explainLookup(error: unknown, name: string): ProofCheck {
     return missed(
       'resolvers_disagree',
       null,
-      'Two name servers gave different answers. The record is still spreading: wait until its TTL has passed and check again.',
+      'Two name servers gave different answers. The record may still be propagating: wait until its TTL has passed and check again.',
     )
   const code = codeOf(error)
   if (code === 'ENOTFOUND' || code === 'ENODATA') return missing(name)

@@ -7,7 +7,7 @@ export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void | 
 /** How many requests on a connection may wait for earlier ones; with more, the connection is closed. */
 export const MAX_WAITING = 32
 
-/** Longest time for which a connection may be idle during a request or an answer (milliseconds). */
+/** How long a connection may be idle during a request or an answer (milliseconds). */
 const IDLE_TIMEOUT_MS = 60_000
 
 /** Emitted on a request whose body turns out not to be HTTP: no more of the body will come. */
@@ -145,7 +145,7 @@ interface Reader {
   /** Bytes that the system had taken from us when the answer began, and has taken now. */
   before: number
   taken: number
-  /** Time for which we waited for the reader: during this answer, and since the reader last took bytes. */
+  /** How long we waited for the reader: during this answer, and since the reader last took bytes. */
   waitedMs: number
   stillMs: number
 }

@@ -24,7 +24,7 @@ const METRICS_PATH = '/metrics'
 /** RFC 9116: the contact for vulnerabilities. The operator's address is known only at run time. */
 const SECURITY_PATH = '/.well-known/security.txt'
 
-/** These features' path table, with the service's own answers. */
+/** The path table for these features and the service's own answers. */
 export function openPaths(
   parts: Parts,
   features: readonly Feature[],

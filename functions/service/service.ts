@@ -30,7 +30,7 @@ interface ServiceOptions {
   config: Config
   log: Log
   clock?: Clock
-  /** Overrides the environment. */
+  /** Replaces the mailer that the environment configures. */
   mailer?: Mailer
 }
 

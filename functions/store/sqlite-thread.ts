@@ -2,7 +2,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { parentPort, workerData } from 'node:worker_threads'
 
 /**
- * The thread that owns the SQLite connection. `node:sqlite` is synchronous, and FULL durability
+ * This thread owns the SQLite connection. `node:sqlite` is synchronous, and FULL durability
  * means an fsync per commit: here it stalls this thread, never the one that answers requests.
  */
 const BUSY_TIMEOUT_MS = 5_000

@@ -225,7 +225,7 @@ export function isRetryable(error: unknown): boolean {
 }
 
 /**
- * Runs the work once more if that is requested while it runs. A job added during the last check must not wait
+ * Runs the work, and once more if `run` is called meanwhile. A job added during the last check must not wait
  * for the timer; a job added later starts the next run, so the loop ends in the same step as its check.
  */
 export function createLoop(work: () => Promise<void>) {

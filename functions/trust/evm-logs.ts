@@ -173,7 +173,6 @@ function firstTransactions(logs: readonly TimedLog[]): string[] {
   return [...hashes].slice(0, MOST_CALLS)
 }
 
-/** True for logs that are no buyer's Permit2 payment: minted coins, deposits paid out by a contract. */
 function firstBlocks(logs: readonly TimedLog[]): Map<string, number> {
   const first = new Map<string, number>()
   for (const { topics, blockNumber } of logs) {
@@ -183,7 +182,7 @@ function firstBlocks(logs: readonly TimedLog[]): Map<string, number> {
   return first
 }
 
-/** What one range of blocks contains about certain payouts. */
+/** True for a transfer that no buyer made: minted coins, or a deposit paid out by a contract. */
 function isOutOfContract({ topics }: TimedLog): boolean {
   const from = toAddress(topics[1])
   return /^0x0*$/.test(from) || DEPOSIT_PLACES.includes(from)

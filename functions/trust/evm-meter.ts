@@ -386,7 +386,7 @@ async function toFundingTransfers(
   })
 }
 
-/** Half of the smallest crowd that can be a burst: a wallet that funded so many may be one party or a bridge. */
+/** Half of the smallest crowd that can be a burst: a wallet that funded so many payers may be one party's or a bridge's. */
 const MANY = Math.ceil(WASH.burst.cohort * WASH.burst.funderShare)
 /** How many wallets that funded many payers are looked up together. */
 const MOST_REQUESTED = 50

@@ -75,7 +75,7 @@ export class MeterStopped extends Error {
 /** How far back a payout is read when its meter starts: the score's window. */
 export const FIRST_READ_MS = 30 * DAY_MS
 
-/** The meter's rows. Related rows share a transaction, so that a run may end anywhere. */
+/** The meter writes related rows in one transaction, so that a run may end anywhere. */
 
 /** A payout address on one chain, proved by its holder or published with a source. */
 export interface MeteredPayout {
@@ -181,7 +181,7 @@ export async function insertPayers(
       .execute()
 }
 
-/** Rows of payments and transfers; in a fixed order, so that the same rows give the same result. */
+/** Payments and transfers are read in a fixed order, so that the same rows give the same result. */
 
 /**
  * Rows read at once: a month may have a million payments, too many for one answer. Pages of 5,000

@@ -123,7 +123,7 @@ async function writeTransactions(
 }
 
 /**
- * A Solana transaction's payment to a payout. In the x402 scheme `exact` the buyer signs one
+ * How Solana transactions pay a payout. In the x402 scheme `exact` the buyer signs one
  * checked transfer and somebody else pays the fee and signs last: only a transaction of exactly
  * that form is accepted. Such a transaction is Solana's counterpart of an authorisation: the buyer
  * signed the transfer but did not send it.

@@ -200,7 +200,7 @@ export function planListing(frontMatter: unknown): PackagePlan | string {
     return `${v.getDotPath(issue) ?? 'the front matter'}: ${issue.message}`
   }
   const { probe, version, invoke } = parsed.output
-  if (!probe) return 'probe: false asks us to leave this listing alone'
+  if (!probe) return 'the front matter has `probe: false`, which asks us to leave this listing alone'
   for (const registry of REGISTRIES) {
     const entry = invoke.find(
       (each) =>
@@ -216,7 +216,7 @@ export function planListing(frontMatter: unknown): PackagePlan | string {
     const named = { registry, identifier, version: version ?? null }
     return { ...named, env: Object.fromEntries(settings), args }
   }
-  return `no package of ${REGISTRIES.join(' or ')} with transport stdio is listed in invoke`
+  return `invoke lists no ${REGISTRIES.join(' or ')} package with transport stdio`
 }
 
 /**
@@ -230,7 +230,7 @@ export function planPackage(text: string): PackagePlan | string {
   const [, named = 'npm', rest = ''] = /^(?:([a-z]+):)?(.*)$/s.exec(text) ?? []
   const registry = REGISTRIES.find((each) => each === named)
   if (registry === undefined)
-    return `expected a package of ${REGISTRIES.join(' or ')}, got ${JSON.stringify(text)}`
+    return `expected an ${REGISTRIES.join(' or ')} package, got ${JSON.stringify(text)}`
   const [, identifier = '', version = null] = /^(@?[^@]*)(?:@(.*))?$/s.exec(rest) ?? []
   const fault = findIdentifierFault(registry, identifier)
   if (fault !== null) return `${JSON.stringify(identifier)}: ${fault}`

@@ -52,7 +52,7 @@ const MAX_LINE = 400
 /** For a listing that its sources no longer list. */
 const WITHDRAWN = { reason: 'withdrawn' as const }
 
-/** @returns the summary, the number of failures, and what ends the run */
+/** @returns the summary, the number of failures, and `end`, which deletes the facts kept for a stopped run */
 async function refresh(words: readonly string[], config: Config) {
   const kept = join(config.STATE_DIR, 'refresh.ndjson')
   const content = readSoundContent(config, 'refreshed')

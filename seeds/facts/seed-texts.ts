@@ -64,8 +64,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Markdown or HTML that somebody else wrote, as one line of plain text: tags and their scripts are removed, links keep
- * their words, entities become characters, control, invisible and broken characters are dropped.
+ * Markdown or HTML that somebody else wrote, as one line of plain text: tags are removed (scripts and styles with
+ * their code), links keep their words, entities become characters, unreadable characters are dropped.
  * @example toPlainText('<sup>1</sup> **Fast** [search](https://x.example)') → '1 Fast search'
  */
 export function toPlainText(foreign: string): string {

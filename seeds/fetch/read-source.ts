@@ -10,7 +10,7 @@ import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import type { ChosenSeeds, MapRules, Refusal } from '../facts/map-rows.ts'
 import type { SellerReader } from './read-sellers.ts'
 
-/** An importer: where its rows are, how a text contains them, and how they are mapped. */
+/** An importer: where its rows are, how they are read from a text, and how they are mapped. */
 export interface SeedSource {
   id: string
   title: string
@@ -31,7 +31,7 @@ export interface SeedSource {
   takesYaml?: true
   /** The rows of a text in the source's own format; null for any other text. @throws Error if it is broken */
   readText?(text: string): unknown[] | null
-  /** Member in a saved page with the day on which it was saved, copied into each row. */
+  /** Member of a saved page with the day of saving, which is copied into each row. */
   savedAt?: string
   /** Adds the file's folder to a row, for sources whose folders describe one service each. */
   place?(row: unknown, folder: string | null): unknown
@@ -58,7 +58,7 @@ interface SourcePage extends ReadRows {
 }
 
 const MAX_PAGES = 5000
-/** How many pages in a row may be empty: a source with more only claims to have more rows. */
+/** How many consecutive pages may be empty: a source with more only claims to have more rows. */
 const MAX_EMPTY_PAGES = 20
 const MAX_ROWS = 300_000
 const MAX_FILE_BYTES = 64 * 1024 * 1024

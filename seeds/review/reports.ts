@@ -55,7 +55,7 @@ export function createReportQueue(
       const { file: draft, remarks } = mapFound(found, row.text, rules)
       if (draft !== null) return { lines: [...lines, ...remarks], draft }
       return {
-        lines: [...lines, 'its answers hold no facts for the file of a listing', ...remarks],
+        lines: [...lines, 'its answers contain no facts for a listing file', ...remarks],
       }
     },
     settle: (questions, decision) =>

@@ -141,7 +141,7 @@ function toLeft(id: string, rows: readonly NamedRow[], { written }: Listed): Req
   return [{ question, rows }]
 }
 
-/** Records to which listing rows belong, if neither their names nor their facts show it. */
+/** Records which listing the rows belong to, if neither their names nor their facts show it. */
 async function assign(
   writer: ContentWriter,
   rows: readonly NamedRow[],

@@ -120,7 +120,7 @@ const COUNTED = [
     'merona',
     'https://github.com/jywy78kgrf-create/merona',
   ],
-  ['vet402', 'test purchases of vet402', 'vet402', 'https://github.com/kzmttkc/vet402-delivery'],
+  ['vet402', 'test purchases by vet402', 'vet402', 'https://github.com/kzmttkc/vet402-delivery'],
   [
     'x402-bazaar-doctor',
     'transfers to payees counted by x402-bazaar-doctor',

@@ -34,7 +34,7 @@ export const discovery: SeedSource = {
     'the files of sellers that are listed: openapi.json, llms.txt, agent cards, MCP server cards, x402 and ARD manifests',
   liveUrl: '',
   lists: [],
-  expected: 'no --from: it reads the sellers of listings',
+  expected: 'no --from: this importer reads the sellers of existing listings',
   isRow: () => false,
   fromContent: toTargets,
   follow,

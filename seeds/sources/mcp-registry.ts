@@ -276,7 +276,7 @@ function findSource(
     if (owner !== undefined && isUsed(owner)) return { source: owner.id, ref }
   }
   const places = reported?.ref ?? foundAt.join(', ')
-  return faultOf('source_terms', `expected a source whose terms allow it, found at ${places}`)
+  return faultOf('source_terms', `expected a source whose terms allow copying its texts, got ${places}`)
 }
 
 function isUsed({ decision }: SourceRow): boolean {

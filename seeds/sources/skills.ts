@@ -51,7 +51,7 @@ const RowSchema = v.object({
   commit: v.nullish(v.pipe(v.string(), v.regex(/^[0-9a-f]{40}$/, 'expected a commit'))),
   text: v.nullable(
     v.pipe(
-      v.string('expected the text of SKILL.md, or null where it is gone'),
+      v.string('expected the text of SKILL.md, or null if the file is gone'),
       v.maxLength(MAX_SKILL_LENGTH),
     ),
   ),
@@ -147,7 +147,7 @@ export const skills: SeedSource = {
   liveUrl: '',
   lists: ['skills'],
   expected:
-    'rows of repo, path, commit, text and files, or addresses: of skills on GitHub, of a skill.md, of an index.json',
+    'rows with repo, path, commit, text and files; or addresses of skills on GitHub, of a skill.md or of an index.json',
   isRow: ({ repo, path }) => typeof repo === 'string' && typeof path === 'string',
   readText: parseAddresses,
   fromContent: toListedAddresses,
@@ -293,7 +293,7 @@ function toTools(allowed: unknown): string[] {
     .flatMap((word) => word.slice(0, 10_000).match(/[^\s,(]+(?:\([^()]{0,80}\))?/g) ?? [])
 }
 
-/** Each value once, sorted, without values of another form. */
+/** Each value once, sorted; values that do not match `shape` are left out. */
 function tidy(found: readonly string[], shape = /./): string[] {
   return [...new Set(found)]
     .filter((each) => shape.test(each))

@@ -56,7 +56,7 @@ export async function readChains(args: readonly string[]): Promise<ChainReport[]
   for (const report of reports) console.log(toText(report))
   if (reports.length === 0)
     console.log(
-      'No payout on a chain in RPC_URLS is proven, or published on a page of the seller, so there is nothing to read.',
+      'No payout on a chain in RPC_URLS is proven or published by its seller, so there is nothing to read.',
     )
   return reports
 }
@@ -64,7 +64,7 @@ export async function readChains(args: readonly string[]): Promise<ChainReport[]
 async function run(config: Config, since: number | null): Promise<ChainReport[] | null> {
   const log = createStderrLog()
   const signal = untilStopped()
-  // With PostgreSQL a server may run at the same time; a job in the store lets only one of them meter.
+  // With PostgreSQL a server may run at the same time; a job in the store lets only one process read the chains.
   using lock = config.DATABASE_URL === undefined ? await lockState(config.STATE_DIR) : null
   await using store = await openStore(config, log)
   return await measure(

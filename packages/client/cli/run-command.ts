@@ -180,7 +180,7 @@ function findBlamed(): string {
 function toSarif({ target, took_for, problems, verdict }: LintReport, file: string): object {
   const uri = file.split('/').map(encodeURIComponent).join('/')
   const ruleId = took_for ?? 'service'
-  const text = `What ${took_for === null ? 'a service' : `a service of ${took_for}`} answers to a client.`
+  const text = `How ${took_for === null ? 'a service' : `a service that speaks ${took_for}`} answers a client.`
   const driver = { name: 'waypost', rules: [{ id: ruleId, shortDescription: { text } }] }
   const results = problems.map(({ what, change }) => ({
     ...{ ruleId, ruleIndex: 0, level: 'error' },

@@ -200,7 +200,7 @@ async function considerTerms(
   const open = quotes.filter((quote) => !namesOf(row, quote).some((name) => run.paid.has(name)))
   const [cheapest] = open
   if (quotes.length === 0)
-    return toOutcome('no_terms', 'the 402 has no terms in a dollar coin that the wallet can sign')
+    return toOutcome('no_terms', 'the 402 offers no dollar coin that the wallet can pay with')
   if (cheapest === undefined)
     return toOutcome('paid_before', 'the payee or operator was already paid in this run')
   const { usd } = cheapest
@@ -222,7 +222,7 @@ function namesOf({ seller, request: { url } }: PlanRow, { payee }: Quote): strin
   return [hostname, seller.operator ?? hostname, normalizePayout(payee).split(':').at(-1) ?? '']
 }
 
-/** Coins are counted in millionths of a dollar, so a quote with more digits is rounded up. */
+/** Payments are counted in millionths of a dollar, so a quote with more digits is rounded up. */
 function quoteOf({ usd }: PlanRow): number {
   return usd === null ? 0 : Math.ceil(usd * 1e6 - 1e-3) / 1e6
 }

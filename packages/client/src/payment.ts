@@ -120,7 +120,7 @@ export async function signCheapest(
     throw refuse(
       'over-budget',
       cheapest === undefined
-        ? 'The seller accepts no dollar coin that the wallet can sign; nothing was signed.'
+        ? 'The seller accepts no dollar coin that the wallet can pay with; nothing was signed.'
         : `The seller requires $${cheapest.usd}, but the budget is $${maxUsd}; nothing was signed.`,
     )
   const refusals: unknown[] = []

@@ -135,7 +135,7 @@ const taskRows: ToRows = (subjects, tasks) =>
 /** The lowest price of one call, else of another unit. */
 function toTaskCell(view: ListingView, id: string): VersusCell {
   const doing = view.operations.filter(({ task }) => task === id)
-  // A tool's line names no task.
+  // Tools do not say which tasks they do.
   if (doing.length === 0) return missing(view.tools.length > 0 ? 'not stated' : 'not offered')
   if (isFree(view)) return { ...stated('free'), usd: 0 }
   const prices = doing

@@ -1,6 +1,6 @@
 import { PROBLEMS, type Refused } from '../../domain/wire/problems.ts'
 
-/** Sets status and headers for the page with a form's outcome; no cache stores it. */
+/** Sets status and headers for the page that shows a form's outcome, which is never cached. */
 export function setAnswer(
   response: { status?: number; headers: Headers },
   answer: { kind: string } | Refused | null,
@@ -14,7 +14,7 @@ export function setAnswer(
     response.headers.set(name, value)
 }
 
-/** The answer to a form, which leads to another page on this site; no cache keeps it. */
+/** Redirects to another page on this site after a form was sent; never cached. */
 export function leaveTo(path: string): Response {
   return new Response(null, {
     status: 303,

@@ -11,7 +11,7 @@ const MAX_SIMILAR = 6
 /** Writes 'a, b and c'. Shared, because making a formatter takes longer than rendering a section. */
 const AND_LIST = new Intl.ListFormat('en-GB')
 
-/** Everything that a listing's page prints: nothing else can change it. */
+/** Everything that a listing's page prints: nothing else can change the page. */
 export type ListingPage = ReturnType<typeof toListingPage>
 
 export function toListingPage(

@@ -16,5 +16,5 @@ export function toMonogram(name: string): string {
   return `${initial.toUpperCase()}${letters[1]?.toLowerCase() ?? ''}`
 }
 
-/** The class that gives an element the arm of a kind. */
+/** The class that gives an element the signpost outline of a kind. */
 export const toShape = (kind: Kind) => (kind === 'kit' ? 'is-kit' : kind)

@@ -1,6 +1,6 @@
 import { filterOf, toFilterWords } from '../../domain/search/search-filters.ts'
 
-/** The static index's filters, whose interface shows their values as they are. */
+/** Filters of the static index. Its interface shows values as stored, so words are stored instead of ids. */
 const FACETS = ['kind', 'category', 'price', 'rail', 'runs', 'auth'] as const
 
 /** @example toFacetWords({ kind: 'http_api', q: 'weather' }) → { kind: ['HTTP API'] } */

@@ -62,12 +62,12 @@ export function toSearchView(
   }
 }
 
-/** Visible rows per domain. */
+/** How many rows of one domain are visible before the rest is folded. */
 const OPEN_ROWS = 3
 
 type Hit = { row: ListingRow } | { domain: string | undefined; rows: ListingRow[] }
 
-/** Folds each domain's rows after its third into the fourth's place; none if all rows share one domain. */
+/** Folds a domain's fourth and later rows into one place; folds nothing if all rows share one domain. */
 function foldDomains(rows: readonly ListingRow[]): Hit[] {
   const byDomain = Map.groupBy(rows, ({ domain }) => domain)
   if (byDomain.size < 2) return rows.map((row) => ({ row }))
@@ -116,7 +116,7 @@ function toNoteViews(form: SearchForm, answer: Found, names: Names): NotePiece[]
   })
 }
 
-/** Says what the order counts, because a row's own line may state other payments. */
+/** Says which payments decide the order, because a row's own line may show others. */
 const PAID_ORDER =
   'Ordered by the settlements that anybody counted in 180 days, then by calls. Services that share a payee get equal parts of its count.'
 

@@ -67,7 +67,7 @@ export function toSightTitle({ last_check, state }: Pick<ClaimView, 'last_check'
   return state === 'verified' ? 'The proof is gone.' : 'Not proven yet.'
 }
 
-/** Other buyers may exist too: the seller knows its own sales. */
+/** Names the missing sales exactly, because the seller knows of its sales to other buyers. */
 const NO_SALES = 'no sales yet to buyers whom an independent seller vouches for'
 
 type Published = Pick<ListingView, 'status' | 'tiers'>

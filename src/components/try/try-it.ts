@@ -249,7 +249,7 @@ function fillField({ key, name, type, choices, isRequired, value }: TryField): H
   return Object.assign(input, { name: key, value }) && field
 }
 
-/** The seller's own terms next to what the directory expected, with a button for each way to pay without a fault. */
+/** The seller's own terms next to what the directory expected, with a button for each offer that can be paid. */
 function fillTerms(offers: readonly { rows: readonly TermRow[]; fault: string | null }[]) {
   const list = Object.assign(document.createElement('ul'), { className: 'stack offers' })
   for (const [at, { rows, fault }] of offers.entries()) {
