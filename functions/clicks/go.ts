@@ -40,7 +40,7 @@ const MAX_POSITION = 10_000
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const POSITION = /^[1-9]\d{0,4}$/
 
-/** Names of crawlers and link previews. Plain HTTP clients may be agents, so their clicks count. */
+/** Names of crawlers and link previews. Plain HTTP clients may be agents, so their clicks are counted. */
 const BOT =
   /bot\b|bot[/;)]|crawl|spider|slurp|facebookexternalhit|mediapartners|bingpreview|yandeximages|headlesschrome|lighthouse|pingdom|uptimerobot|archiver|whatsapp|skypeuripreview|google-(?:read-aloud|inspectiontool|safety)|feedfetcher|bytespider/i
 

@@ -7,7 +7,7 @@ import { HOURS_A_DAY, inPieces, type Store, type Tables, toDay } from '../store/
 
 type UsageDayTable = Tables['usage_day']
 
-/** Maximum number of (day, kind, listing, source) counts held in memory; further ones are dropped. */
+/** Maximum number of (day, kind, listing, source) counts kept in memory; any more are dropped. */
 const MAX_COUNTS = 100_000
 
 /**

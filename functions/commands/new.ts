@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url'
 import { OperatorError } from '../../src/domain/wire/problems.ts'
 import { readCommandLine, runMain, wrongCommand } from '../ports/run-main.ts'
 
-/** Site table, tables without rows, a guide, examples to copy and a README. */
+/** A new directory's files: site table, tables without rows, a guide, examples to copy and a README. */
 const TEMPLATE = fileURLToPath(new URL('./new', import.meta.url))
-/** Schemas for editors, which look for them next to the content. */
+/** JSON Schemas for code editors, which look for them next to the content. */
 const SCHEMAS = fileURLToPath(new URL('../../content/schema', import.meta.url))
 
 const HELP = 'Usage: npm run new -- <folder> [--name "Acme Services"]'

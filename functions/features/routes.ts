@@ -60,7 +60,7 @@ function isCrossSite(read: (header: string) => string | null | undefined, baseUr
   return (read('origin') ?? baseUrl) !== baseUrl
 }
 
-/** The reader's result, the wrong parameters, or a complete answer. */
+/** What `read` makes of a query: the data to answer with, the wrong parameters, or a complete answer. */
 type Reply =
   | { view: unknown }
   | { problems: readonly InputError[]; extra?: Record<string, unknown> }

@@ -119,7 +119,7 @@ function toBody(fields: URLSearchParams): Record<string, unknown> {
   }
 }
 
-/** Accepts a report; the limit is counted here, so that a typo costs nothing. */
+/** Accepts a report. Only a valid report is counted against the limit, so that a typo costs nothing. */
 async function takeReport(
   parts: Parts,
   sent: ReportBody,

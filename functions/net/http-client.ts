@@ -257,7 +257,7 @@ const DECODERS = new Map([
   ['br', promisify(brotliDecompress)],
 ])
 
-/** Also decodes bodies that sellers compressed against our request header, up to a limit. */
+/** Also decodes bodies that sellers compressed although our request forbade it, up to a limit. */
 export async function decodeBody(
   bytes: Buffer,
   coding: string,

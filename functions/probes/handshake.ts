@@ -56,7 +56,7 @@ const HANDSHAKE_MS = 45_000
 
 /**
  * One probe: sends the planned requests and returns the outcome. It pays nothing, sends no message
- * to an agent, follows no redirect and calls nothing that is not declared safe. Never rejects.
+ * to an agent, follows no redirect and calls only what is declared safe. Never rejects.
  * @param now milliseconds since the epoch
  */
 export async function probeHandshake(
@@ -467,7 +467,7 @@ function isCurrentEraError(reply: RpcReply | null): boolean {
   return !(Array.isArray(supported) && supported.some((each) => String(each) <= MCP_FORMER))
 }
 
-/** Reads each character once. @returns a function that takes a chunk and gives the events completed by it */
+/** Reads each character once. @returns a function that takes a chunk and returns the events that the chunk completes */
 export function createEventReader(): (piece: string) => { event: string; data: string }[] {
   let rest = ''
   let event = ''

@@ -97,7 +97,7 @@ function withOwnNames(
   return named
 }
 
-/** Arguments with a closed list of values, some for optional parts of a directory. */
+/** Arguments with a closed list of values, some of which belong to optional parts of a directory. */
 const LISTS = {
   sort: (isThere = (_: string) => true) =>
     optional(v.picklist(SEARCH_SORTS.filter(isThere)), 'Else relevance.'),

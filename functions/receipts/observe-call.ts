@@ -527,7 +527,7 @@ function unpackWhole(bytes: Buffer, unpack: Unpack): Buffer {
   return unpack(bytes, toOptions(JUDGED_BYTES.unpacked))
 }
 
-/** A decompression bomb stops at the limit. The spare byte keeps zlib from adding a buffer to a full one. */
+/** A decompression bomb stops at the limit. The spare byte keeps zlib from adding a second buffer to a full one. */
 function toOptions(most: number): Options {
   return { maxOutputLength: most, chunkSize: most + 1 }
 }

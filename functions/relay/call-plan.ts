@@ -282,7 +282,7 @@ const ENDS = {
   late: say('seller-timeout', 'http_response_timeout', `No answer in time. ${MAY_HAVE_SETTLED}`),
   long_terms: unreachable(
     'http_response_body_size',
-    `The 402 is longer than ${MAX_TERMS_BYTES} bytes when unpacked: its terms were not read, and no payment was passed on.`,
+    `The 402 is longer than ${MAX_TERMS_BYTES} bytes when decompressed: its terms were not read, and no payment was passed on.`,
   ),
   invalid: unreachable('http_protocol_error', `The answer is not valid HTTP. ${MAY_HAVE_SETTLED}`),
 }

@@ -22,7 +22,7 @@ import { createSecret } from './sign-in.ts'
 
 type PayoutProofTable = Tables['payout_proof']
 
-/** Proofs that a payout is the seller's. */
+/** Endpoints with which a seller proves that a payout is theirs. */
 export function createPayoutRoutes(parts: Parts) {
   return {
     payout_start: createPayoutStart(parts),

@@ -215,7 +215,7 @@ export const TABLES = {
       settled_at: moment,
       block_number: maybe(moment),
       scheme,
-      /** Hash of payee, payer and the signed nonce (EIP-3009): finds the call that carried the payment. */
+      /** Hash of payee, payer and the signed nonce (EIP-3009), used to find the call that carried the payment. */
       authorization_hash: maybe(text),
     },
     'settlement_once primary key (network, transaction_id, log_index)',
@@ -275,7 +275,7 @@ export const TABLES = {
     called_at: moment,
     /** Canonical JSON. */
     receipt: text,
-    /** Hash of payee and payer, and hash of both with the signed nonce: they find the payment. */
+    /** Hash of payee and payer, and hash of both with the signed nonce, used to find the payment. */
     payment_hash: maybe(text),
     authorization_hash: maybe(text),
     /** Whether the seller's answer names the transaction. */

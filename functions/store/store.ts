@@ -79,7 +79,7 @@ export async function insertTogether<Table extends keyof Tables>(
     )
 }
 
-/** Rows per statement: one value per column, below SQLite's limit of 32,766. */
+/** Rows per statement: with a parameter for each column, few enough for SQLite's limit of 32,766. */
 const ROWS_A_STATEMENT = 1_000
 
 export function inPieces<Row>(rows: readonly Row[], size = ROWS_A_STATEMENT): Row[][] {

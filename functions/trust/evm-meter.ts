@@ -99,7 +99,7 @@ async function readGroup(reading: Reading, group: Group, tally: ChainTally): Pro
   })
 }
 
-/** New payouts start one window back; with `since` all payouts start there. */
+/** New payouts are read from one window back; with `since`, all payouts are read from that time. */
 async function startCursors(work: ChainWork, chain: EvmChain, head: number): Promise<void> {
   const { network, payouts, store, clock, since } = work
   const known = new Set((await readCursors(store, network, payouts)).map(({ payout }) => payout))

@@ -21,7 +21,7 @@ const USAGE =
 /** Tables whose rows name listings by id; in other tables a host may look like an id. */
 const TABLES = ['tables/site.yaml', 'tables/policies.yaml']
 
-/** Editors' files that name a listing by its former id, each as text with the new id. */
+/** Files that name a listing by its former id, each with its text under the new id. */
 async function findRenamed(contentDir: string, from: string, to: string) {
   const pages = await readdir(join(contentDir, 'compare')).catch(() => [])
   const files = pages.filter((name) => name.endsWith('.yaml')).map((name) => `compare/${name}`)

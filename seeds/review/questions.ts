@@ -65,7 +65,7 @@ export interface ReviewSource {
    * person may edit before it is accepted. Absent if the question itself is complete.
    */
   show?(question: Question): Promise<{ lines: string[]; draft?: ReviewFile | undefined }>
-  /** Whether a question may be accepted unread with a list. Absent if each one must be read. */
+  /** Whether a question may be accepted unread, together with others. Absent if each one must be read. */
   isPlain?(question: Question): boolean
   /**
    * Carries out a decision on each question, its effect first and its record last: if the process is killed in between,
@@ -207,7 +207,7 @@ export async function acceptFile(
   const there = await readIfThere(join(place.contentDir, file.path))
   if (there !== null && there !== file.text)
     throw new OperatorError(
-      `${file.path} already exists with another text; rename the draft, or refuse the question`,
+      `${file.path} already exists with a different text; rename the draft, or refuse the question`,
     )
   if (there === null) await writer.write(file.path, file.text)
   return [`${file.path} is in the content; the next build lists it`, ...warnings]

@@ -127,7 +127,7 @@ function toLines(row: ReportTable): string[] {
 function toOutcome({ kind, listing_id, receipt }: ReportTable, { decision }: Decision): string[] {
   if (decision === 'refused')
     return [
-      receipt === null ? 'nothing changes; its own page says why' : 'the verdict counts as before',
+      receipt === null ? 'nothing changes; the page of the report says why' : 'the verdict still applies',
     ]
   if (kind === 'wrong')
     return [`change ${contentFileOf(listing_id ?? '')} by hand: nothing was written`]
@@ -135,7 +135,7 @@ function toOutcome({ kind, listing_id, receipt }: ReportTable, { decision }: Dec
   return [
     receipt === null
       ? `${listing_id} shows the notice "disputed" from the next build on; no score changes`
-      : `the verdict no longer counts for ${listing_id} from the next build on; the log keeps it`,
+      : `the verdict is no longer counted for ${listing_id} from the next build on; the log keeps it`,
   ]
 }
 

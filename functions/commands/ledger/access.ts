@@ -13,7 +13,7 @@ await runCommand(async (config, log) => {
   const [action = '', name = ''] = words
   const days = values.days === undefined ? null : Number(values.days)
   const isSound = days === null || (days > 0 && days <= 3650)
-  if (!isSound) throw wrongCommand(HELP, '--days: expected a number from 1 to 3650')
+  if (!isSound) throw wrongCommand(HELP, '--days: expected a number above 0 and at most 3650')
   if (action !== 'list' && name.trim() === '') throw wrongCommand(HELP, 'expected a name')
   await using store = await openStore(config, log)
   if (action === 'add') return await add(store, name, days)

@@ -128,7 +128,7 @@ async function readPay(values: {
   if (wallet === undefined && maxUsd === undefined) return undefined
   if (wallet === undefined || maxUsd === undefined)
     throw new UsageFault(
-      'expected --wallet and --max-usd together: who pays, and the most it may cost',
+      'expected --wallet and --max-usd together: who pays, and the most that may be paid',
     )
   return { ...(await loadWallet(wallet)), maxUsd }
 }

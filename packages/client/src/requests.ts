@@ -33,7 +33,7 @@ interface Limits {
   fetch: typeof fetch
   /** Milliseconds until the answer is read to its end. */
   timeoutMs: number
-  /** The longest body that is read, unpacked; for a 402 at most `MAX_TERMS_BYTES`. */
+  /** The longest body that is read, decompressed; for a 402 at most `MAX_TERMS_BYTES`. */
   maxBytes: number
 }
 
@@ -62,8 +62,8 @@ export async function send({ url, signal, ...init }: Request, limits: Limits): P
   if (answer.body === null) return answer
   const isTerms = answer.status === 402
   const most = isTerms ? Math.min(MAX_TERMS_BYTES, limits.maxBytes) : limits.maxBytes
-  const tooLong = `The ${isTerms ? '402' : 'answer'} of ${url} is longer than ${most} bytes, unpacked`
-  const body = bound(answer.body, most, tooLong, (cause) => fail(cause, 'cut its answer off'))
+  const tooLong = `The ${isTerms ? '402' : 'answer'} from ${url} is longer than ${most} bytes, decompressed`
+  const body = bound(answer.body, most, tooLong, (cause) => fail(cause, 'ended its answer too early'))
   const { status, statusText, headers } = answer
   return new Response(body, { status, statusText, headers })
 }
