@@ -29,7 +29,7 @@ export interface Feature {
   chores?: readonly Chore[]
   /** Functions that write an email's text, by kind of email. */
   letters?: Readonly<Record<string, WriteLetter>>
-  /** Ends the feature's work that is still running in memory. */
+  /** Finishes or stops work of this feature that is still running in memory. */
   close?(): Promise<void>
 }
 

@@ -60,7 +60,7 @@ export function createMailQueue(
     loop.run().catch((error) => log.error('mail.queue_unreadable', { reason: String(error) }))
   }
   return {
-    /** If a sign-in email to this address is already waiting, it is tried at once and no second one is added. */
+    /** If a sign-in email to this address is already waiting, that email is tried at once instead of adding another. */
     async add(trx: Kysely<Tables>, address: string, task: MailTask): Promise<void> {
       const { kind, ...payload } = task
       const now = clock.now()

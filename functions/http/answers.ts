@@ -6,7 +6,7 @@ export const UNCACHED = {
 } as const
 export const ANY_ORIGIN = { 'Access-Control-Allow-Origin': '*' } as const
 
-/** JSON that no cache stores, unless `headers` say otherwise. */
+/** JSON that no cache stores, unless `headers` allow it. */
 export function jsonAnswer(
   body: unknown,
   headers: Record<string, string> = {},
@@ -15,7 +15,7 @@ export function jsonAnswer(
   return Response.json(body, { status, headers: { ...UNCACHED, ...headers } })
 }
 
-/** JSON that pages of any origin may read, and that no cache stores unless `headers` say otherwise. */
+/** JSON that pages of any origin may read, and that no cache stores unless `headers` allow it. */
 export function publicJson(
   body: unknown,
   headers: Record<string, string> = {},

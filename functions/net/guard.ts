@@ -216,7 +216,7 @@ function dial(
   return socket
 }
 
-/** A connection that buffers little in either direction. */
+/** Socket options with which little is buffered in either direction. */
 function toSparing(buffer: Buffer, socket: () => Socket) {
   const callback = (length: number) => socket().emit('data', buffer.subarray(0, length))
   return { onread: { buffer, callback }, highWaterMark: buffer.length }

@@ -47,7 +47,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   throw new ConfigError(`The environment has values that cannot be used:\n  ${lines.join('\n  ')}`)
 }
 
-/** @param words alternating words for yes and no */
+/** @param words the accepted words: yes, no, then more of each in turn */
 const flag = (words: readonly [string, string, ...string[]], fallback: string) =>
   v.optional(
     v.pipe(

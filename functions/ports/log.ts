@@ -38,7 +38,7 @@ const marks = new AsyncLocalStorage<{ id: string | null }>()
 const GIVEN_ID = /^[\w-]{1,64}$/
 
 /**
- * Runs the work for one request. Its log lines and a 500 that ends it share one id: `given`, if the
+ * Runs the work for one request. The request's log lines and its 500, if any, share one id: `given`, if the
  * proxy in front is trusted and the id is well-formed, else an id created when first needed.
  */
 export function withRequestId<T>(given: string | null, work: () => T): T {

@@ -462,7 +462,7 @@ const CURRENT_ERRORS = new Set([-32_020, -32_021, UNSUPPORTED_VERSION])
 function isCurrentEraError(reply: RpcReply | null): boolean {
   if (reply?.kind !== 'error' || !CURRENT_ERRORS.has(reply.code)) return false
   if (reply.code !== UNSUPPORTED_VERSION) return true
-  // Such a server may also name former revisions, which `initialize` reaches.
+  // Such a server may also support former revisions, for which `initialize` works.
   const supported = isJsonObject(reply.data) ? reply.data.supported : undefined
   return !(Array.isArray(supported) && supported.some((each) => String(each) <= MCP_FORMER))
 }

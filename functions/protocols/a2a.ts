@@ -39,7 +39,7 @@ const MAX_MESSAGE_BYTES = 64 * 1024
 const RequestSchema = v.looseObject({ id: v.optional(v.unknown()) })
 const IdSchema = v.union([v.string(), v.number()])
 
-/** `POST /a2a`: JSON-RPC of A2A 1.0, and of 0.3 where no `A2A-Version` is sent. */
+/** `POST /a2a`: JSON-RPC of A2A 1.0, and of 0.3 if no `A2A-Version` is sent. */
 export function createA2aEndpoint(parts: DirectoryParts & ProtocolLimits & BodyBudgets) {
   const card = AgentCard.fromJSON(toAgentCard(parts.config.BASE_URL, parts.release().site))
   const requests = new TextsAndData(

@@ -162,7 +162,7 @@ export function createMcpServer(
 ): McpServer {
   const server = new McpServer(info, {
     instructions: toInstructions(switches),
-    // Nothing is ever announced, so a subscription ends with its answer and holds no socket.
+    // Nothing is ever announced, so a subscription ends with its answer and keeps no socket open.
     capabilities: { tools: QUIET, prompts: QUIET, resources: { ...QUIET, subscribe: false } },
     cacheHints: {
       'server/discover': LISTS,

@@ -204,7 +204,7 @@ export class SellerCall {
   }
 }
 
-/** Methods whose request declares an empty body (RFC 9110 §8.6). */
+/** Methods for which an empty body is declared by `Content-Length: 0` (RFC 9110 §8.6). */
 const SAYS_LENGTH = new Set(['POST', 'PUT', 'PATCH'])
 
 interface WireRequest {

@@ -75,7 +75,7 @@ export function createOnDemandPages(parts: PageParts) {
   }
   return {
     has: (path: string) => pages.has(path),
-    /** Whether the page takes a form. */
+    /** Whether the page accepts a form. */
     hasForm: (path: string) => pages.get(path)?.hasForm === true,
     /** Answers GET, HEAD and forms for a page rendered on demand; false passes the request on. */
     serve(req: IncomingMessage, res: ServerResponse, path: string, next: () => void): boolean {

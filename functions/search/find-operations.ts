@@ -33,7 +33,7 @@ import { toBytes } from '../http/answers.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
 import { HEADERS, type Search } from './search.ts'
 
-/** Rows that are considered when the first places are shared among several listings. */
+/** How many rows are considered when the first places are shared among several listings. */
 const LOOKED_AT = 100
 
 /**

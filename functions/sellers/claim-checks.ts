@@ -164,7 +164,7 @@ function toCheckResult(
   return { verified, method, checked_at: new Date(checkedAt).toISOString(), ...seen }
 }
 
-/** Records one check, in one transaction. */
+/** What it takes to record one check, in one transaction. */
 interface Step {
   trx: Kysely<Tables>
   mails: MailQueue

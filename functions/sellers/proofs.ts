@@ -282,7 +282,7 @@ const ClaimsSchema = v.object({
 
 type WorkflowParts = Pick<Parts, 'config' | 'resolver' | 'clock'>
 
-/** A workflow of the repository proves itself by the identity token of its code host (OpenID Connect). */
+/** A workflow of the repository proves itself with an identity token from its code host (OpenID Connect). */
 function proveByWorkflow(parts: WorkflowParts): Prove {
   const { config, clock } = parts
   const keysOf = createKeys(parts)

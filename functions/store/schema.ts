@@ -324,7 +324,7 @@ function isPostgres(db: Kysely<unknown>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter
 }
 
-/** Limit counters are written with every request and may be lost in a crash, so they need no WAL. */
+/** Counters for rate limits are written with every request and may be lost in a crash, so they need no WAL. */
 const UNLOGGED = new Set(['attempt'])
 
 /** The rule "one verified claim per listing" holds even if two checks race. */

@@ -85,7 +85,7 @@ function runQuery({ sql, parameters, rows: many }: NonNullable<Order['query']>):
     return { columns, rows, changes: rows.length }
   }
   if (many !== undefined) {
-    // One value per column of a table.
+    // A row has one value per column, far fewer than 32,766.
     for (const row of many) statement.run(...row)
     return { ...NOTHING, changes: many.length }
   }

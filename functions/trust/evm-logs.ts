@@ -253,7 +253,7 @@ export async function readRange(
 /** Chains' clocks may run a little ahead of ours. */
 const MOST_AHEAD_MS = 15 * 60_000
 
-/** @param there the block that the chain has at this height, if just read */
+/** @param there the block that the chain has at this height, if it was just read */
 async function assertRemembered(
   { store, network }: ChainWork,
   chain: EvmChain,

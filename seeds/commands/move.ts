@@ -21,7 +21,7 @@ const USAGE =
 /** Tables whose rows name listings by id; in other tables a host may look like an id. */
 const TABLES = ['tables/site.yaml', 'tables/policies.yaml']
 
-/** Files that name a listing by its former id, each with its text under the new id. */
+/** Files that name a listing by its former id, each with its new text. */
 async function findRenamed(contentDir: string, from: string, to: string) {
   const pages = await readdir(join(contentDir, 'compare')).catch(() => [])
   const files = pages.filter((name) => name.endsWith('.yaml')).map((name) => `compare/${name}`)
@@ -51,7 +51,7 @@ if (import.meta.main) await runMain(() => move(process.argv.slice(2), process.en
 /**
  * `npm run move`: gives a listing a new id. Its file and evidence move to that id, and a tombstone leads
  * from every former address to the new one. Comparisons, showcase and policies get the new id. If
- * the new id is already listed, that listing keeps its own words.
+ * the new id is already listed, that listing keeps its own texts.
  */
 export async function move(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const { from, to, by, statedAt } = readArguments(args)

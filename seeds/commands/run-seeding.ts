@@ -165,7 +165,7 @@ function judge(
   }
 }
 
-/** Which listing takes each of one importer's rows, once the rows of all importers are placed. */
+/** For each of one importer's rows, the listing that takes it once the rows of all importers are placed. */
 function placeAll(listed: Listed, importer: string, file: SourceFile): Map<string, TakenRow> {
   const { taken } = listed.place(new Map([...listed.sources, [importer, file]]))
   return new Map(
@@ -198,7 +198,7 @@ const MISSING_FOR = DAY_MS
 /** Where a row belongs, once all rows from all sources have found their listings. */
 interface TakenRow {
   listing: string
-  /** How the listing goes on after a withdrawal: as a tombstone, with a notice, or by another source. */
+  /** What the listing gets after a withdrawal: a tombstone, a notice, or its facts from another source. */
   end: 'tombstone' | 'notice' | 'other_source'
 }
 
@@ -382,7 +382,7 @@ function toOutcome(
   return before === now ? 'unchanged' : 'changed'
 }
 
-/** How a listing with these rows goes on after a withdrawal. */
+/** What a listing with these rows gets after a withdrawal. */
 function toEnd(rows: readonly NamedRow[], isWords: boolean): TakenRow['end'] {
   if (rows.some(({ row }) => row.withdrawn === undefined)) return 'other_source'
   return isWords ? 'tombstone' : 'notice'

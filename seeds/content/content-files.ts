@@ -168,7 +168,7 @@ export function renderJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`
 }
 
-/** @returns the members of a machine's file; an empty object if it can't be read */
+/** @returns the members of a file that machines keep; an empty object if the file can't be read */
 export function membersOf(text: string | undefined): Record<string, unknown> {
   const value = text === undefined ? undefined : parseJson(text)
   return isJsonObject(value) ? { ...value } : {}

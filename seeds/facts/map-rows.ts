@@ -491,7 +491,7 @@ const PATTERNS = Object.entries(KEYWORDS).map(([id, keywords]) => {
 
 /**
  * One or two categories by the words in a name and a description; deterministic, so that a second
- * import gives the same.
+ * import gives the same categories.
  * @param known ids in the category table; no others are returned
  */
 function guessCategories(name: string, text: string, known: ReadonlySet<string>): string[] {

@@ -29,7 +29,7 @@ export interface SeedSource {
   /** Whether a whole text is one row. */
   isRow(value: Record<string, unknown>): boolean
   takesYaml?: true
-  /** The rows of a text in the source's own format; null for any other text. @throws Error if it is broken */
+  /** The rows of a text in the source's own format; null for any other text. @throws Error if such a text is broken */
   readText?(text: string): unknown[] | null
   /** Member of a saved page with the day of saving, which is copied into each row. */
   savedAt?: string
@@ -37,7 +37,7 @@ export interface SeedSource {
   place?(row: unknown, folder: string | null): unknown
   /** Rows made from existing listings, for a source that reads the listings' sellers. */
   fromContent?(listings: readonly ListedFacts[]): unknown[]
-  /** Reads the documents (cards, sellers' files) that the rows point to. A broken document never throws. */
+  /** Reads the documents (cards, sellers' files) that the rows point to. Never throws for a broken document. */
   follow?(values: readonly unknown[], reader: SellerReader): Promise<ReadRows>
   choose(values: readonly unknown[], rules: MapRules): ChosenSeeds
 }

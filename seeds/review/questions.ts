@@ -22,7 +22,7 @@ import {
 
 export interface ReviewPlace {
   contentDir: string
-  /** `UNSAFE_ALLOW_PRIVATE_TARGETS`. */
+  /** The setting `UNSAFE_ALLOW_PRIVATE_TARGETS`. */
   allowPrivate: PrivateTargets
 }
 
@@ -219,7 +219,7 @@ export async function acceptFile(
  */
 export function createFileCheck({ contentDir, allowPrivate }: ReviewPlace) {
   let known: Known | undefined
-  /** @param rows the sources' rows for the file; by default those of a listing with its name */
+  /** @param rows the sources' rows for the file; by default those of the listing with the file's name */
   return (file: ReviewFile, rows?: readonly NamedRow[]): string[] => {
     known ??= readKnown(contentDir, { allowPrivate })
     const faults = checkText(known, file, rows)

@@ -193,7 +193,7 @@ function platformsOf({ compatibility }: Partial<Bundle> = {}): string[] {
   return named.length === Object.keys(PLATFORMS).length ? [] : named
 }
 
-/** Tools with their parameters if the bundle has the whole answer, else only their names. */
+/** Tools with their parameters if the bundle has a whole `tools/list` answer, else only their names. */
 function toolsOf({ tools, _meta }: Partial<Bundle> = {}): unknown[] {
   const answers = Object.values(_meta ?? {}).flatMap((each) => {
     const responses = isJsonObject(each) ? each.static_responses : undefined

@@ -280,7 +280,7 @@ function readNeeds(
   }
 }
 
-/** Scripts are in the format's folder for them; files elsewhere may be templates. */
+/** Only top-level files and files in `scripts/`, the format's own folder: others may be templates. */
 function isScript(file: string): boolean {
   return !file.includes('/') || /(?:^|\/)scripts\//.test(file)
 }
@@ -353,7 +353,7 @@ type Reader = Pick<SellerReader, 'read' | 'each'>
 
 const EXPECTED = 'expected the address of a skill on GitHub, of a skill.md or of an index.json'
 
-/** Reads the first existing path at a place, as a row. */
+/** Reads the first of a place's paths that exists, as a row. */
 function createReading(
   reader: Reader,
   refuse: (name: string, reason: Refusal['reason'], detail: string) => never[],

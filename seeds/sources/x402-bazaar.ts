@@ -53,7 +53,7 @@ const RowSchema = v.object({
     ),
     null,
   ),
-  /** A saved page's member next to the rows. */
+  /** When a saved page was captured, copied from the page into each row. */
   captured_utc: v.pipe(v.nullish(v.string()), v.transform(toInstant)),
   accepts: v.pipe(
     v.array(v.unknown(), 'expected a list of ways to pay'),

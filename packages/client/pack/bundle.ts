@@ -19,7 +19,7 @@ async function bundle(entryPoints: string[]): Promise<Record<string, string>> {
   const { outputFiles } = await build({
     entryPoints,
     bundle: true,
-    // An error class must be the same in every entry.
+    // All entries must share the same error classes.
     splitting: true,
     chunkNames: 'part-[hash]',
     format: 'esm',

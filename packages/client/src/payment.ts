@@ -137,7 +137,7 @@ export async function signCheapest(
 async function signX402(wallet: Wallet, terms: PaymentTerms): Promise<Payment> {
   const { x402Version = 'of the seller' } = terms
   const advice = `The seller uses x402 version ${x402Version}: npm install @x402/core @x402/evm (@x402/svm for Solana), and register its scheme in the wallet (registerV1 for version 1).`
-  // Written by the seller; the wallet's library checks the terms by its own type.
+  // The seller wrote these terms; the wallet's library checks them against its own type.
   const offered = terms as never
   const payload = await signed(() => wallet.createPaymentPayload?.(offered), advice)
   return toPaymentHeader(payload) ?? refuseOther('an x402 payment')

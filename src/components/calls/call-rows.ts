@@ -137,7 +137,7 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
   return {
     /** Empty for tools and skills. */
     verb: String(method),
-    /** Where a link to the call leads. */
+    /** The anchor to which links to the call lead. */
     id: toCallId(`${method} ${operation.url}`) as string | undefined,
     name: toShortUrl(operation.url, url),
     text: operation.description ?? '',
@@ -225,7 +225,7 @@ function withExample(text: string, example: unknown): string {
   return `${text === '' ? '' : `${text.replace(/\.$/, '')}. `}Example: ${String(example)}`
 }
 
-/** Most characters in a stranger's name, and how many names fit. */
+/** Most characters in the name of a seller's field or tool, and how many such names fit. */
 const MAX_NAME = 40
 const MAX_NAMES = 3
 

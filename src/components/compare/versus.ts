@@ -69,7 +69,7 @@ interface CellSubject {
   view: ListingView
   /** The listing's calls, if they were read. */
   kit?: Parameters<typeof toWhatYouGet>[0] | undefined
-  /** Written by the author of the comparison. */
+  /** Set by the author of the comparison. */
   focus?: 'dedicated' | 'broad' | undefined
 }
 
@@ -132,7 +132,7 @@ const taskRows: ToRows = (subjects, tasks) =>
     return offered.length < least ? [] : [{ label: name, cells, isMixed }]
   })
 
-/** The lowest price of one call, else of another unit. */
+/** The lowest price for one call, or else for another unit. */
 function toTaskCell(view: ListingView, id: string): VersusCell {
   const doing = view.operations.filter(({ task }) => task === id)
   // Tools do not say which tasks they do.

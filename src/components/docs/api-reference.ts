@@ -112,7 +112,7 @@ export function toApiReference(document: unknown, from: Examples) {
       tag,
       endpoints: endpoints.filter((endpoint) => endpoint.tag === tag),
     })),
-    /** Named schemas with their own fields; the document has nested ones. */
+    /** Named schemas with their own fields; nested fields are only in the document. */
     schemas: Object.entries(components.schemas).map(([name, schema]) => ({
       name,
       fields: toSchemaFields(schema),

@@ -13,7 +13,7 @@ import { OUTCOME_WORDS, PROTOCOL_NAMES } from '../rows/decision-facts.ts'
 
 type Trust = ListingView['trust']
 
-/** The panel's texts without a measurement or score. */
+/** The panel's texts if there is no measurement or score: all are empty. */
 const NO_WORDS = {
   /** Label and value of each measured number. */
   numbers: [],
@@ -114,7 +114,7 @@ const SHOWN_DAYS = 30
 /** With fewer days a chart is less clear than its numbers. */
 const CHART_DAYS = 7
 
-/** Settlements per day, the last thirty measured days; null with less than a week of days. */
+/** Settlements per day for the last thirty measured days; null if the days span less than a week. */
 export function toSettlementBars(days: readonly Day[]) {
   const [start, end] = [days[0]?.date, days.at(-1)?.date]
   if (start === undefined || end === undefined) return null

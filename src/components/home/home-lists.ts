@@ -117,7 +117,7 @@ function findBest(
 
 const MOST = 4
 
-/** A few tasks that listings do, far apart in the task table; empty if nobody does any. */
+/** A few tasks that listings do, far apart in the task table; empty if no listing does any task. */
 export function toTaskLinks(tasks: readonly TaskPage[]): TaskPage[] {
   const done = tasks.filter(({ sellers }) => sellers > 0)
   const step = Math.ceil(done.length / MOST)

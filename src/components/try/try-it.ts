@@ -103,7 +103,7 @@ async function askProber(kit: KitView, operation: Operation | undefined): Promis
   if (!response.ok)
     return fillProblem(toProblemText(response.headers.get('content-type') ?? '', text))
   const { saw, terms = [] }: LintReport = JSON.parse(text)
-  // A listing's other operations are requested too; terms without a name are the whole service's.
+  // The prober requests all operations of the listing; terms that name no operation are for the whole service.
   const own = terms.filter(
     ({ operation: key }) =>
       key === undefined ||
