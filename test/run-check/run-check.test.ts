@@ -42,7 +42,7 @@ describe('the package of a listing', () => {
   })
 
   test.each([
-    ['no package over stdio', { invoke: invoke.slice(0, 1) }, 'no package of npm or pypi'],
+    ['no package over stdio', { invoke: invoke.slice(0, 1) }, 'no npm or pypi package'],
     ['an owner who asks to be left alone', { invoke, probe: false }, 'leave this listing alone'],
     ['a word for a manager', { invoke: [{ ...NPM, identifier: '-g' }] }, 'invoke.0.identifier: '],
     ['a moving version', { invoke, version: 'latest' }, 'version: expected one fixed version'],
