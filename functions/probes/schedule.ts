@@ -324,7 +324,7 @@ function createSilenceBuffer(keep: KeepResult) {
       const isOffline = silent.length >= (hasHeard ? MANY_SILENT : ALL_SILENT)
       await release((finding) =>
         isOffline && SILENT.has(finding.failure ?? '')
-          ? { ...finding, outcome: 'unknown', saw: 'no host answered, so our own network is probably down' }
+          ? { ...finding, outcome: 'unknown', saw: 'no host answered: our network seems down' }
           : finding,
       )
       held = []

@@ -200,7 +200,7 @@ export function planListing(frontMatter: unknown): PackagePlan | string {
     return `${v.getDotPath(issue) ?? 'the front matter'}: ${issue.message}`
   }
   const { probe, version, invoke } = parsed.output
-  if (!probe) return 'the front matter has `probe: false`, which asks us to leave this listing alone'
+  if (!probe) return 'the listing has `probe: false`, a request to leave this listing alone'
   for (const registry of REGISTRIES) {
     const entry = invoke.find(
       (each) =>

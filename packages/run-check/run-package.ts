@@ -242,9 +242,9 @@ export function judgeEnd(end: StdioEnd, method: string, plan: PackagePlan): RunR
   const { why, code, noise } = end
   const after = method === 'initialize' ? '' : `, ${method} unanswered`
   if (why === 'start') return toResult('unknown', 'the sandbox could not be started')
-  if (why === 'log_size') return toResult('unknown', `too much output on stderr, no answer to ${method}`)
+  if (why === 'log_size') return toResult('unknown', `too much on stderr, no answer to ${method}`)
   if (why === 'excess') return toResult('unknown', `ended by us: ${end.log}${after}`)
-  if (why === 'size') return toResult('fails', `too much output on stdout, no answer to ${method}`)
+  if (why === 'size') return toResult('fails', `too much on stdout, no answer to ${method}`)
   const words = `${noise}\n${end.log}`
   const isOurs =
     why === 'exit' && (code === null || CODES_OF_SANDBOX.has(code) || OUR_LIMITS.test(words))

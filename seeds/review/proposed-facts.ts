@@ -62,7 +62,7 @@ export const PROPOSED_PAYOUTS: ProposedFact = {
           ? `${others} may be paid there too: only the address's owner can prove who owns it`
           : isOne
             ? `only ${by.join()} named it: a second source must name it too`
-            : page && `payments to it would be counted: if ${page} names this payee, add it to the file by hand`
+            : page && `payments to it would count: if ${page} names it, add it to the file by hand`
         const advice =
           'accept it only if a page of the seller names it too, and write that page as payout_source: without payout_source, payments do not count'
         const note = `${by.join(' and ')} named ${first.payee}; ${lacks ?? advice}`

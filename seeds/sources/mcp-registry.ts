@@ -276,7 +276,7 @@ function findSource(
     if (owner !== undefined && isUsed(owner)) return { source: owner.id, ref }
   }
   const places = reported?.ref ?? foundAt.join(', ')
-  return faultOf('source_terms', `expected a source whose terms allow copying its texts, got ${places}`)
+  return faultOf('source_terms', `expected a source that allows copying its texts, got ${places}`)
 }
 
 function isUsed({ decision }: SourceRow): boolean {

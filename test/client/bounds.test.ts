@@ -65,7 +65,9 @@ test('of a 402 no more than 256 KiB are read', async () => {
   )
   expect(result).toMatchObject({
     code: 'too-large',
-    message: expect.stringMatching(/^The 402 from http.* is longer than 262144 bytes, decompressed; /),
+    message: expect.stringMatching(
+      /^The 402 from http.* is longer than 262144 bytes, decompressed; /,
+    ),
   })
   expect(held).toBeLessThanOrEqual(512 * KIB)
 })

@@ -161,8 +161,8 @@ describe.skipIf(sandbox === null)('a package in a sandbox', () => {
   test.each([
     ['hangs', 'unknown', 'no answer to initialize in time'],
     ['deaf', 'unknown', 'no answer to initialize in time'],
-    ['floods', 'fails', 'too much output on stdout'],
-    ['complains', 'unknown', 'too much output on stderr'],
+    ['floods', 'fails', 'too much on stdout'],
+    ['complains', 'unknown', 'too much on stderr'],
     ['forks', 'unknown', ''],
     ['eats', 'unknown', ''],
     ['fills', 'unknown', 'no space left'],

@@ -51,7 +51,7 @@ describe('a program over stdio', () => {
 
   const API_KEY = { API_KEY: 'placeholder' }
   test.each<[string, string, Partial<PackagePlan>, string, string]>([
-    ['endless output', 'endless', {}, 'fails', 'too much output on stdout'],
+    ['endless output', 'endless', {}, 'fails', 'too much on stdout'],
     ['endless complaints', 'complaining', {}, 'unknown', 'stderr'],
     ['another protocol', 'website', {}, 'fails', 'Listening on port 3000'],
     ['silence', 'silent', {}, 'unknown', 'in time'],

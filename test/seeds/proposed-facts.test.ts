@@ -149,7 +149,7 @@ describe('payees that sources name', () => {
     writeFileSync(path, proved.replace(`, "${OWN}"`, ''))
     const [again] = (await queue().list()).filter(({ note }) => note.includes(OWN))
     expect(again?.note).toContain(
-      'if https://tides.example/pay names this payee, add it to the file by hand',
+      'if https://tides.example/pay names it, add it to the file by hand',
     )
   })
 })

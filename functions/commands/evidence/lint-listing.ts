@@ -81,7 +81,7 @@ async function lintListing(file: string, rules: UrlRules, client: HttpClient): P
     : createListingParser(rules)({ id: file, file }, text)
   const own = faults.map((fault) => ({
     what: formatFault(fault, '.'),
-    change: 'Correct the file as the message says; npm run check reports such errors for the whole content.',
+    change: 'Correct the file as the message says; npm run check checks the whole content.',
   }))
   if (listing === null) return toUnreadable(file, own)
   const plan = planProbe(id, listing.facts)

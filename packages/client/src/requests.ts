@@ -63,7 +63,7 @@ export async function send({ url, signal, ...init }: Request, limits: Limits): P
   const isTerms = answer.status === 402
   const most = isTerms ? Math.min(MAX_TERMS_BYTES, limits.maxBytes) : limits.maxBytes
   const tooLong = `The ${isTerms ? '402' : 'answer'} from ${url} is longer than ${most} bytes, decompressed`
-  const body = bound(answer.body, most, tooLong, (cause) => fail(cause, 'ended its answer too early'))
+  const body = bound(answer.body, most, tooLong, (cause) => fail(cause, 'ended its answer early'))
   const { status, statusText, headers } = answer
   return new Response(body, { status, statusText, headers })
 }
