@@ -126,9 +126,7 @@ function toLines(row: ReportTable): string[] {
 
 function toOutcome({ kind, listing_id, receipt }: ReportTable, { decision }: Decision): string[] {
   if (decision === 'refused')
-    return [
-      receipt === null ? "nothing changes; the report's page says why" : 'the verdict stays',
-    ]
+    return [receipt === null ? "nothing changes; the report's page says why" : 'the verdict stays']
   if (kind === 'wrong')
     return [`change ${contentFileOf(listing_id ?? '')} by hand: nothing was written`]
   if (kind === 'new') return []
