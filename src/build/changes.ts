@@ -41,7 +41,7 @@ const NOTHING: ReadonlyMap<string, ContentHash> = new Map()
  * build catches up after a killed build, and going back to an earlier release is a change like any
  * other. The caller holds the lock on `OUT_DIR`.
  * @param name the name of the release to which `current` links
- * @param rows the log's own bounds, smaller in tests
+ * @param bounds how many rows a part and the log keep; smaller in tests
  */
 export function recordChanges(
   outDir: string,

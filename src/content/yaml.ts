@@ -50,7 +50,7 @@ const EXPECTED: readonly (readonly [RegExp, string])[] = [
   [/duplicated mapping key/, 'expected each key once'],
   [/\btag\b/, 'expected no tags (!…): plain values only'],
   [/\baliases\b/, 'expected no aliases (*name): write the value out'],
-  [/maxDepth/, `expected at most ${MAX_DEPTH} levels`],
+  [/maxDepth/, `expected at most ${MAX_DEPTH} levels of nesting`],
   [
     /deficient indentation|end of the stream within/,
     'expected the bracket or quote that opens here to be closed',

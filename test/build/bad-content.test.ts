@@ -166,7 +166,7 @@ describe('YAML with a second meaning', () => {
       "name: x # {\nhttp:\n  - { method: GET, url: 'a}'\nsummary: y",
       '5: expected the bracket or quote that opens here to be closed',
     ],
-    [`name: ${'['.repeat(2000)}`, '2: expected at most 40 levels'],
+    [`name: ${'['.repeat(2000)}`, '2: expected at most 40 levels of nesting'],
   ])('%j', (yaml, message) => {
     expect(checkOne(`---\n${yaml}\n---\n`)).toEqual([message])
   })

@@ -35,7 +35,7 @@ describe('a schema in content', () => {
     [{ pattern: 'a*b*c*d*e' }, /always matched quickly/],
     [{ patternProperties: { '^(a+)+$': {} } }, /always matched quickly/],
     [{ enum: Array.from({ length: 3000 }, (_, i) => i) }, /at most 2000 values/],
-    [nested(40), /at most 2000 values, nested at most 32 deep/],
+    [nested(40), /at most 2000 values, nested at most 32 levels deep/],
   ])('%j', (schema, fault) => {
     const found = findSchemaFault(schema)
     if (fault === null) expect(found).toBeNull()

@@ -113,7 +113,7 @@ const ForeignWordsSchema = v.pipe(
     stop: v.partial(v.strictObject(v.entriesFromList(LANGUAGES, v.string()))),
     words: v.record(
       textLike(/^[a-z0-9]+(?: [a-z0-9]+)*$/, 'expected plain English words'),
-      v.string('expected the words of each language with a bar between languages'),
+      v.string('expected one text with a bar between the words of each language'),
     ),
   }),
   v.rawCheck(({ dataset, addIssue }) => {

@@ -112,7 +112,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 }
 
 /**
- * What people call a snippet, and the client's file into which it goes; null for code.
+ * What people call a snippet, and the client's file into which it goes; `file` is null for code.
  * @example nameSnippet('claude_code') → { label: 'Claude Code', file: '.mcp.json' }
  */
 export function nameSnippet(id: string): { label: string; file: string | null } {

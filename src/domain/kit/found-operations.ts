@@ -67,7 +67,7 @@ export const FoundOperationSchema = v.object({
     method: v.optional(v.picklist(HTTP_METHODS)),
     /**
      * Address of the call: for a tool its server's address, for a skill the address for messages.
-     * An answer short of room omits it after the first row if the example's address begins with it.
+     * Except in its first row, an answer short of room omits it if the example's address begins with it.
      */
     url: v.optional(v.string()),
     /** The protocol, if neither HTTP nor MCP over streamable HTTP: `JSONRPC 0.3.0`. */

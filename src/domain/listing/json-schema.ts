@@ -58,7 +58,7 @@ const SHAPES: Readonly<Record<string, (value: unknown) => string | null>> = {
 export function findSchemaFault(schema: unknown): string | null {
   if (!isJsonObject(schema)) return 'expected a JSON Schema: an object'
   if (countNodes(schema, 0) > MAX_NODES)
-    return `expected a schema of at most ${MAX_NODES} values, nested at most ${MAX_DEPTH} deep`
+    return `expected a schema of at most ${MAX_NODES} values, nested at most ${MAX_DEPTH} levels deep`
   return findFault(schema, schema)
 }
 
@@ -198,7 +198,7 @@ export function findValueFault(schema: unknown, value: unknown): string | null {
   const fault = findSchemaFault(schema)
   if (fault !== null) return fault
   if (hasPattern(schema) && hasLongText(value))
-    return `expected no text over ${MAX_TEXT_LENGTH} characters, as the schema has patterns`
+    return `expected no text over ${MAX_TEXT_LENGTH} characters, because the schema has patterns`
   const size = countNodes(schema, 0) * countNodes(value, 0)
   if (size > MAX_COST || size * countReferences(schema, value) > MAX_COST)
     return 'expected a smaller example, or a schema with fewer references to follow'

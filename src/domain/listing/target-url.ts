@@ -150,7 +150,7 @@ function findHostFault(url: URL, allowPrivate: PrivateTargets): string | null {
   const labels = host.split('.')
   if (labels.length < 2) return `expected a public host name with a dot, got ${host}`
   if (!labels.every((label) => /^[a-z0-9_-]{1,63}$/.test(label)))
-    return `expected a plain host name, got ${host}`
+    return `expected a plain host name, in parts of 1 to 63 letters, digits, "-" or "_", got ${host}`
   return isUnderAny(host, [...PRIVATE_SUFFIXES, ...ADDRESS_SUFFIXES])
     ? `expected a public host, got ${host}`
     : null

@@ -100,7 +100,7 @@ export function toOfferWords(terms: readonly PaymentTerm[]): string {
   return `${terms.length} offer${terms.length === 1 ? '' : 's'}: ${offers.join(', ')}`
 }
 
-/** A finding whose foreign words are inert. @param answer the answer on which the finding is based */
+/** A finding in which foreign words are made inert. @param answer the answer on which the finding is based */
 export function toFinding(finding: Finding, answer?: Pick<ProbeAnswer, 'status' | 'ms'>): Finding {
   const mark = answer && { status: answer.status, ms: Math.round(answer.ms) }
   return { ...finding, ...mark, saw: toInertLine(finding.saw, MAX_SAW_LENGTH) }

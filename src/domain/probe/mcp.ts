@@ -424,7 +424,7 @@ export const TEXT_RULES = [
   },
   {
     id: 'speaks_as_system',
-    says: 'carries marks that make it look like a message of the system',
+    says: 'contains marks that make it look like a system message',
     pattern:
       /<\/?(?:important|system|instructions?|secret|assistant)>|\[\/?INST\]|<\|im_(?:start|end)\|>/i,
   },

@@ -184,7 +184,7 @@ export function toAnswers(finding: Finding) {
   return [...first, ...(finding.others ?? [])]
 }
 
-/** The operations seen before, each with its own answer's time. Old answers are dropped. */
+/** The operations seen before, each with the time of its own answer. Old answers are dropped. */
 function readOperations(old: Interface | undefined, at: string): SeenOperations {
   const oldest = Date.parse(at) - KEEP_MS
   return (old?.operations ?? []).map(({ seen, ...operation }) => {

@@ -44,7 +44,7 @@ function toHandshake(facts: ListingFacts, operations: readonly Operation[]): Han
   const [first, ...others] = operations.map((operation) => toPlanned(operation, facts))
   if (rail === undefined)
     return first === undefined || isGuess
-      ? none('http', 'no operation is declared that is safe to call')
+      ? none('http', 'no declared operation is safe to call')
       : { kind: 'http', rails, requests: [first, ...others] }
   if (first === undefined)
     return none(
@@ -72,7 +72,7 @@ function toMcpHandshake(facts: ListingFacts): Handshake {
     'mcp',
     remotes.length > 0
       ? 'its address has parts that only its caller knows'
-      : 'a package has no endpoint to ask',
+      : 'a package has no endpoint to call',
   )
 }
 

@@ -136,7 +136,7 @@ export const RIGHT_X402 =
 const RIGHT_HEADER =
   'base64 of {"x402Version":2,"accepts":[…]}. Clients of version 2 read nothing else.'
 const TERMS_NEED_402 =
-  'Send these terms with status 402: clients look for terms of payment in no other answer.'
+  'Send these terms with status 402: clients do not look for payment terms in any other answer.'
 
 const HEADER = 'the PAYMENT-REQUIRED header'
 

@@ -207,7 +207,7 @@ function text(what: Difference['what'], expected: string, found: string): Differ
 
 /** What a caller expects of the listing it calls: header `Call-Expect`, `expect` in `call_listing`. */
 export const ExpectationSchema = v.strictObject({
-  digest: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'expected a digest of kit.json'))),
+  digest: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{43}$/, 'expected a digest from kit.json'))),
   /** CAIP-10; the payment must go to one of them. */
   payee: v.optional(v.pipe(v.array(PayoutSchema), v.minLength(1), v.maxLength(40))),
   /** The most the call may cost, in US dollars. */

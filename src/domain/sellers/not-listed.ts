@@ -7,7 +7,7 @@ const identifier = textLike(/^[a-z]+(?:_[a-z]+)*$/, 'expected an identifier such
 const line = v.pipe(v.string(), v.minLength(1), v.maxLength(1000))
 const place = textLike(
   /^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?(?:\/[^\s/?#]+)?$/,
-  'expected a host such as api.example, or host and path where strangers share the host, such as hub.example/tides',
+  'expected a host such as api.example, or a host and path if strangers share the host, such as hub.example/tides',
 )
 
 /** A row in `tables/not_listed.yaml`: one reason, and the hosts that it keeps out. */
