@@ -86,7 +86,7 @@ export function renderChanged(dir: string): AstroIntegration {
 /** A page's file in the release, and its path until the build moves it there. */
 export type WrittenPage = readonly [file: string, path: string]
 
-/** How many pages are reported at once. */
+/** How many written pages are reported to the build at once. */
 const A_BATCH = 32
 
 /** Astro gets this for a page that is already written: it writes no file for a response without a body. */

@@ -27,7 +27,7 @@ export function recall<Value extends object>(
 
 const digests = new WeakMap<object, string>()
 
-/** The argument `from` for tables, which are long and mostly the same objects as in the last build. */
+/** The argument `from` of `recall` for tables, which are long and mostly the same objects as in the last build. */
 export function digestOf(tables: object): string {
   if (known === undefined) return ''
   const each = Object.values(tables).map((table) => {

@@ -334,7 +334,7 @@ print(response.status, response.read().decode())
 }
 
 /**
- * The card decides where messages go and which protocol is spoken, so the code reads it.
+ * The card decides where messages go and which protocol is spoken, so the snippet reads the card.
  * @param cardUrl the published card, or undefined for the well-known place on the agent's origin
  * @param agent facts from the card read last; with these, one request is enough
  */

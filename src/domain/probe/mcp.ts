@@ -452,7 +452,7 @@ export function findSuspiciousTexts(reported: readonly Reported[]) {
   })
 }
 
-/** One notice; it changes no score. @param since when the tool's text was first seen */
+/** One notice about all of these texts; it changes no score. @param since when the tool's text was first seen */
 export function toSuspicionNotice(
   reported: readonly Reported[],
   since: (name: string) => string,

@@ -249,8 +249,8 @@ function withoutTime({ seen, ...operation }: SeenOperation, at: string): SeenOpe
 }
 
 /**
- * What a seller changed, as rows: prices, networks, payees and tools at one look, compared with the
- * previous look or, if nothing changed since, with the listing. A notice is a sentence about the
+ * What a seller changed, as rows. Prices, networks, payees and tools at one look are compared with the
+ * previous look or, if nothing changed since then, with the listing. A notice is a sentence about the
  * newest rows, and lint prints the same sentences.
  */
 type Declared = ProbePlan['declared']

@@ -132,7 +132,7 @@ export function uniteFacts(stated: readonly SourceFacts[]): SourceFacts {
   }
 }
 
-/** One entry's requirements, each from the first source that knows it. */
+/** One entry from two sources: each member comes from the first source that knows it. */
 function uniteWays(way: InvokeEntry, other: InvokeEntry): InvokeEntry {
   return Object.assign({}, other, way)
 }

@@ -62,7 +62,7 @@ export interface PaymentFacts {
   asOf: number
   /** Payments in the last ninety days, each with its verdict. */
   payments: readonly LedgerPayment[]
-  /** Payouts that the meter reads: for listings with these payouts only our own figures are used. */
+  /** Payouts that the meter reads: listings with these payouts use only our own figures. */
   payees: readonly LedgerPayee[]
 }
 

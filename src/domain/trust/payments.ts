@@ -101,7 +101,7 @@ export const SCHEMES = [
   ),
 ] satisfies readonly Scheme[]
 
-/** Schemes whose payments are counted, in listing order. */
+/** Schemes whose payments are counted, in the order of the table above. */
 export type CountedScheme = Extract<(typeof SCHEMES)[number], { counted: true }>['id']
 export const COUNTED_SCHEMES: readonly CountedScheme[] = SCHEMES.flatMap((scheme) =>
   scheme.counted ? [scheme.id] : [],

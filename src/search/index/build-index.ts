@@ -155,7 +155,7 @@ const MAX_PALETTE = 2 ** 16
 
 /**
  * The term index. Pairs that only one organic listing has are left out.
- * @throws Error if there are too many combinations of lengths to number
+ * @throws Error if the terms have too many different scores to number
  */
 function buildTermIndex(
   collected: CollectedPostings,

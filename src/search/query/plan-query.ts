@@ -186,7 +186,7 @@ function readCountries(
   return { terms, notes: terms.length === 0 ? [] : [`Also about ${countries}: ${why}.`] }
 }
 
-/** Terms for the words other than the task in a query that tells a story, with lower weights. */
+/** Terms with lower weights for the words around the task, in a query that tells a story. */
 function storyTerms(story: readonly QueryTerm[]): PlanTerm[] {
   return story.flatMap((term) => ownTerms(term, (weight) => weight * TERM_WEIGHTS.story))
 }

@@ -100,7 +100,7 @@ function addUnspaced(words: Word[], chunk: string): void {
   if (/[\p{L}\p{N}]/u.test(after)) addChunk(words, after)
 }
 
-/** Removes spaces: a few signs decompose to a space and a mark, and words contain none (see `pairTerm`). */
+/** Removes spaces: a few signs decompose to a space and a mark, and words contain no spaces (see `pairText`). */
 function foldWord(word: string): string {
   const folded = foldText(word)
   return folded.includes(' ') ? folded.replaceAll(' ', '') : folded
