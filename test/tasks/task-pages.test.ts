@@ -55,6 +55,17 @@ test('a mapped operation stands for its listing before a cheaper one, and a rais
   expect(raised?.price).toContain(`listed at ${listed?.price}`)
 })
 
+test('a paid call that takes an id of an earlier one is named only where there is no first call', () => {
+  const offerOf = (task: string, id: string) =>
+    pages.find((page) => page.id === task)?.offers.find(({ listing }) => listing.id === id)
+  expect(offerOf('vehicle_lookup', 'x402.apex-db')).toMatchObject({ usd: 0.1 })
+  expect(offerOf('vehicle_lookup', 'x402.apex-db')).not.toHaveProperty('needs')
+  expect(offerOf('send_email', 'x402.agentmail')).toMatchObject({ needs: 'inbox_id' })
+  const { offers = [] } = pages.find(({ id }) => id === 'send_email') ?? {}
+  const ids = offers.map(({ listing }) => listing.id)
+  expect(ids.indexOf('x402.agentmail')).toBeGreaterThan(ids.indexOf('x402.stableemail'))
+})
+
 test('everybody whom a search by a task finds stands on its page, and a plan where it has rows', () => {
   for (const { id, offers } of pages) {
     const doing = listings.filter(

@@ -28,7 +28,7 @@ export function toOfferFacts(
   offer: TaskOffer,
   listed: Pick<CompiledListing, 'brief' | 'home'> | undefined,
 ): string[] {
-  const { auth, returns, is_local } = offer
+  const { auth, returns, is_local, needs } = offer
   return [
     needsNoAccount({ type: auth })
       ? 'no account'
@@ -36,6 +36,7 @@ export function toOfferFacts(
         ? 'access not declared'
         : ACCESS_TEXTS[auth][0],
     ...(is_local ? ['runs on your machine'] : []),
+    ...(needs === undefined ? [] : [`needs a known ${needs}`]),
     ...toSeen(offer, listed),
     ...(returns === undefined ? [] : [`returns ${returns}`]),
   ]

@@ -243,6 +243,8 @@ const TaskOfferSchema = v.object({
   price: v.string(),
   /** The unit of the price, if it is not one call. */
   per: v.optional(v.picklist(PRICE_UNITS)),
+  /** The name of an id that a caller must know before, such as that of a mailbox. */
+  needs: v.optional(v.string()),
   /** The answer's outer fields, or its media type. */
   returns: v.optional(v.string()),
   /** When the service itself, and not a proxy, answered our last probe, and how fast. */
@@ -298,7 +300,7 @@ export function toTaskOffers(
     const [first] = (doing.length > 0 ? doing : [whole ?? []].flat())
       .toSorted((a, b) => likenessOf(b, row) - likenessOf(a, row))
       .map((entry) => ({ entry, offer: toTaskOffer(listing, entry, row, baseUrl) }))
-      .sort(compareOperations)
+      .sort(createOperationOrder(row))
     const offer = first?.offer
     const isPlanned = mappedOf(listing).some(({ task }) => task === id)
     return offer === undefined
@@ -328,7 +330,10 @@ function toTaskOffer(
     operation: name ?? [method ?? [], url || command || (bundle ?? [])].flat().join(' '),
     ...toOfferPrice(listing, entry),
     ...(price !== undefined && price.per !== 'call' && { per: price.per }),
-    ...present({ returns: typeof output === 'string' ? output : undefined }),
+    ...present({
+      needs: neededId(entry),
+      returns: typeof output === 'string' ? output : undefined,
+    }),
     ...toLastSeen(listing),
     ...(request !== undefined && { request }),
     ...(relay_url !== undefined &&
@@ -400,8 +405,8 @@ function toLastSeen({ probes, trust }: DerivedListing): Pick<TaskOffer, 'answere
 }
 
 /**
- * Free offers first, then by price per call, then other units, then unknown prices; among equals,
- * offers that need no account, then those that answered most recently, then by id.
+ * Free offers first, then by price per call, then other units and calls that follow another, then unknown
+ * prices; among equals, offers that need no account, then those that answered most recently, then by id.
  */
 const compareTaskOffers = inOrder<TaskOffer>([
   (a, b) => groupOf(a) - groupOf(b),
@@ -412,25 +417,40 @@ const compareTaskOffers = inOrder<TaskOffer>([
   (a, b) => compareText(a.listing.id, b.listing.id),
 ])
 
+/** Tasks that are themselves a purchase. */
+const BUYING = /^(?:buy|order|rent)\b/i
+
 /**
- * The operation that represents its listing: one mapped to the task, because it surely does the task; else one that
- * does not buy or book, because that is a later step. Among those left, the cheapest; then the tool whose name is most
- * like the task's: the entries are already in that order.
+ * Order of the operations that may represent a listing: one mapped to the task, because it surely does the task; then
+ * one that does not buy or book and needs no id, because those are later steps, unless the task itself is to buy.
+ * Among those left, the cheapest; then the tool whose name is most like the task's: the entries are already in that
+ * order.
  */
-const compareOperations = inOrder<{ entry: OperationEntry; offer: TaskOffer }>([
-  (a, b) => Number(b.entry.isMapped) - Number(a.entry.isMapped),
-  (a, b) => Number(isPaying(a.entry)) - Number(isPaying(b.entry)),
-  (a, b) => compareTaskOffers(a.offer, b.offer),
-])
+function createOperationOrder({ name }: TaskRow) {
+  const payingRank = BUYING.test(name) ? -1 : 1
+  const stepOf = ({ entry }: { entry: OperationEntry }) =>
+    (entry.found.operation.effect === 'pay' ? payingRank : 0) +
+    Number(neededId(entry) !== undefined)
+  return inOrder<{ entry: OperationEntry; offer: TaskOffer }>([
+    (a, b) => Number(b.entry.isMapped) - Number(a.entry.isMapped),
+    (a, b) => stepOf(a) - stepOf(b),
+    (a, b) => compareTaskOffers(a.offer, b.offer),
+  ])
+}
 
-const UNDOING = /^(?:archive|cancel|clear|close|deactivate|delete|disable|remove|stop)$/
+const UNDOING = /^(?:archive|cancel|clear|close|deactivate|delete|disable|kill|remove|stop)$/
 
-/** The share of a tool name's words that are in the task's name; negative for a tool that undoes something. */
+/**
+ * The share of a tool name's words that are in the task's name, or half as much in what people call the task;
+ * negative for a tool that undoes something.
+ */
 function likenessOf({ found, names: [name = ''] }: OperationEntry, row: TaskRow): number {
   const own = found.operation.method === undefined ? wordsOf(name) : []
   if (own.some((word) => UNDOING.test(word))) return -1
   const known = [...wordsOf(row.id), ...wordsOf(row.name).filter((word) => word.length > 2)]
-  return own.filter((word) => known.includes(word)).length / (own.length || 1)
+  const called = row.words.flatMap(wordsOf)
+  const scores = own.map((word) => (known.includes(word) ? 1 : called.includes(word) ? 0.5 : 0))
+  return scores.reduce<number>((sum, score) => sum + score, 0) / (own.length || 1)
 }
 
 function wordsOf(text: string): string[] {
@@ -438,8 +458,15 @@ function wordsOf(text: string): string[] {
   return words.split(/[^a-z\d]+/).map((word) => word.replace(/s$/, ''))
 }
 
-function isPaying({ found }: OperationEntry): boolean {
-  return found.operation.effect === 'pay'
+const ID = /(?:^id|_id|[a-z]I[dD])$/
+const PLACEHOLDER = /<|%3C|\{\w/i
+
+/** The first required input of a paid call that is an id, if the call's example has no value for it. */
+function neededId({ found }: OperationEntry): string | undefined {
+  const { input = {}, example } = found.operation
+  const isFilled = example !== undefined && !PLACEHOLDER.test(JSON.stringify(example))
+  if (isFilled || found.listing.auth !== 'payment') return undefined
+  return Object.keys(input).find((name) => ID.test(name))
 }
 
 /** The first rule that distinguishes two items decides their order. */
@@ -453,9 +480,9 @@ function inOrder<Item>(rules: readonly ((a: Item, b: Item) => number)[]) {
   }
 }
 
-function groupOf({ usd, per }: TaskOffer): number {
+function groupOf({ usd, per, needs }: TaskOffer): number {
   if (usd === null) return 2
-  return usd > 0 && per !== undefined ? 1 : 0
+  return usd > 0 && (per ?? needs) !== undefined ? 1 : 0
 }
 
 const schema = v.record(v.string(), v.unknown())
