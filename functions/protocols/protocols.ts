@@ -8,7 +8,7 @@ import { type KitSetting, toSettingWords } from '../../src/domain/kit/kit-entrie
 import type { KitView } from '../../src/domain/kit/kit-view.ts'
 import { toNetworkName } from '../../src/domain/listing/networks.ts'
 import { railsOf, toCostText, toUnitPriceText } from '../../src/domain/listing/pricing.ts'
-import type { TaskOffer, TaskPage } from '../../src/domain/plans/task-plan.ts'
+import type { TaskOffer, TaskPage } from '../../src/domain/plans/task-offers.ts'
 import type { RegistryRow, ResourceRow } from '../../src/domain/protocols/registry-entry.ts'
 import { MAX_OFFSET, MAX_QUERY_CHARACTERS } from '../../src/domain/search/search-parameters.ts'
 import type { CompactRow } from '../../src/domain/search/search-response.ts'

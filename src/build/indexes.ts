@@ -18,7 +18,7 @@ import {
   networksOf,
   railsOf,
 } from '../domain/listing/pricing.ts'
-import { tasksOf } from '../domain/plans/task-plan.ts'
+import { tasksOf } from '../domain/plans/task-offers.ts'
 import { ownDomainOf } from '../domain/sellers/claim-rules.ts'
 import { mostReported } from '../domain/trust/evidence.ts'
 import type { TrustVerdict } from '../domain/trust/trust.ts'

@@ -12,7 +12,7 @@ import {
   type TaskPage,
   type TaskView,
   toTaskPages,
-} from '../domain/plans/task-plan.ts'
+} from '../domain/plans/task-offers.ts'
 import { toAgentCard, toOwnServerCard } from '../domain/protocols/cards.ts'
 import {
   toAiCatalog,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { TaskView } from '../../src/domain/plans/task-plan.ts'
+import type { TaskView } from '../../src/domain/plans/task-offers.ts'
 import { toIndexTables } from '../../src/search/index/build-index.ts'
 import { splitText } from '../../src/search/words/split-text.ts'
 import { createWordSets } from '../../src/search/words/word-sets.ts'

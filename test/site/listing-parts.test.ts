@@ -8,7 +8,7 @@ import { toTaskChoices, toTaskLinks } from '../../src/components/home/home-lists
 import { toStatusText } from '../../src/components/listing/listing-page.ts'
 import { toStripFacts } from '../../src/components/rows/decision-facts.ts'
 import { toMonogram } from '../../src/components/rows/tile.ts'
-import { type TaskOffer, toTaskPages } from '../../src/domain/plans/task-plan.ts'
+import { type TaskOffer, toTaskPages } from '../../src/domain/plans/task-offers.ts'
 import { judgeTrust } from '../../src/domain/trust/trust.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
 import { toScoreParts } from '../../src/domain/views/trust-view.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { toCompareView } from '../../src/domain/compare/compare-view.ts'
 import { toOperationEntries } from '../../src/domain/kit/found-operations.ts'
-import { tasksOf, toTaskOffers, toTaskPages } from '../../src/domain/plans/task-plan.ts'
+import { tasksOf, toTaskOffers, toTaskPages } from '../../src/domain/plans/task-offers.ts'
 import { catalogue } from '../support/own-catalogue.ts'
 import { listings, SELLERS, tables } from './own-catalogue.ts'
 

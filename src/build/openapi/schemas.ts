@@ -11,7 +11,8 @@ import { KitInvokeSchema, KitOperationSchema } from '../../domain/kit/kit-entrie
 import { KitPaymentSchema, KitViewSchema } from '../../domain/kit/kit-view.ts'
 import { ShownToolSchema, SkillSchema } from '../../domain/listing/listing-facts.ts'
 import { PricingSchema } from '../../domain/listing/pricing.ts'
-import { TaskPageSchema, TaskPlanSchema, TasksSchema } from '../../domain/plans/task-plan.ts'
+import { TaskPageSchema, TasksSchema } from '../../domain/plans/task-offers.ts'
+import { TaskPlanSchema } from '../../domain/plans/task-plan.ts'
 import {
   ReceiptDaysSchema,
   ReceiptKeysSchema,

@@ -1,6 +1,6 @@
 import type { CompiledListing } from '../../compiled.ts'
 import { toCountText, toUsd } from '../../domain/listing/pricing.ts'
-import type { TaskOffer, TaskPage } from '../../domain/plans/task-plan.ts'
+import type { TaskOffer, TaskPage } from '../../domain/plans/task-offers.ts'
 import { toDriftSentence } from '../../domain/probe/merge.ts'
 import { compareText, present } from '../../domain/wire/json.ts'
 import { toCallId } from '../../domain/wire/links.ts'

@@ -1,7 +1,7 @@
 import type { CompiledListing } from '../../compiled.ts'
 import { toCurlOptions } from '../../domain/listing/operation.ts'
 import { toCountText, toUsd } from '../../domain/listing/pricing.ts'
-import { LISTED_AT, type TaskOffer, type TaskView } from '../../domain/plans/task-plan.ts'
+import { LISTED_AT, type TaskOffer, type TaskView } from '../../domain/plans/task-offers.ts'
 import { needsNoAccount } from '../../domain/tasks/filled-request.ts'
 import type { Warning } from '../../domain/wire/vocabulary.ts'
 import { ACCESS_TEXTS } from '../rows/decision-facts.ts'

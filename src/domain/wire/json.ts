@@ -193,3 +193,14 @@ export function toBase64(data: string | Uint8Array): string {
 export function toBase64Url(data: string | Uint8Array): string {
   return toBase64(data).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }
+
+/** The first rule that distinguishes two items decides their order. */
+export function inOrder<Item>(rules: readonly ((a: Item, b: Item) => number)[]) {
+  return (a: Item, b: Item): number => {
+    for (const compare of rules) {
+      const order = compare(a, b)
+      if (order !== 0) return order
+    }
+    return 0
+  }
+}
