@@ -56,7 +56,7 @@ export async function build(settings: BuildSettings): Promise<string> {
   await using ends = new AsyncDisposableStack()
   const stage = createStageLog(settings.log)
   const begin = () => ends.adopt(startPages(join(outDir, WORK)), (pages) => pages.end())
-  // Without a release there is surely something to build, so pages are bundled from the start.
+  // Without a release there is certainly something to build, so pages are bundled from the start.
   const hasPages = settings.onData === undefined
   const early = hasPages && readCurrent(outDir) === null ? begin() : null
   const content = createContentReader(settings)

@@ -104,7 +104,7 @@ export function createCatalogue(
     keys: inputs.map(({ key }) => key),
     /** Listings whose seller requested removal; only sellers' routes still know them. */
     optedOut: optedOut.map((file) => toOptedOut(file, baseUrl)),
-    /** Operators known to be independent whose payments are measured. */
+    /** How many of the operators known to be independent are measured. */
     measuredOperators: judged.measuredSeeds,
     /** Facts published alongside the payments. */
     trustPayees: toTrustPayees(ledger, judged.seeds),

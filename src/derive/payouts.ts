@@ -89,7 +89,7 @@ export interface PayoutFacts {
   published: readonly string[]
   /** Proved by a signature from the listing's claimed owner. */
   proven: readonly string[]
-  /** Whether the operator is surely independent: a stranger who publishes the same payout takes nothing from it. */
+  /** Whether the operator is known to be independent: a stranger who publishes the same payout takes nothing from it. */
   isSeed?: boolean
 }
 

@@ -125,7 +125,7 @@ function withResult(operation: SurfaceOperation, tasks: readonly TaskRow[]): Sur
   return { ...operation, ...(found.length > 0 && { result: Object.fromEntries(found) }) }
 }
 
-/** The effect according to the seller's hints. A tool marked destructive surely writes; whether it deletes is unknown. */
+/** The effect according to the seller's hints. A tool marked destructive certainly writes; whether it deletes is unknown. */
 function hintedEffect({ read_only, destructive }: Tool): Effect | undefined {
   if (read_only === true) return 'read'
   return read_only === false || destructive === true ? 'write' : undefined

@@ -173,7 +173,7 @@ export function findHostOwner(name: string, shared: SharedHosts): HostOwner {
   if (domain === null) return { kind: 'nobody', isLocal: false }
   if (isPrivate === true) return { kind: 'tenant', domain }
   if (shared.tenants.includes(name)) return { kind: 'nobody', isLocal: false }
-  // Suffixes give their customers different numbers of labels: only the whole name surely has a single owner.
+  // Suffixes give their customers different numbers of labels: only the whole name certainly has a single owner.
   if (shared.tenants.some((suffix) => name.endsWith(`.${suffix}`)))
     return { kind: 'tenant', domain: name }
   return { kind: 'owned', domain, isPlatform: shared.platforms.includes(domain) }
@@ -196,7 +196,7 @@ export function ownerAt(host: string, shared: SharedHosts): string {
   return ownerDomainOf(host, shared) ?? host
 }
 
-/** Whether a page is surely the host owner's: on a platform anybody may have written it. */
+/** Whether a page is certainly by the host's owner: on a platform anybody may have written it. */
 export function isOnSiteOf(page: string | undefined, host: string, shared: SharedHosts): boolean {
   const there = hostOf(page ?? '')
   if (there === null) return false

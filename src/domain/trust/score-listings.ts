@@ -24,7 +24,7 @@ interface Ledger {
   payments: readonly LedgerPayment[]
   /** Payouts that the meter reads, including those that received no payments. */
   payees: readonly LedgerPayee[]
-  /** Domains of sellers that are surely independent. */
+  /** Domains of sellers that are known to be independent. */
   seeds: ReadonlySet<string>
 }
 

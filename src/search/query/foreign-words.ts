@@ -47,7 +47,7 @@ const SCRIPTS: readonly (readonly [RegExp, readonly Language[]])[] = [
 ]
 const LATIN: readonly Language[] = ['es', 'pt', 'de', 'fr', 'it', 'nl', 'pl', 'tr', 'id', 'vi']
 const MOST_TOKENS = 5
-/** A word in this many listings is surely used in English listings. */
+/** A word that this many listings have is certainly used in English listings. */
 const KNOWN_ROWS = 3
 
 /** Reads a query in the language to which more of its words belong than to English, if there is one. */
@@ -208,7 +208,7 @@ function isWrittenInEnglish(index: SearchIndex, text: string): boolean {
   return lookUpWord(index, text).rows >= KNOWN_ROWS
 }
 
-/** Whether a word is surely English, as in nearly every query: then it needs no translation. */
+/** Whether a word is certainly English, as in nearly every query: then it needs no translation. */
 const isSurelyEnglish = rememberWords((index, word): boolean => {
   if (isEnglishStop(index, word)) return true
   const known = LATIN.map((language) => lexiconOf(index.words.foreign, language))

@@ -210,7 +210,7 @@ function chooseTask(named: string | null, near: readonly NearTask[]): string | n
   return best.length === 1 ? first.task : null
 }
 
-/** The nearest task, if the words are surely close to it, and every task about as close. */
+/** The nearest task, if the words are clearly close to it, and every task about as close. */
 function nearest(near: readonly NearTask[]): readonly NearTask[] {
   const [first] = near
   if (first === undefined || first.score < SURELY_NEAR) return []
