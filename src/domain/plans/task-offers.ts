@@ -38,7 +38,7 @@ const TaskOfferSchema = v.object({
   price: v.string(),
   /** The unit of the price, if it is not one call. */
   per: v.optional(v.picklist(PRICE_UNITS)),
-  /** The name of an id that a caller must know before, such as that of a mailbox. */
+  /** The name of an id that a caller must know beforehand, such as the id of a mailbox. */
   needs: v.optional(v.string()),
   /** The answer's outer fields, or its media type. */
   returns: v.optional(v.string()),
@@ -216,7 +216,7 @@ const compareTaskOffers = inOrder<TaskOffer>([
 const BUYING = /^(?:buy|order|rent)\b/i
 
 /**
- * Order of the operations that may represent a listing: one mapped to the task, because it surely does the task; then
+ * Order of the operations that may represent a listing: one mapped to the task, because it certainly does the task; then
  * one that does not buy or book and needs no id, because those are later steps, unless the task itself is to buy.
  * Among those left, the cheapest; then the tool whose name is most like the task's: the entries are already in that
  * order.
