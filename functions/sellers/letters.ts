@@ -72,7 +72,7 @@ function writeNews({ listing_id, news }: v.InferOutput<typeof NewsSchema>): Lett
   return {
     subject:
       news.length === 1 ? `${listing_id}: ${first}` : `${listing_id}: ${news.length} changes`,
-    body: `this is new about your listing ${listing_id}:\n\n${news.map((line) => `  ${line}`).join('\n')}\n\nYou can turn off these emails on your dashboard.`,
+    body: `there is news about your listing ${listing_id}:\n\n${news.map((line) => `  ${line}`).join('\n')}\n\nYou can turn off these emails on your dashboard.`,
   }
 }
 
@@ -96,7 +96,7 @@ const OF_CLAIM = {
   }),
   payout_ended: ({ listing_id, reason }) => ({
     subject: `A payout of ${listing_id} has lost its proof`,
-    body: `${reason}\nFrom the next build on, payments to it count like payments to any published payout. You can prove it again on your dashboard.`,
+    body: `${reason}\nFrom the next build on, payments to it count like payments to any other published payout. You can prove it again on your dashboard.`,
   }),
 } satisfies Record<string, (claim: ClaimMail) => Letter>
 
@@ -183,7 +183,7 @@ function findNews(was: Reported | null, is: Reported): string[] {
     isUp({ outcome: was.probe }) && is.probe !== undefined && !isUp({ outcome: is.probe })
   return [
     ...(isSilent ? [`our probe got no good answer (${is.probe})`] : []),
-    ...(was.price === is.price ? [] : [`its price was ${was.price}, now ${is.price}`]),
+    ...(was.price === is.price ? [] : [`its price was ${was.price} and is now ${is.price}`]),
     ...(is.disputed && !was.disputed ? ['a dispute about it was accepted'] : []),
   ]
 }

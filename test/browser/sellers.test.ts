@@ -38,7 +38,9 @@ longTest(
     expect(await proofsOf('mcp.notebook')).toEqual(['oidc'])
     expect(await proofsOf('x402.weather')).toEqual(['well_known', 'dns_txt'])
     // An address elsewhere proves nothing: the page says which one would, before anything is sent.
-    await page.getByText('An address that ends in @weather.example proves it at once').waitFor()
+    await page
+      .getByText('An address that ends in @weather.example proves your claim at once')
+      .waitFor()
     await page.getByRole('button', { name: 'Use a file' }).click()
     const claim = page.locator('.claim')
     await claim.getByRole('listitem').first().waitFor()

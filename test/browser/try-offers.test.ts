@@ -106,7 +106,7 @@ test('who is paid by MPP alone answers beside what we expected, and reaches no w
   await page.goto('/listing/x402.cards-only')
   await page.getByRole('link', { name: 'Ask the price' }).click()
   const offer = page.locator('form.try .offers > li')
-  await offer.getByText('Your own client pays this by mpp (tempo/charge)').waitFor()
+  await offer.getByText('Pay this by mpp (tempo/charge) with your own client').waitFor()
   await offer.getByRole('row', { name: 'Price $2.50 at most $9' }).waitFor()
   expect(await offer.getByRole('button').count()).toBe(0)
   await close()

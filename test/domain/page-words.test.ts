@@ -4,7 +4,7 @@ import { toSourceLines } from '../../src/components/listing/listing-page.ts'
 import { toKit, toListing } from './listing-samples.ts'
 
 test.each([
-  [{ name: 'wipe_disk', destructive: true }, [{ text: 'may delete, it says', tone: 'strong' }]],
+  [{ name: 'wipe_disk', destructive: true }, [{ text: 'says it may delete', tone: 'strong' }]],
   [{ name: 'delete_note', read_only: false }, [{ text: 'writes', tone: 'strong' }]],
   [{ name: 'delete_note' }, []],
   [{ name: 'find_note', destructive: true, read_only: true }, [{ text: 'reads', tone: 'plain' }]],

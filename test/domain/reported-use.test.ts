@@ -64,11 +64,11 @@ describe('in words the days and the source stand by each number', () => {
   test.each<[readonly ReportedUse[], string]>([
     [
       settled,
-      '4–20 July 2026: 22,436 settlements worth $74.76 in all by at least 688 wallets to its host, whatever they were for, counted by merona',
+      '4–20 July 2026: 22,436 settlements worth $74.76 in all from at least 688 wallets to its host, whatever they were for, counted by merona',
     ],
     [
       settled.map((each) => ({ ...each, shared_with: 4 })),
-      '4–20 July 2026: about 22,436 settlements worth about $74.76 in all by at least 688 wallets, to an address that 4 hosts share, whatever they were for, counted by merona',
+      '4–20 July 2026: about 22,436 settlements worth about $74.76 in all from at least 688 wallets, to an address that 4 hosts share, whatever they were for, counted by merona',
     ],
     [
       settled.slice(0, 1).map((each) => ({ ...each, outcome: 'funded' })),
@@ -76,12 +76,12 @@ describe('in words the days and the source stand by each number', () => {
     ],
     [
       called,
-      '21 August – 20 September 2026: 1,500 calls by at least 9 payers, counted by CDP Bazaar',
+      '21 August – 20 September 2026: 1,500 calls from at least 9 payers, counted by CDP Bazaar',
     ],
-    [tested, '28 September 2026: answered 200 after payment, one tester, vet402'],
+    [tested, '28 September 2026: answered 200 after one tester paid (vet402)'],
     [
       [{ ...use('vet402', DAY, 'test_purchase', 1), outcome: '404' }],
-      '28 September 2026: answered 404 after payment, maybe for the request, one tester, vet402',
+      '28 September 2026: answered 404 after one tester paid, maybe due to the request (vet402)',
     ],
     [
       [use('doctor', DAY, 'transfers', 1), use('doctor', DAY, 'senders', 1)],
@@ -104,7 +104,7 @@ describe('in words the days and the source stand by each number', () => {
     expect(
       textsOf([received, ...tested, ...called, ...settled]).map((text) => text.slice(-10)),
     ).toEqual(
-      ['by merona', 'CDP Bazaar', 'er, vet402', ' by doctor'].map((end) =>
+      ['by merona', 'CDP Bazaar', 'd (vet402)', ' by doctor'].map((end) =>
         expect.stringContaining(end.trim()),
       ),
     )
@@ -178,16 +178,16 @@ describe('what is known of a listing', () => {
   })
 
   test.each<[ReportedUse[], string | null]>([
-    [settled, '4–20 Jul 2026: 22,436 settlements of its whole host'],
+    [settled, '4–20 Jul 2026: 22,436 settlements to its whole host'],
     [
       settled.map((each) => ({ ...each, value: each.what === 'settlements' ? 387 : 69.51 })),
-      '4–20 Jul 2026: 387 settlements of its whole host',
+      '4–20 Jul 2026: 387 settlements to its whole host',
     ],
     [called, '21 Aug – 20 Sep 2026: 1,500 calls, 9 payers'],
-    [[...called, ...settled], '4–20 Jul 2026: 22,436 settlements of its whole host'],
+    [[...called, ...settled], '4–20 Jul 2026: 22,436 settlements to its whole host'],
     [
       [...called, ...settled.map((each) => ({ ...each, shared_with: 4 }))],
-      '4–20 Jul 2026: about 22,436 settlements of 4 hosts',
+      '4–20 Jul 2026: about 22,436 settlements to 4 hosts',
     ],
     [[use('doctor', DAY, 'transfers', 7)], null],
   ])('a row has it in at most 60 bytes %#', (reported_use, words) => {
@@ -198,7 +198,7 @@ describe('what is known of a listing', () => {
 
   test.each<[number, string]>([
     [12, '30 days to 1 Nov 2026: 340 settlements'],
-    [900, '4–20 Jul 2026: 900 settlements of its whole host'],
+    [900, '4–20 Jul 2026: 900 settlements to its whole host'],
   ])('of those we read ourselves and %i of others a row says the larger', (count, words) => {
     const reported_use = [use('merona', JULY, 'settlements', count)]
     const listing = toListing({ evidence: { measured: toMeasured(), reported_use } })

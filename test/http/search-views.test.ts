@@ -25,7 +25,7 @@ const documents = [
     reportedCalls: 5,
     answered: '2026-09-28',
     lastPaid: '2026-07-20',
-    paid: '4–20 Jul 2026: 12 settlements of its whole host, per merona',
+    paid: '4–20 Jul 2026: 12 settlements to its whole host, per merona',
   }),
   sampleDocument({
     id: 'api.sun',
@@ -233,7 +233,7 @@ describe('the compact view', () => {
         trust: 80,
         vouched: false,
         call: true,
-        paid: '4–20 Jul 2026: 12 settlements of its whole host, per merona',
+        paid: '4–20 Jul 2026: 12 settlements to its whole host, per merona',
       },
     ])
     expect(results.at(-1)).toMatchObject({ id: 'mcp.fog', price: null, trust: null })

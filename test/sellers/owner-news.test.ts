@@ -56,7 +56,7 @@ describeStores('what owners are told of their listings', ({ newPlace }) => {
     publish({ ...priced(0.05), disputed: true })
     const [both] = await lookedAt()
     expect(both).toContain(`${ID}: 2 changes`)
-    expect(both).toContain('its price was $0.01 per call, now $0.05 per call')
+    expect(both).toContain('its price was $0.01 per call and is now $0.05 per call')
     expect(both).toContain('a dispute about it was accepted')
     expect(await lookedAt()).toEqual([])
   })

@@ -84,7 +84,7 @@ describe('the dashboard', () => {
       (await fetch(`${waypost.url}/sellers/dashboard?domain=${place}`)).text()
     const link = 'href="/listing/mcp.notebook"'
     const all = await find('github.com')
-    expect(all).toContain('where many publish')
+    expect(all).toContain('where many people publish')
     expect(all).not.toContain(link)
     expect(await find('https://github.com/Notebook-example/mcp/issues')).toContain(link)
     expect(await find('github.com/notebook-example/other')).not.toContain(link)

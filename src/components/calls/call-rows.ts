@@ -106,7 +106,7 @@ function toEffectTags({
 }: Partial<Pick<Kit['tools'][number], 'effect' | 'destructive'>>): CallTag[] {
   if (effect === undefined) return []
   const isHint = effect === 'write' && destructive === true
-  return [isHint ? { text: 'may delete, it says', tone: 'strong' } : EFFECT_TAGS[effect]]
+  return [isHint ? { text: 'says it may delete', tone: 'strong' } : EFFECT_TAGS[effect]]
 }
 
 function toToolRow(tool: Kit['tools'][number]): CallRow {

@@ -32,7 +32,7 @@ export function toTrustWords(trust: Trust) {
       ...NO_WORDS,
       headline: 'No payment evidence yet',
       explanation:
-        'No payments that may count were measured in the last 30 days, so it has no score. Most services are free, new, or paid in ways that leave no public trace.',
+        'No payments that could count were measured in the last 30 days, so there is no score. Most services are free, new, or paid in ways that leave no public trace.',
     }
   const unknown = trust.unknown_buyers_30d
   const measured = { numbers: toNumbers(trust), volume: toSumText(trust.volume_usd_30d) }
@@ -43,12 +43,12 @@ export function toTrustWords(trust: Trust) {
       headline: 'No independent buyers in 30 days',
       explanation:
         unknown === undefined || unknown === 0
-          ? 'Payments to this seller are measured, but none in the last 30 days came from an independent buyer, so it has no score yet.'
-          : `We know nothing about the ${toCountText(unknown, 'buyer')} who paid this seller in the last 30 days, so it has no score yet. They may well be real.`,
+          ? 'Payments to this seller are measured, but none in the last 30 days came from an independent buyer, so there is no score yet.'
+          : `We know nothing about the ${toCountText(unknown, 'buyer')} who paid this seller in the last 30 days, so there is no score yet. The buyers may well be real.`,
       notes: toNotes(trust.wash_flags, []),
     }
   const worth = toWorth(trust)
-  const few = trust.sample === 'low' ? ' They are few: read the score as a first sign.' : ''
+  const few = trust.sample === 'low' ? ' These buyers are few: take the score as a first sign.' : ''
   return {
     ...measured,
     headline:
@@ -154,8 +154,8 @@ const VERDICT_WORDS: Record<Verdict, string> = {
   funded_by_payout: 'Left out: paid with the seller’s money',
   round_trip: 'Left out: most of it went back',
   burst_cohort: 'Left out: one person, many wallets',
-  nothing_paid: 'Left out: moved nothing',
-  payee_not_owned: 'Left out: payee of no listing',
+  nothing_paid: 'Left out: moved no money',
+  payee_not_owned: 'Left out: not a listing’s payee',
   payer_untraced: 'Not counted yet: payer not traced',
 }
 

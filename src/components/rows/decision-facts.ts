@@ -225,7 +225,7 @@ function toRequestedPrice(operations: ListingView['operations']): DecisionFact[]
   const range = [...new Set([toUsd(prices[0] ?? 0), toUsd(prices.at(-1) ?? 0)])].join('–')
   return requested.some(isAbove)
     ? [factOf('Asked for', range, `${newest}, more than is listed`, 'missing')]
-    : [factOf('Asked for', range, `at our probe of ${newest}`, 'money')]
+    : [factOf('Asked for', range, `in our probe of ${newest}`, 'money')]
 }
 
 const WORDS = {

@@ -213,8 +213,8 @@ export function toPayoutState({ published, counts, proven_at }: KnownPayout) {
 }
 
 const CONTESTED =
-  'Listings on other domains name it too. Payments to it do not count for any listing until its holder proves it.'
+  'Listings on other domains name this address too. Payments to it do not count for any listing until its holder proves ownership.'
 const UNCONTESTED =
-  'Payments to it count as long as nobody else names it. Once you prove it, it is yours alone, and payments made without our relay can count too.'
+  'Payments to this address count as long as nobody else names it. Once you prove it, the address is yours alone, and payments made without our relay can count too.'
 const UNPUBLISHED =
-  'The listing does not name it. Once you prove it, payments to it count from the next build on.'
+  'The listing does not name this address. Once you prove it, payments to it count from the next build on.'

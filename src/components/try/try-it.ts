@@ -119,7 +119,7 @@ async function askProber(kit: KitView, operation: Operation | undefined): Promis
       const words = { price: 'a price in an unknown coin', network: scheme, payee: payTo }
       return {
         rows: toTermRows({ rail, chain, usd, payee, words }, operation ?? whole, kit.payees),
-        fault: `Your own client pays this by ${rail} (${scheme}), with the code on the listing’s page.`,
+        fault: `Pay this by ${rail} (${scheme}) with your own client; the code is on the listing’s page.`,
       }
     }),
   )
@@ -166,7 +166,7 @@ async function pay(form: HTMLFormElement, payable: Payable, at: number): Promise
 }
 
 const LOST =
-  'The connection broke after your payment went out. It may have been taken: look at your wallet before you pay again.'
+  'The connection broke after your payment went out. The payment may have been taken: look at your wallet before you pay again.'
 
 /** Calls through the relay, from this page's own origin. */
 async function call(relay: string, request: TryRequest, more: Record<string, string>) {

@@ -387,7 +387,7 @@ export const BADGE_TEXTS: Record<BadgeId, { label: string; earned: string }> = {
   live_tested: {
     label: 'Live-Tested',
     earned:
-      'The last three probes, over at least 24 hours, all spoke the protocol the listing advertises. If a listing has several operations, the one that buyers most likely want decides; the others show their own results.',
+      'In the last three probes, over at least 24 hours, the service spoke the protocol that the listing advertises. If a listing has several operations, the one that buyers most likely want decides; the others show their own results.',
   },
   delivers: {
     label: 'Delivers',

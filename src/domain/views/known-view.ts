@@ -122,10 +122,10 @@ function toProbed({ probes }: DerivedListing): Dated[] {
   if (last === undefined) return []
   const day = toDay(last.at)
   const key = good?.outcome === 'gated' ? ', asking for a key' : ''
-  const since = good === last ? '' : `, and not on ${day}`
+  const since = good === last ? '' : `, but not on ${day}`
   const text =
     good === undefined
-      ? `no good answer to our probe of ${day}`
+      ? `no good answer to our probe on ${day}`
       : `it answered our probe on ${toDay(good.at)}${key}${since}`
   return [{ known: good === last, text, as_of: last.at.slice(0, 10), source: OWN_EVIDENCE }]
 }
@@ -135,7 +135,7 @@ function toTested({ evidence }: DerivedListing, sources: Sources): Dated[] {
     if (what !== 'test_purchase') return []
     const day = to ?? as_of.slice(0, 10)
     const known = isGoodStatus(outcome)
-    const blame = outcome?.startsWith('4') === true ? ', maybe for the request' : ''
+    const blame = outcome?.startsWith('4') === true ? ', maybe due to the request' : ''
     const by = nameIn(sources)(source)
     const text = `it answered ${outcome ?? 'nothing'} to a test purchase on ${toDay(day)} (${by})${blame}`
     return [{ known, text, as_of: day, source }]
@@ -328,7 +328,7 @@ function toSettlementWords(figures: Figures): Words | null {
     weight: flag !== '' ? 5 : place !== '' ? 2 : 0,
     isPayment: value > 0 && flag === '',
     words: `${count}${worth}${atLeast(payers, 'wallet')}${whose}${odd}, counted by ${name}${flag}`,
-    few: `${count} of ${shared_with === undefined ? 'its whole host' : `${shared_with} hosts`}${flag === '' ? '' : ', flagged'}`,
+    few: `${count} to ${shared_with === undefined ? 'its whole host' : `${shared_with} hosts`}${flag === '' ? '' : ', flagged'}`,
     more: mean === '' ? '' : `, ${mean} each`,
     settlements: Math.round(value / (shared_with ?? 1)),
   }
@@ -360,11 +360,11 @@ function toTestWords({ test_purchase: test, name }: Figures): Words | null {
   if (test === undefined) return null
   const { outcome = 'nothing' } = test
   const isGood = isGoodStatus(outcome)
-  const blame = outcome.startsWith('4') ? ', maybe for the request' : ''
+  const blame = outcome.startsWith('4') ? ', maybe due to the request' : ''
   return {
     weight: isGood ? TEST : BAD_TEST,
     isPayment: true,
-    words: `answered ${outcome} after payment${blame}, one tester, ${name}`,
+    words: `answered ${outcome} after one tester paid${blame} (${name})`,
     few: `a test purchase, ${isGood ? '' : 'but '}answered ${outcome}`,
   }
 }
@@ -393,7 +393,7 @@ function toFameWords({ downloads, stars, name }: Figures): Words | null {
 }
 
 function atLeast(use: ReportedUse | undefined, noun: string): string {
-  return use === undefined ? '' : ` by at least ${toCountText(use.value, noun)}`
+  return use === undefined ? '' : ` from at least ${toCountText(use.value, noun)}`
 }
 
 function toSum(usd: number): string {
@@ -427,9 +427,9 @@ function toSentence(
     isTest,
     /** Whether the sentence is about money that an address received, for whatever reason. */
     isOfMoney,
-    /** @example '4–20 July 2026: 1,500 calls by at least 9 payers, counted by merona' */
+    /** @example '4–20 July 2026: 1,500 calls from at least 9 payers, counted by merona' */
     text: `${toSpan(from, day)}: ${words}`,
-    /** At most 60 bytes. @example '4–20 Jul 2026: 36 settlements of its whole host, says merona' */
+    /** At most 60 bytes. @example '4–20 Jul 2026: 36 settlements to its whole host, per merona' */
     short,
   }
 }

@@ -119,7 +119,7 @@ function toIndependenceWatch({ source, unknown_buyers_30d }: Measured): Measured
   const reason =
     source === OWN_EVIDENCE
       ? 'We measure fewer than three of the sellers we know to be independent'
-      : `The provider ${source} counted these buyers, and only gives sums`
+      : `The provider ${source} counted these buyers, and gives only totals`
   const note = `${reason}. Nobody can tell these buyers from invented ones, which cost under a cent.`
   return [{ id: 'independence_unmeasured', note }]
 }
@@ -288,22 +288,22 @@ const MEASURED = toUsd(microsAMeasuredSeed / 1_000_000)
 const SWITCH = toUsd((measuredSeeds * microsAMeasuredSeed) / 1_000_000)
 
 const KNOWN =
-  'known sellers: services that people picked by hand, and that surely were not set up for cheating'
+  'known sellers: services that we picked by hand, because they were surely not set up to cheat'
 
 /** The current state: how many known sellers are measured, and what that means. */
 function toToday(measured: number): string {
   if (measured < measuredSeeds)
-    return `A real buyer also pays ${KNOWN}. We need ${measuredSeeds} known sellers that each got ${MEASURED} from their buyers in ${TRUST.windowDays} days (at most ${FULL} from each buyer counts), and today have ${measured}. Until then we cannot tell real buyers from invented ones: every buyer counts, invented buyers cost under a cent, and no score earns a tier or a badge.`
-  return `A real buyer also pays ${KNOWN}. We measure ${measured} known sellers. Inventing buyers for a score of ${CHEATING.score} costs ${PRICE} a listing or more.`
+    return `A real buyer also pays ${KNOWN}. We need ${measuredSeeds} known sellers that each got ${MEASURED} from their buyers in ${TRUST.windowDays} days (at most ${FULL} from each buyer counts), and have ${measured} today. Until then we cannot tell real buyers from invented ones: every buyer counts, invented buyers cost under a cent, and no score earns a tier or a badge.`
+  return `A real buyer also pays ${KNOWN}. We measure ${measured} known sellers. Inventing buyers for a score of ${CHEATING.score} costs ${PRICE} or more per listing.`
 }
 
 const PRICE = toUsd(CHEATING.usd)
 
 /** What it costs to cheat or to harm a rival, in three sentences; a simulation of ours tests them. */
 const CHEATING_COSTS = [
-  `Once ${measuredSeeds} known sellers are measured, every way that we found to invent buyers for a score of ${CHEATING.score} costs ${PRICE} a listing or more, even at the hundredth listing; before that, invented buyers cost under a cent.`,
-  'A rival who wants to lower an honest seller’s score by a third pays $5 or more. If that seller’s buyers are few or spend little, a few dozen cents are enough: the rival rewards them for buying elsewhere.',
-  'Among buyers who use two sellers or more, one of them a known seller, the rule kept nine of ten in the richest market that we invented, and more than seven of ten in the middle one.',
+  `Once ${measuredSeeds} known sellers are measured, every way that we found to invent buyers for a score of ${CHEATING.score} costs ${PRICE} or more per listing, even at the hundredth listing; before that, invented buyers cost under a cent.`,
+  'A rival who wants to lower an honest seller’s score by a third pays $5 or more. If that seller’s buyers are few or spend little, a few dozen cents are enough: the rival rewards those buyers for buying elsewhere.',
+  'Among buyers who use two sellers or more, one of them a known seller, the rule kept nine of ten in the richest of our simulated markets, and more than seven of ten in the middle one.',
 ]
 
 const IN_SHORT = [
@@ -329,9 +329,9 @@ const RULE_REASONS = [
 const RECOMPUTE = [
   'Take the rows with verdict `counted` whose `at` is `as_of` or earlier, but later than 30 days (of 86,400 seconds) before `as_of`. All amounts below are whole numbers (of any size) in millionths, and “divided” always rounds down.',
   'The seller of a row is the `owner` of the payee `<network>:<payee>`; compare addresses on `eip155` chains in lower case. A known seller is one named in `seeds`.',
-  `A buyer is a \`payer\`, on whatever chain. For each known seller, add up what each buyer paid it (the sum of \`usd_micro\` of those rows, at most ${microsAListing.toLocaleString('en')} for each buyer): from ${microsAMeasuredSeed.toLocaleString('en')} on, that seller is measured. If fewer than ${measuredSeeds} known sellers are measured, every buyer’s part is 1,000,000 at each listing it paid: go on at step 7.`,
-  'What a buyer gave is the sum of `usd_micro` of its rows to known sellers. Its part at a listing that it paid through a known seller’s payee is what it gave, less what it paid that seller, at most '.concat(
-    `${microsAListing.toLocaleString('en')}, times 1,000,000, divided by ${microsAListing.toLocaleString('en')}. Its part at all other listings follows from steps 5 and 6.`,
+  `A buyer is a \`payer\`, on whatever chain. For each known seller, add up what each buyer paid it (the sum of \`usd_micro\` of those rows, at most ${microsAListing.toLocaleString('en')} for each buyer): a seller with ${microsAMeasuredSeed.toLocaleString('en')} or more in all is measured. If fewer than ${measuredSeeds} known sellers are measured, every buyer’s part is 1,000,000 at each listing it paid: go on at step 7.`,
+  'What a buyer gave is the sum of `usd_micro` of its rows to known sellers. The buyer’s part at a listing that it paid through a known seller’s payee is what it gave, less what it paid that seller, at most '.concat(
+    `${microsAListing.toLocaleString('en')}, times 1,000,000, divided by ${microsAListing.toLocaleString('en')}. The buyer’s part at all other listings follows from steps 5 and 6.`,
   ),
   `Take the buyer’s other rows. Split the \`usd_micro\` of each row equally among the listings in its \`listings\`. Add these amounts up by listing and day (the first ten characters of \`at\`), at most ${customADay.toLocaleString('en')} a day; then add up the days, at most ${mostCustom.toLocaleString('en')}. The square of this sum is the listing’s claim.`,
   `Go through the listings by claim, the largest first; the order of equal claims changes nothing. “Left” starts as what the buyer gave, “all” as the sum of the claims. A listing’s share is left times claim, divided by all (0 if all is 0). The buyer’s part there is the share, at most ${microsAListing.toLocaleString('en')}, times 1,000,000, divided by ${microsAListing.toLocaleString('en')}. If the share is ${microsAListing.toLocaleString('en')} or more, subtract ${microsAListing.toLocaleString('en')} from left, and the claim from all, before the next listing.`,
@@ -352,28 +352,28 @@ const EVIDENCE_MEANINGS: Record<(typeof EVIDENCE)[number], string> = {
 /** What is left out before anything is counted, if single transactions are known. */
 const EXCLUSION_RULES: Record<WashFlagId, string> = {
   self_payment: 'the payer is the payout address or a wallet of the claiming seller',
-  funded_by_payout: `before its first payment, the payer got money from the payout address: directly, or, in the ${hopDays} days before, through one other wallet that gave the payer most of what it had`,
+  funded_by_payout: `before its first payment, the payer got money from the payout address: directly, or, in the ${hopDays} days before, through one other wallet that gave the payer most of its money`,
   round_trip: `at least ${toPercent(roundTripShare)} of what was paid went back to the payer`,
-  burst_cohort: `${burst.cohort} or more payers whose first payments are equal, at least ${toPercent(burst.share)} of them within ${burst.windowMs / MINUTE_MS} minutes, and a second sign that all are one person’s: one wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else. Mints, bridges and exchanges fund everybody’s wallets, so a funder of this kind proves nothing. We leave out the wallets that first paid in those minutes; if the second sign is a shared funder, only those that it funded`,
+  burst_cohort: `${burst.cohort} or more payers whose first payments are equal, at least ${toPercent(burst.share)} of them within ${burst.windowMs / MINUTE_MS} minutes, and a second sign that one person owns them all: another wallet had funded at least ${toPercent(burst.funderShare)} of them, or none of them ever paid anyone else. Mints, bridges and exchanges fund everybody’s wallets, so a funder of this kind proves nothing. We leave out the wallets that first paid in those minutes; if the second sign is a shared funder, only those that this wallet funded`,
 }
 
 const GETS_PAST = [
   'A seller that buys from known sellers anyway can split its purchases over many wallets, and so invent buyers for no more than the fees.',
-  'People paid for buying, and people for whom a platform pays along the way, count as buyers, by what they paid known sellers.',
-  `A known seller could invent buyers for anybody, or give back less than ${toPercent(roundTripShare)} of what they paid. So we choose known sellers ourselves, and choose nobody who sells gift cards, credit or cash.`,
+  'People who are paid to buy count as buyers, and so do people for whom a platform pays: each counts by what was paid to known sellers.',
+  `A known seller could invent buyers for anybody, or give back less than ${toPercent(roundTripShare)} of what buyers paid it. So we choose known sellers ourselves, and choose nobody who sells gift cards, credit or cash.`,
   'If a known seller refunds failed calls, cheating costs less than a sixth of the price we name.',
-  'A rival that pays a seller’s buyers to buy elsewhere, or trades with them, weakens what vouches for them; if they are few or spend little, less than $5 can cost the seller a third of its score.',
+  'A rival that pays a seller’s buyers to buy elsewhere, or trades with them, weakens what vouches for these buyers; if they are few or spend little, less than $5 can cost the seller a third of its score.',
   'Listings of one seller that share a payee share its buyers: an unused listing looks used, and all of them score lower.',
   'Whoever buys a domain keeps its score for thirty days. A listing keeps its score even if it sells something else from now on.',
   'One address may be two people’s smart wallets on two chains.',
   'Faking a score that names a provider costs what that provider’s rules require, which may be nothing.',
-  'Wallets that a rival funds before a launch can look like one person’s, and are then left out; so is a wallet that got half of its money from a seller’s refund.',
-  'Somebody who publishes a busy stranger’s wallet gets that wallet’s score until a seller listed here publishes it too, and takes the score from a listed seller that published it without proof. A proof of the address ends both; known sellers are safe.',
-  'A flood of a hundred thousand new wallets, or of dust on Solana, can delay new payers by an hour: their payments are shown at once and count later.',
+  'Wallets that a rival funds before a launch can look like wallets of one person, and are then left out; so is a wallet that got half of its money from a seller’s refund.',
+  'Somebody who publishes a busy stranger’s wallet as a payee gets that wallet’s score until another seller listed here publishes the wallet too. In the same way, a listed seller that published its wallet without proof loses its score. Proving the address ends both; known sellers are safe.',
+  'A flood of a hundred thousand new wallets, or of dust on Solana, can delay new payers by an hour: their payments are shown at once, but count later.',
   'A wallet that pays for many people counts as one buyer.',
   `Once three known sellers are measured, buyers who never paid a known seller are no longer counted: 10 to 80 % of all buyers in our simulated markets. Anybody can cause this for at most ${SWITCH}, from ${microsAMeasuredSeed / microsAListing} wallets.`,
   `The seller’s own money is not recognised when it comes through two wallets, an exchange, a bridge or a pool, or through any wallet on Solana; in another token; more than ${hopDays} days before the first payment, or after it; or if it is less than half of what the payer had. Refunds that come back by another route are not recognised either.`,
-  'Wallets that pay different amounts within minutes do not make a burst, nor do wallets that a contract filled, if one of them also paid somebody else.',
+  'Wallets that pay different amounts within minutes are not recognised as a burst. Neither are wallets that a contract funded, if one of them also paid somebody else.',
   'For each payee we look up only the 500 largest transactions in each stretch of blocks, so smaller Permit2 and Tempo payments can be missed.',
   'We read each chain from one node and do not prove its answers; anybody can check the rows with another node.',
 ]

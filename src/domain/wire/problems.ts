@@ -18,7 +18,7 @@ export const PROBLEMS = {
   'token-invalid': {
     status: 400,
     title: 'The link is not valid',
-    help: 'A sign-in link works once and for 15 minutes, and a newer one replaces it: ask for a new link.',
+    help: 'A sign-in link works once, within 15 minutes, and a newer one replaces it: ask for a new link.',
   },
   'not-signed-in': {
     status: 401,

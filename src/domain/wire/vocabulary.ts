@@ -77,8 +77,8 @@ export const NOTICE_ADVICE: Record<keyof typeof NOTICE_TITLES, string> = {
   network_changed: 'Correct the listing, or offer the listed network again.',
   price_changed: 'Correct the listing, or charge the listed price again.',
   payout_changed: 'Prove the new address under Payouts; the notice disappears with the next build.',
-  payout_rotating: 'This notice only informs: there is nothing to do.',
-  tools_changed: 'This notice only informs, and disappears after 30 days.',
+  payout_rotating: 'This is for information only: there is nothing to do.',
+  tools_changed: 'This is for information only, and disappears after 30 days.',
   suspicious_text:
     'Reword the text so that no agent takes it as an instruction; a later probe reads it again.',
   payout_contested: 'Prove the address under Payouts: then payments to it count as yours.',
