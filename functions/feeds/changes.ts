@@ -291,7 +291,7 @@ function toFeed(
   const { BASE_URL: baseUrl } = config
   return {
     author: site.name,
-    title: `${site.name}: changes of ${page.slice(1)}`,
+    title: `${site.name}: changes to ${page.slice(1)}`,
     home: baseUrl + page,
     self: baseUrl + self,
     entries: changes.map((change) => {

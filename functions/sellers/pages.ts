@@ -105,7 +105,10 @@ const ACTS = {
     await ask((to) => to.opt_out, { listing_id: read('listing_id'), removed })
     // For a listing that a build has already removed, the page itself says when it returns.
     const isStaying = !removed && read('left') !== 'yes'
-    return { at: read('claim_id'), ...(isStaying && { line: 'It stays listed.' }) }
+    return {
+      at: read('claim_id'),
+      ...(isStaying && { line: 'The listing stays in the directory.' }),
+    }
   },
   async mails(ask, read) {
     await ask((to) => to.seller_mails, { listings: read('listings') === 'yes' })
@@ -135,7 +138,7 @@ const toTarget = (read: Read) => ({ listing_id: read('listing_id'), payout: read
 /** The page shows the check's result from the answer of `me`. */
 async function checkClaim(ask: Ask, claim_id: string): Promise<Outcome> {
   const { result } = await ask((to) => to.claim_check, {}, { claim_id })
-  const line = 'It is yours, and shows as claimed from the next build on.'
+  const line = 'The listing is yours, and shows as claimed from the next build on.'
   return { at: claim_id, ...(result.verified && { line }) }
 }
 

@@ -261,7 +261,7 @@ describe('the trust method', () => {
   test('says first what is true today; with fewer than three sellers measured, that inventing is cheap', () => {
     for (const measured of [0, 1, 2])
       expect(viewOf(measured).in_short[0]).toContain('invented buyers cost under a cent')
-    expect(viewOf(3).in_short[0]).toContain('for a score of 60 costs $5 a listing or more')
+    expect(viewOf(3).in_short[0]).toContain('for a score of 60 costs $5 or more per listing')
   })
 
   test('is `hub-trust-v0.1`, number by number', () => {

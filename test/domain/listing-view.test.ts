@@ -140,7 +140,11 @@ describe('how a listing is claimed', () => {
     ],
     ['https://github.com/acme/tides', ['oidc'], /workflow of the repository acme\/tides/],
     ['https://acme.github.io/tides/', ['well_known', 'oidc'], /acme\/tides/],
-    ['https://www.npmjs.com/package/tides', [], /cannot be claimed.*npmjs\.com.*many publish/],
+    [
+      'https://www.npmjs.com/package/tides',
+      [],
+      /cannot be claimed.*npmjs\.com.*many people publish/,
+    ],
   ])('%s: by %j', (url, methods, how) => {
     expect(claimOf(url)).toMatchObject({ methods, how: expect.stringMatching(how) })
   })

@@ -15,7 +15,7 @@ export function aReceipt(n: number, at = 1_700_000_000_000 + n): NewReceipt {
       listing_id: 'x402.seller',
       ms: n,
       operation: 'digest',
-      reason: 'It is as declared.',
+      reason: 'The answer is as declared.',
       request: hash('sha256', `request ${n}`),
       status: 200,
       transaction: null,

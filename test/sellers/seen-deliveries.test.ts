@@ -7,7 +7,7 @@ type Delivery = ListingNumbers['deliveries'][number]
 function aDelivery(changes: Partial<Delivery>): Delivery {
   return {
     ...{ id: 'r'.repeat(22), at: '2026-11-22T09:20:13.000Z', operation: 'digest', status: 200 },
-    ...{ verdict: 'as_declared', reason: 'It is as declared.', transaction: null, ms: 9 },
+    ...{ verdict: 'as_declared', reason: 'The answer is as declared.', transaction: null, ms: 9 },
     ...{ call: 'GET https://seller.example/' },
     ...changes,
   }

@@ -32,7 +32,7 @@ export function toTrustWords(trust: Trust) {
       ...NO_WORDS,
       headline: 'No payment evidence yet',
       explanation:
-        'No payments that could count were measured in the last 30 days, so there is no score. Most services are free, new, or paid in ways that leave no public trace.',
+        'No payments that could count were seen in the last 30 days, so there is no score. Most services are free, new, or paid in ways that leave no public trace.',
     }
   const unknown = trust.unknown_buyers_30d
   const measured = { numbers: toNumbers(trust), volume: toSumText(trust.volume_usd_30d) }

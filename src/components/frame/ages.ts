@@ -3,7 +3,7 @@ import type { Ages } from '../../domain/trust/age.ts'
 
 const KINDS = [
   ['listing', 'Listings', () => true],
-  ['seed', 'Rows of catalogues', () => true],
+  ['seed', 'Catalogue rows', () => true],
   ['probe', 'Probes', () => true],
   ['price', 'Prices', ({ payments }: Switches) => payments],
   ['payments', 'Payments', ({ payments }: Switches) => payments],

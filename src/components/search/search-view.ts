@@ -118,7 +118,7 @@ function toNoteViews(form: SearchForm, answer: Found, names: Names): NotePiece[]
 
 /** Says which payments decide the order, because a row's own line may show others. */
 const PAID_ORDER =
-  'Ordered by the settlements that anybody counted in 180 days, then by calls. Services that share a payee get equal parts of its count.'
+  'Ordered by settlements in the last 180 days, as counted by anybody, then by calls. Services that share a payee get equal parts of its count.'
 
 /** Links each of the words to a search. */
 function toWordLinks(note: string): NotePiece[] {

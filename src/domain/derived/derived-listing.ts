@@ -391,7 +391,7 @@ export const BADGE_TEXTS: Record<BadgeId, { label: string; earned: string }> = {
   },
   delivers: {
     label: 'Delivers',
-    earned: `In 30 days, at least ${DELIVERS.calls} paid calls by ${DELIVERS.buyers} vouched-for buyers went through the relay, and at least ${DELIVERS.share * 100} of 100 got the answer that the seller declared.`,
+    earned: `In 30 days, at least ${DELIVERS.calls} paid calls by ${DELIVERS.buyers} vouched-for buyers went through the relay, and at least ${DELIVERS.share * 100} % of these calls got the answer that the seller declared.`,
   },
 }
 

@@ -299,7 +299,7 @@ const GRANT_WORDS: Readonly<Record<string, string>> = {
 }
 
 const REGISTRATION_WORDS: Readonly<Record<Registration, string>> = {
-  metadata_document: 'A new client names itself by the address of its own metadata.',
+  metadata_document: 'A new client gives the address of its own metadata.',
   dynamic: 'A new client registers itself.',
   by_hand: 'A new client is registered with the seller by hand first.',
   unknown: 'How a new client registers is not known.',

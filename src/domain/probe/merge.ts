@@ -475,7 +475,7 @@ function toRotatingNotice(rows: readonly Drift[], isPaid: (payout: string) => bo
   )
   const most = largestOf(counts, 0)
   if (most < FEWEST_ROTATING) return []
-  const note = `The seller names another address for each payment: in thirty days, probes saw ${most} addresses, and each of them was paid.`
+  const note = `The seller names a different address for each payment: in thirty days, probes saw ${most} addresses, and each of them was paid.`
   return [{ id: 'payout_rotating', note, at: last.at }]
 }
 

@@ -36,7 +36,7 @@ const MAX_ERROR_BYTES = 4096
 /** Longest white space that is scanned (bytes). */
 const MAX_BLANK = 4096
 
-const AS_DECLARED: Judgement = { verdict: 'as_declared', reason: 'It is as declared.' }
+const AS_DECLARED: Judgement = { verdict: 'as_declared', reason: 'The answer is as declared.' }
 
 /**
  * Judges an answer by its operation's declaration. In doubt an answer passes: a seller is only

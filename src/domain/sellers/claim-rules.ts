@@ -119,7 +119,7 @@ function findRefusal(
 ): string | null {
   if (owner.kind === 'nobody') {
     if (!owner.isLocal)
-      return `The listing's host ${host} is a public suffix that many share, so control of it proves nothing about this listing.`
+      return `The listing's host ${host} is a public suffix that many parties share, so control of it proves nothing about this listing.`
     return isPrivateTarget(allowPrivate, host) && method === 'well_known'
       ? null
       : `The listing's host ${host} is an address or a local name, and nobody can prove that they own one.`
@@ -130,7 +130,7 @@ function findRefusal(
       : `${host} is a tenant's name under a shared suffix, so it can be claimed only by well_known on ${host} itself or, for a page of a code host, by oidc.`
   const { domain, isPlatform } = owner
   if (isPlatform)
-    return `The listing's URL is a page on ${domain}, a platform on which many publish, so it cannot be claimed there. ${repositories.length === 0 ? 'List it under a host of your own, then claim that.' : 'Use oidc: a workflow of the repository proves it.'}`
+    return `The listing's URL is a page on ${domain}, a platform on which many people publish, so it cannot be claimed there. ${repositories.length === 0 ? 'List it under a host of your own, then claim that.' : 'Use oidc: a workflow of the repository proves it.'}`
   return method === 'contact_email' && isWebmail(domain, sharedHosts)
     ? `Anybody can have an address at ${domain}, so it proves nothing here. Use well_known or dns_txt.`
     : null

@@ -313,7 +313,7 @@ function toProblem(
     {
       what: toInertLine(what, MAX_PROBLEM),
       change:
-        'Declare in response what a good answer contains, schema and example, or answer as declared: paid calls are judged by it.',
+        'Declare under response what a good answer contains (schema and example), or answer as declared: paid calls are judged by that declaration.',
     },
   ]
 }
