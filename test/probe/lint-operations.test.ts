@@ -126,7 +126,7 @@ describe('a declaration is judged as paid calls are', () => {
   ])('a free answer at %s that is not what is declared is named', async (path, what) => {
     const { problems, verdict } = await lintFree(path)
     expect(verdict).toBe('problems')
-    expect(problems).toEqual([{ what, change: expect.stringContaining('Declare in response') }])
+    expect(problems).toEqual([{ what, change: expect.stringContaining('Declare under response') }])
   })
 
   test('where only payment brings an answer, the declared example is judged', async () => {
