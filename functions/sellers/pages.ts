@@ -107,7 +107,7 @@ const ACTS = {
     const isStaying = !removed && read('left') !== 'yes'
     return {
       at: read('claim_id'),
-      ...(isStaying && { line: 'The listing stays in the directory.' }),
+      ...(isStaying && { line: 'The listing is kept.' }),
     }
   },
   async mails(ask, read) {
@@ -138,7 +138,7 @@ const toTarget = (read: Read) => ({ listing_id: read('listing_id'), payout: read
 /** The page shows the check's result from the answer of `me`. */
 async function checkClaim(ask: Ask, claim_id: string): Promise<Outcome> {
   const { result } = await ask((to) => to.claim_check, {}, { claim_id })
-  const line = 'The listing is yours, and shows as claimed from the next build on.'
+  const line = 'The listing is yours and shows as claimed from the next build.'
   return { at: claim_id, ...(result.verified && { line }) }
 }
 

@@ -38,9 +38,7 @@ longTest(
     expect(await proofsOf('mcp.notebook')).toEqual(['oidc'])
     expect(await proofsOf('x402.weather')).toEqual(['well_known', 'dns_txt'])
     // An address elsewhere proves nothing: the page says which one would, before anything is sent.
-    await page
-      .getByText('An address that ends in @weather.example proves your claim at once')
-      .waitFor()
+    await page.getByText('An address ending in @weather.example proves the claim at once').waitFor()
     await page.getByRole('button', { name: 'Use a file' }).click()
     const claim = page.locator('.claim')
     await claim.getByRole('listitem').first().waitFor()
@@ -89,9 +87,7 @@ test('an owner proves the domain by mail and a payout by a wallet, embeds the ba
   const [nearest = ''] = await page.locator('#claim-new button').allTextContents()
   expect(nearest).toBe(`Use owner@${domain}`)
   await page.getByRole('button', { name: nearest }).click()
-  await page
-    .getByText('The listing is yours, and shows as claimed from the next build on.')
-    .waitFor()
+  await page.getByText('The listing is yours and shows as claimed from the next build.').waitFor()
   const owned = page.getByRole('region', { name: listing.name })
   await owned.getByText('Proven: this listing is yours.').waitFor()
   await owned.getByText('The listing shows as claimed after the next build.').waitFor()
@@ -111,7 +107,7 @@ test('an owner proves the domain by mail and a payout by a wallet, embeds the ba
   await owned.getByText('It leaves the directory with the next build').first().waitFor()
   await page.reload()
   await owned.getByRole('button', { name: 'Keep it listed' }).click()
-  await owned.getByText('The listing stays in the directory.').waitFor()
+  await owned.getByText('The listing is kept.').waitFor()
   await owned.getByText('Remove this listing').waitFor()
   await lookAgain(page)
   expect(faults).toEqual([])

@@ -140,11 +140,7 @@ describe('how a listing is claimed', () => {
     ],
     ['https://github.com/acme/tides', ['oidc'], /workflow of the repository acme\/tides/],
     ['https://acme.github.io/tides/', ['well_known', 'oidc'], /acme\/tides/],
-    [
-      'https://www.npmjs.com/package/tides',
-      [],
-      /cannot be claimed.*npmjs\.com.*many people publish/,
-    ],
+    ['https://www.npmjs.com/package/tides', [], /cannot be claimed.*npmjs\.com.*many publishers/],
   ])('%s: by %j', (url, methods, how) => {
     expect(claimOf(url)).toMatchObject({ methods, how: expect.stringMatching(how) })
   })

@@ -130,7 +130,7 @@ function findRefusal(
       : `${host} is a tenant's name under a shared suffix, so it can be claimed only by well_known on ${host} itself or, for a page of a code host, by oidc.`
   const { domain, isPlatform } = owner
   if (isPlatform)
-    return `The listing's URL is a page on ${domain}, a platform on which many people publish, so it cannot be claimed there. ${repositories.length === 0 ? 'List it under a host of your own, then claim that.' : 'Use oidc: a workflow of the repository proves it.'}`
+    return `The listing's URL is a page on ${domain}, a platform of many publishers, so it cannot be claimed there. ${repositories.length === 0 ? 'List it under a host of your own, then claim that.' : 'Use oidc: a workflow of the repository proves it.'}`
   return method === 'contact_email' && isWebmail(domain, sharedHosts)
     ? `Anybody can have an address at ${domain}, so it proves nothing here. Use well_known or dns_txt.`
     : null
