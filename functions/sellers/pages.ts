@@ -105,10 +105,7 @@ const ACTS = {
     await ask((to) => to.opt_out, { listing_id: read('listing_id'), removed })
     // For a listing that a build has already removed, the page itself says when it returns.
     const isStaying = !removed && read('left') !== 'yes'
-    return {
-      at: read('claim_id'),
-      ...(isStaying && { line: 'The listing is kept.' }),
-    }
+    return { at: read('claim_id'), ...(isStaying && { line: 'The listing is kept.' }) }
   },
   async mails(ask, read) {
     await ask((to) => to.seller_mails, { listings: read('listings') === 'yes' })
