@@ -51,20 +51,10 @@ const fill = (requested = {}) => fillCall(operations, requested, 'x402')
 
 describe('operations and rails', () => {
   test('the relay stands only beside what is sold on x402', () => {
-    expect(operations.map(({ relay_url }) => relay_url !== undefined)).toEqual([
-      false,
-      false,
-      true,
-      true,
-      true,
-    ])
-    expect(operations.map(({ example }) => example.relay_url !== undefined)).toEqual([
-      false,
-      false,
-      true,
-      true,
-      true,
-    ])
+    const isRelayed = ({ relay_url }: { relay_url?: string | undefined }) => relay_url !== undefined
+    const relayed = [false, false, true, true, true]
+    expect(operations.map(isRelayed)).toEqual(relayed)
+    expect(operations.map(({ example }) => isRelayed(example))).toEqual(relayed)
   })
 
   test('the first of a rail is chosen where the rail is asked for, else the first that has a price', () => {

@@ -38,6 +38,8 @@ describe('the client, against the service', () => {
       idsOf(compact.results).sort(),
     )
     expect((await waypost.stats()).listings.total).toBeGreaterThan(3)
+    expect(await waypost.categories()).toHaveProperty('categories')
+    expect(await waypost.sources()).toHaveProperty('sources')
     expect((await waypost.changes()).changes).toBeInstanceOf(Array)
   })
 
@@ -107,6 +109,9 @@ describe('a service that fails for a moment', () => {
       client.stats(),
     )
     expect([result, requested]).toEqual([{ ok: 1 }, 4])
+    const client = createWaypost({ baseUrl: seller.url, timeoutMs: 1000, retries: 1 })
+    answers = [() => {}, answer(200, { ok: 2 })]
+    expect(await client.stats()).toEqual({ ok: 2 })
   })
 
   test.each([

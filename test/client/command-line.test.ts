@@ -101,8 +101,9 @@ describe('the command', () => {
     expect(text.code).toBe(0)
     expect(text.stdout).toMatch(new RegExp(`^${first.id} .*\\n.*\\n${second.id} `))
     expect(text.stdout).toContain(`2 of ${api.total}`)
-    const json = await waypost('search', 'weather', '--json', '--kind', 'mcp_server')
-    expect(JSON.parse(json.stdout).query).toMatchObject({ q: 'weather', kind: 'mcp_server' })
+    const json = await waypost('search', 'weather', '--json', '--kind', 'http_api', '--paid-only')
+    const query = { q: 'weather', kind: 'http_api', paid_only: true }
+    expect(JSON.parse(json.stdout).query).toMatchObject(query)
     const all = await waypost('search', '--all', '--json')
     const stats = await (await fetch(`${running.url}/api/v1/stats`)).json()
     const { total, first_party } = stats.listings
@@ -136,18 +137,12 @@ describe('the command', () => {
     expect(refused.code).toBe(1)
     expect(JSON.parse(refused.stdout)).toMatchObject({ code: 'not-relayable' })
     writeFileSync(join(folder, 'no-wallet.mjs'), 'export default {}')
-    const wallet = await waypost(
-      'call',
-      'x402.weather',
-      '--wallet',
-      join(folder, 'no-wallet.mjs'),
-      '--max-usd',
-      '1',
-    )
-    expect([wallet.code, wallet.stderr]).toEqual([
-      2,
-      expect.stringContaining('createPaymentPayload'),
-    ])
+    const paid = ['--wallet', join(folder, 'no-wallet.mjs'), '--max-usd', '1']
+    const wallet = await waypost('call', 'x402.weather', ...paid)
+    expect(wallet).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('createPaymentPayload'),
+    })
   })
 
   test('lint tells what a service answers, and when to come back', async () => {
@@ -199,6 +194,13 @@ describe('the command', () => {
     [['call', 'x402.weather', '-H', 'nonsense'], 2, 'Name: value'],
     [['lint', 'https://a.example', '--as', 'smtp'], 2, 'x402, mpp'],
     [['lint', 'https://a.example', '--format', 'xml'], 2, 'github, sarif'],
+    [['search', 'x', '--all', '--limit', '2'], 2, 'only one of --all and --limit'],
+    [['find', 'x', '--sort', 'price'], 2, 'neither --sort nor --all'],
+    [['find', 'x', '--all'], 2, 'neither --sort nor --all'],
+    [['pin'], 2, 'expected ids to pin'],
+    [['pin', 'mcp.a', 'mcp.b', '--only', 'GET x'], 2, 'expected one id with --only'],
+    [['check', '--lock', folder], 2, 'EISDIR'],
+    [['call', 'x402.weather', '--lock', 'none'], 2, 'none: expected a lock file in which x402'],
     [['search', 'x', '--base', 'nowhere'], 2, 'http(s) address'],
   ]
   test('what is wrong is named, with what would be right', async () => {

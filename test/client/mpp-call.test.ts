@@ -225,5 +225,7 @@ describe('a call that is paid by MPP', () => {
       message: 'The wallet did not sign: locked.',
     })
     expect(requests).toHaveLength(1)
+    const other = call({}, { wallet: { createCredential: async () => Object(7) } })
+    await expect(other).rejects.toThrow('Expected an MPP credential from the wallet')
   })
 })

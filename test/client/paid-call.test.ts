@@ -98,6 +98,15 @@ describe('a call through the relay', () => {
     expect(requests.length).toBe(1)
   })
 
+  test.each([
+    [async () => ({}), 'Expected an x402 payment from the wallet, got something else.'],
+    [async () => Promise.reject('locked'), 'The wallet did not sign: locked. '],
+  ])('is not paid with what is no payment %#', async (createPaymentPayload, message) => {
+    const refused = call({ pay: { ...pay(0.05), wallet: { createPaymentPayload } } })
+    await expect(refused).rejects.toThrow(message)
+    expect(requests.length).toBe(1)
+  })
+
   test('is paid by the cheapest offer that the wallet signs', async () => {
     const choosy = {
       async createPaymentPayload(terms: { accepts: { amount: string }[] }) {

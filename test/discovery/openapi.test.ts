@@ -53,6 +53,9 @@ const read = (document: object) => readOpenApi({ openapi: '3.1.0', ...document }
 const urlsOf = (document: object) => read(document)?.operations.map(({ url }) => url)
 
 describe('servers of an OpenAPI document', () => {
+  const filledIn = (path: string, variables: object) => [
+    { url: `https://{host}.shop.example${path}`, variables },
+  ]
   test.each([
     ['none', undefined, 'https://api.shop.example/a'],
     ['a path', [{ url: '/v2' }], 'https://api.shop.example/v2/a'],
@@ -66,22 +69,12 @@ describe('servers of an OpenAPI document', () => {
     ],
     [
       'variables with defaults',
-      [
-        {
-          url: 'https://{host}.shop.example/{version}',
-          variables: { host: { default: 'api' }, version: { default: 'v3' } },
-        },
-      ],
+      filledIn('/{version}', { host: { default: 'api' }, version: { default: 'v3' } }),
       'https://api.shop.example/v3/a',
     ],
     [
       'a variable with choices',
-      [
-        {
-          url: 'https://{host}.shop.example',
-          variables: { host: { default: 'sandbox', enum: ['sandbox', 'api'] } },
-        },
-      ],
+      filledIn('', { host: { default: 'sandbox', enum: ['sandbox', 'api'] } }),
       'https://api.shop.example/a',
     ],
   ])('%s', (_, servers, url) => {
@@ -108,6 +101,8 @@ describe('servers of an OpenAPI document', () => {
 
 describe('references within an OpenAPI document', () => {
   test('are followed: to a path, a parameter, a body, an answer, a schema, a payment', () => {
+    const schema = { type: 'string', enum: ['a', 'b'] }
+    const Shop = { name: 'shop', in: 'path', required: true, schema }
     const Item = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
     const content = { 'application/json': { schema: { $ref: '#/components/schemas/Item' } } }
     const post = {
@@ -121,14 +116,7 @@ describe('references within an OpenAPI document', () => {
       paths: { '/orders/{shop}': { $ref: '#/components/pathItems/orders' } },
       components: {
         pathItems: { orders: { post } },
-        parameters: {
-          Shop: {
-            name: 'shop',
-            in: 'path',
-            required: true,
-            schema: { type: 'string', enum: ['a', 'b'] },
-          },
-        },
+        parameters: { Shop },
         requestBodies: { Item: { content } },
         responses: { Item: { content } },
         schemas: { Item },
@@ -142,14 +130,7 @@ describe('references within an OpenAPI document', () => {
         description: 'Order',
         price: { min_usd: 0.01, max_usd: 0.01, per: 'call' },
         offers: [{ rail: 'x402', min_usd: 0.01, max_usd: 0.01 }],
-        params: [
-          {
-            name: 'shop',
-            in: 'path',
-            required: true,
-            schema: { type: 'string', enum: ['a', 'b'] },
-          },
-        ],
+        params: [Shop],
         body: { content_type: 'application/json', schema: Item },
         response: { content_type: 'application/json', schema: Item, ref: ADDRESS },
       },
@@ -176,8 +157,10 @@ describe('references within an OpenAPI document', () => {
     // OpenAPI 3.0 wrote exclusive bounds as true.
     const schema = { type: 'number', minimum: 0, exclusiveMinimum: true }
     const parameters = [{ name: 'usd', in: 'query', schema, example: 5 }]
-    const [operation] =
-      read({ openapi: '3.0.3', paths: { '/a': get({ parameters }) } })?.operations ?? []
+    const content = { 'application/json': { example: { tide: 'high' } } }
+    const own = get({ parameters, responses: { default: { content } } })
+    const [operation] = read({ openapi: '3.0.3', paths: { '/a': own } })?.operations ?? []
+    expect(operation?.response).toMatchObject(content['application/json'])
     expect(operation?.params).toEqual([{ name: 'usd', in: 'query', schema: { type: 'number' } }])
   })
 })
@@ -213,10 +196,7 @@ test('a document of 3.0 keeps what may be null, at a server filled in by its def
     response: {
       schema: {
         properties: {
-          mooring: {
-            type: ['object', 'null'],
-            properties: { nullable: { type: 'boolean' } },
-          },
+          mooring: { type: ['object', 'null'], properties: { nullable: { type: 'boolean' } } },
           state: { type: ['string', 'null'], enum: ['free', 'taken', null] },
           booked_until: { type: ['string', 'null'] },
         },
@@ -226,27 +206,15 @@ test('a document of 3.0 keeps what may be null, at a server filled in by its def
   })
 })
 
-test('headers are parameters; cookies, and names that nobody can send, are none', () => {
-  const parameters = ['header', 'cookie', 'query'].map((place) => ({ name: place, in: place }))
-  const long = { name: 'x'.repeat(1000), in: 'query' }
-  const [operation] =
-    read({ paths: { '/a': get({ parameters: [...parameters, long] }) } })?.operations ?? []
-  expect(operation?.params?.map(({ name }) => name)).toEqual(['header', 'query'])
-})
-
-test('an example is the answer where no schema is', () => {
-  const content = { 'application/json': { example: { tide: 'high' } } }
-  const [operation] =
-    read({ paths: { '/a': get({ responses: { default: { content } } }) } })?.operations ?? []
-  expect(operation?.response).toMatchObject({ example: { tide: 'high' } })
-})
-
 test('of very many parameters the required ones stay', () => {
   const optional = Array.from({ length: 40 }, (_, n) => ({ name: `o${n}`, in: 'query' }))
-  const parameters = [...optional, { name: 'q', in: 'query', required: true }]
+  const needed = ['query', 'cookie', 'header'].map((place) => ({
+    ...{ name: place, in: place, required: true },
+  }))
+  const parameters = [...optional, ...needed, { name: 'x'.repeat(1000), in: 'query' }]
   const [operation] = read({ paths: { '/{port}': get({ parameters }) } })?.operations ?? []
   expect(operation?.params).toHaveLength(30)
-  expect(operation?.params?.slice(-2).map(({ name }) => name)).toEqual(['q', 'port'])
+  expect(operation?.params?.slice(-3).map(({ name }) => name)).toEqual(['query', 'header', 'port'])
 })
 
 test('a table of prices for the whole document prices its operations', () => {

@@ -27,6 +27,7 @@ const called = [
   use('cdp_bazaar', SEPTEMBER, 'calls', 1500),
   use('cdp_bazaar', SEPTEMBER, 'payers', 9),
 ]
+const [CALLS] = called
 const tested = [{ ...use('vet402', DAY, 'test_purchase', 1), outcome: '200' }]
 const stars = use('toolhive_registry', { as_of: '2026-09-01T00:00:00Z' }, 'stars', 40)
 const [GOOD] = toProbes('2026-11-01T10:00:00Z')
@@ -129,22 +130,14 @@ describe('what is known of a listing', () => {
       { known: true, text: 'one tester paid on 28 September 2026 (vet402)', source: 'vet402' },
     ],
     [{ reported_use: [use('doctor', DAY, 'transfers', 7)] }, { known: false, as_of: '2026-09-28' }],
+    [{ reported_use: called.slice(0, 1) }, { known: false }],
+    [{ reported_use: [{ ...CALLS, what: 'payers', value: 1 }, CALLS] }, { known: true }],
     [
       { measured: toMeasured(), reported_use: settled },
       { known: true, as_of: '2026-11-01', source: 'x402-list' },
     ],
   ])('whether anybody paid %#', (evidence, paid) => {
     expect(known(evidence).paid).toMatchObject(paid)
-  })
-
-  test.each<[number[], boolean]>([
-    [[], false],
-    [[0], false],
-    [[1], true],
-  ])('calls are payments where somebody is counted as a payer: %j', (payers, isPaid) => {
-    const counted = payers.map((value) => use('cdp_bazaar', SEPTEMBER, 'payers', value))
-    const reported_use = [...called.slice(0, 1), ...counted]
-    expect(known({ reported_use }).paid?.known).toBe(isPaid)
   })
 
   test.each<[object, string]>([

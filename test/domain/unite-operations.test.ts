@@ -22,24 +22,21 @@ test('a method that was only assumed gives way to the one that a source names', 
 const written = (facts: object) => v.parse(createWrittenFactsSchema(PUBLIC), facts)
 
 test('beside a price that people stated, a source’s operations keep prices within it, and no offers', () => {
-  const [low, fit, high] = [0.009, 0.05, 0.06].map((usd) => ({
-    ...{
+  const pricing = { ...SAMPLE_FACTS.pricing, min_usd: 0.01, max_usd: 0.05 }
+  const http = [0.009, 0.05, 0.06].map((usd) => {
+    const price = { min_usd: usd, max_usd: usd, per: 'call' as const }
+    return {
       ...OWN,
       url: `${OWN.url}/${usd}`,
-      price: { min_usd: usd, max_usd: usd, per: 'call' as const },
-    },
-    offers: [{ rail: 'x402' as const, min_usd: usd, max_usd: usd }],
-  }))
-  const { pricing } = SAMPLE_FACTS
-  const joined = joinFacts(written({ pricing }), [
-    { http: [low, fit, high].flatMap((each) => each ?? []) },
-  ])
+      price,
+      offers: [{ rail: 'x402' as const, ...price }],
+    }
+  })
+  const joined = joinFacts(written({ pricing }), [{ http }])
   expect(joined.pricing).toEqual(pricing)
-  expect(joined.http).toEqual([
-    { ...OWN, url: low?.url },
-    { ...OWN, url: fit?.url, price: fit?.price },
-    { ...OWN, url: high?.url },
-  ])
+  expect(joined.http.map(({ price, offers }) => [price?.max_usd, offers])).toEqual(
+    [undefined, 0.05, undefined].map((usd) => [usd, undefined]),
+  )
 })
 
 test('a source adds where to sign in, where people say only that it is OAuth', () => {

@@ -49,6 +49,7 @@ describe('a comparison of listings that a reader chose', () => {
       'No listing has the id mcp.nobody.',
     ],
     ['ids=mcp.nobody,%3Cb%3E', 404, [], '&lt;b&gt; is not a listing id.'],
+    [`ids=${'abcdefgh'.replaceAll(/./g, 'mcp.$&,')}`, 404, [], '2 more ids are unknown.'],
     ['ids=x402.weather', 400, ['/listing/x402.weather'], 'Choose 2 to 6'],
     ['utm_source=a', 400, [], 'Choose 2 to 6'],
   ])('the page /compare?%s', async (query, status, listings, text) => {

@@ -33,6 +33,7 @@ describe('an answer made for its request is compressed as a whole', () => {
     '/api/v1/compare?ids=x402.acme-data,mcp.acme-tools',
     '/api/v1/changes',
     '/v0.1/servers',
+    '/api/v1/nothing-here',
     '/search?q=weather',
     '/compare?ids=x402.acme-data,mcp.acme-tools',
   ])('%s', async (path) => {

@@ -62,6 +62,9 @@ const card = (more: object = {}) => ({
   supportedInterfaces: [{ url: 'https://agent.elsewhere.example/a2a', protocolBinding: 'JSONRPC' }],
   ...more,
 })
+const DISCOVER = 'server/discover'
+const NEWER = { supported: ['2027-01-01'] }
+const NONE = error(-32_601, 'Method not found')
 /** A server that would speak a former revision, but for these answers. */
 const former = (answers: Record<string, Answer>): Reply => {
   const usual: Record<string, Answer> = {
@@ -203,26 +206,14 @@ const CASES: [string, Reply, ...string[]][] = [
     error(-32_601, 'Method not found'),
     'JSON-RPC error -32601: Method not found → Answer POST with JSON-RPC: server/discover',
   ],
+  ['other headers wanted', former({ [DISCOVER]: error(-32_020, 'No') }), 'JSON-RPC error -32020'],
+  ['newer revisions', former({ [DISCOVER]: error(-32_022, 'No', NEWER) }), 'JSON-RPC error -32022'],
   [
-    'JSON-RPC of this era that wants other headers',
-    former({ 'server/discover': error(-32_020, 'Header mismatch') }),
-    'JSON-RPC error -32020: Header mismatch → Answer POST with JSON-RPC: server/discover',
+    'a session at once',
+    former({ [DISCOVER]: result(GREETING), initialize: NONE }),
+    'It speaks mcp',
   ],
-  [
-    'revisions that are all newer',
-    former({ 'server/discover': error(-32_022, 'No', { supported: ['2027-01-01'] }) }),
-    'JSON-RPC error -32022: No → Answer POST with JSON-RPC: server/discover',
-  ],
-  [
-    'a session that opens at once',
-    former({ 'server/discover': result(GREETING), initialize: error(-32_601, 'No') }),
-    'It speaks mcp: MCP 2025-06-18, harbour, 1 tool.',
-  ],
-  [
-    'tools that are refused without a session',
-    mcp({}),
-    'JSON-RPC error -32601: Method not found → Answer POST with JSON-RPC: server/discover',
-  ],
+  ['no session', mcp({}), 'JSON-RPC error -32601: Method not found → Answer POST'],
   [
     'a tool without a name',
     mcp({ 'tools/list': tools(tool(), tool({ name: '' })) }),

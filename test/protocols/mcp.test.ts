@@ -274,28 +274,17 @@ describe('bad input to the MCP server', () => {
     expect(text).toContain('did you mean mcp.harbour?')
   })
 
-  test('listing_id is another name of id', async () => {
-    for (const name of ['get_listing', 'get_kit']) {
-      const [one, other] = await Promise.all(
-        [{ id: 'x402.weather' }, { listing_id: 'x402.weather' }].map((args) =>
-          post(call(name, args)),
-        ),
-      )
-      expect(one?.text).toContain('x402.weather')
-      expect(other?.text).toBe(one?.text)
-    }
-    // Under both names at once it is said twice.
-    const twice = await post(call('get_kit', { id: 'x402.weather', listing_id: 'mcp.tenki' }))
-    expect(twice.text).toMatch(/listing_id.*The arguments are id,/)
-  })
-
-  test('q is another name of query', async () => {
-    for (const name of ['search_listings', 'find_operations']) {
-      const [one, other] = await Promise.all(
-        [{ query: 'weather' }, { q: 'weather' }].map((args) => post(call(name, args))),
-      )
-      expect(other?.text).toBe(one?.text)
-    }
+  test.each([
+    ['get_listing', { id: 'x402.weather' }, { listing_id: 'x402.weather' }],
+    ['get_kit', { id: 'x402.weather' }, { listing_id: 'x402.weather' }],
+    ['search_listings', { query: 'weather' }, { q: 'weather' }],
+    ['find_operations', { query: 'weather' }, { q: 'weather' }],
+  ])('%s takes %j as %j too, and not both at once', async (name, ...given) => {
+    const [one, other] = await Promise.all(given.map((args) => post(call(name, args))))
+    expect(one?.text).toContain('x402.weather')
+    expect(other?.text).toBe(one?.text)
+    const twice = await post(call(name, Object.assign({}, ...given)))
+    expect(twice.text).toMatch(/(?:listing_id|q).*The arguments are/)
   })
 
   test.each([

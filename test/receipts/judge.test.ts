@@ -12,41 +12,28 @@ const judge = (response: DeclaredResponse, body: unknown, more = {}) =>
     ...more,
   })
 const shape = (schema: unknown) => ({ content_type: JSON_TYPE, schema })
+const object = (properties: object, more: object = {}) =>
+  shape({ type: 'object', properties, ...more })
 
 describe('what is odd but right', () => {
   const hit = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
   it.each([
-    [
-      'no hits',
-      shape({ type: 'object', properties: { results: { type: 'array' } } }),
-      { results: [] },
-    ],
+    ['no hits', object({ results: { type: 'array' } }), { results: [] }],
     ['an empty list', shape({ type: 'array', items: hit }), []],
     [
       'a check that failed is the answer',
-      shape({ type: 'object', properties: { ok: { type: 'boolean' }, url: { type: 'string' } } }),
+      object({ ok: { type: 'boolean' }, url: { type: 'string' } }),
       { ok: false, url: 'https://down.example' },
     ],
     [
       'the state of a job',
-      shape({
-        type: 'object',
-        properties: { status: { type: 'string' }, block: { type: 'integer' } },
-      }),
+      object({ status: { type: 'string' }, block: { type: 'integer' } }),
       { status: 'failed', block: 12 },
     ],
-    [
-      'an answer made of flags',
-      shape({ type: 'object', properties: { success: { type: 'boolean' } } }),
-      { success: false },
-    ],
+    ['an answer made of flags', object({ success: { type: 'boolean' } }), { success: false }],
     [
       'a null for what nobody knows',
-      shape({
-        type: 'object',
-        properties: { a: { type: 'string' }, b: { type: 'string' } },
-        required: ['a', 'b'],
-      }),
+      object({ a: { type: 'string' }, b: { type: 'string' } }, { required: ['a', 'b'] }),
       { a: 'x', b: null },
     ],
     ['a number for an id', shape(hit), { id: 7 }],
@@ -69,12 +56,9 @@ describe('what is odd but right', () => {
     [
       'its schema, where the example only hints at the rest',
       {
-        ...shape({
-          type: 'object',
-          properties: {
-            web: { type: 'object', properties: { results: { type: 'array' } } },
-            news: { type: 'object', properties: { results: { type: 'array' } } },
-          },
+        ...object({
+          web: { type: 'object', properties: { results: { type: 'array' } } },
+          news: { type: 'object', properties: { results: { type: 'array' } } },
         }),
         example: { web: { results: [] }, news: { '...': '...' } },
       },
@@ -86,13 +70,10 @@ describe('what is odd but right', () => {
 })
 
 describe('what is surely wrong', () => {
-  const quote = shape({
-    type: 'object',
-    properties: {
-      price: { type: 'number' },
-      symbol: { type: 'string' },
-      error: { type: 'string' },
-    },
+  const quote = object({
+    price: { type: 'number' },
+    symbol: { type: 'string' },
+    error: { type: 'string' },
   })
   it.each([
     ['empty', quote, '{}'],
@@ -140,10 +121,7 @@ describe('what is surely wrong', () => {
 
 describe('what a hostile seller declares or answers', () => {
   it('never runs a pattern', () => {
-    const response = shape({
-      type: 'object',
-      properties: { a: { type: 'string', pattern: '^(a+)+$' } },
-    })
+    const response = object({ a: { type: 'string', pattern: '^(a+)+$' } })
     expect(judge(response, { a: `${'a'.repeat(50_000)}!` }).verdict).toBe('as_declared')
   })
   it('follows references that lead in a circle for a bounded number of steps', () => {
@@ -218,11 +196,10 @@ describe('what a hostile seller declares or answers', () => {
     }
   })
   it('reads names of prototypes as names', () => {
-    const response = shape({
-      type: 'object',
-      properties: { constructor: { type: 'string' }, toString: { type: 'number' } },
-      required: ['constructor'],
-    })
+    const response = object(
+      { constructor: { type: 'string' }, toString: { type: 'number' } },
+      { required: ['constructor'] },
+    )
     expect(judge(response, { a: 1 }).verdict).toBe('other_shape')
     expect(judge(response, '{"__proto__":{"constructor":"x"}}').verdict).toBe('other_shape')
     expect(judge({ content_type: 'constructor/x' }, 'anything').verdict).toBe('as_declared')
@@ -230,7 +207,7 @@ describe('what a hostile seller declares or answers', () => {
   })
   it('says nothing of what was answered', () => {
     const marker = 'PLANTED-7f3a'
-    const response = shape({ type: 'object', properties: { a: { type: 'object' } } })
+    const response = object({ a: { type: 'object' } })
     for (const body of [{ a: marker }, { [marker]: 1 }, { error: marker }, marker, [marker]])
       expect(judge(response, body).reason).not.toContain('PLANTED')
   })

@@ -189,6 +189,34 @@ describe('sellers that try for more', () => {
   })
 })
 
+const TEXT = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
+const FORM = { headers: { 'Content-Type': 'application/x-www-form-urlencoded' } }
+const unpaid = { output: null, attempts: [{ end: 'over_budget', paid: 'no' }] }
+
+test.each([
+  ['image/png', {}, 200, 'data:image/png;base64,SGk=', []],
+  ['text/plain', { ...FORM, body: { q: 'a b', n: 2 } }, 200, 'Hi', ['q=a+b&n=2']],
+  ['text/plain', { url: 'http://one.example/' }, 200, null, undefined],
+  ['text/plain', {}, 402, null, []],
+])(
+  'one free seller that answers with %s, asked for %j',
+  async (type, request, status, text, sent) => {
+    const own = { method: 'POST', url: 'https://one.example/', ...request }
+    const rows = [{ seller: { id: 'x402.one' }, request: own, usd: 0, output: { text: '@' } }]
+    const planned: typeof fetch = async (url) =>
+      Response.json(String(url).includes('/plan') ? { rows } : { output: TEXT })
+    let bodies: unknown[] | undefined
+    const ask: typeof fetch = async (_, init) => {
+      bodies = [init?.body ?? []].flat()
+      return new Response('Hi', { status, headers: { 'content-type': type } })
+    }
+    const waypost = createWaypost({ baseUrl: 'https://a.example', fetch: planned })
+    const done = await doTask(waypost, 't', {}, { fetch: ask })
+    expect([done.output, bodies]).toEqual([text === null ? null : { text }, sent])
+    if (status === 402) expect(done).toMatchObject(unpaid)
+  },
+)
+
 /** A refusal of the relay: an error document with the relay's own name in `Proxy-Status`. */
 const refusal = (status: number, code: string, headers: Record<string, string> = {}) =>
   new Response(JSON.stringify({ code, detail: `Because of ${code}.` }), {

@@ -195,7 +195,7 @@ describe('check names what is wrong with a map', () => {
       'map: the example answer, mapped: expected',
     ],
     [{ response: undefined }, 'map: expected a `response`'],
-    [{ map: undefined, send: { depth: 'deep' } }, 'send: expected map too: send needs it'],
+    [{ map: undefined, send: { depth: 'deep' } }, 'send: expected a `map` too'],
     [{ params: [{ name: 'host', in: 'query', required: true }] }, 'required parameter host'],
     [{ params: [{ name: 'n', in: 'query', schema: { type: 'boolean' } }] }, 'map: n: expected'],
     [{ method: 'GET', body: undefined }, 'map: expected a parameter of this operation, got q'],
@@ -229,7 +229,7 @@ describe('a contract holds together', () => {
   test.each([
     [{ output: undefined }, 'expected input, output and example together'],
     [{ example: {} }, 'example: expected a value that fits the schema'],
-    [{ input: { type: 'object' } }, 'expected type: object with 1 to 12 properties'],
+    [{ input: { type: 'object' } }, '1 to 12 properties'],
     [{ output: { type: 'object', properties: { query: {} } } }, 'query in both'],
     [
       { input: { type: 'object', properties: { rail: {} } }, example: {} },
@@ -245,6 +245,15 @@ test('members of a query are typed by the contract', () => {
   const read = (texts: Record<string, string>) =>
     readTaskInput(TASK, new Map(Object.entries(texts)))
   expect(read({ query: '7', max_results: '3' })).toEqual({ input: { query: '7', max_results: 3 } })
+  const properties = {
+    ...Object(TASK.input.properties),
+    fast: { type: 'boolean' },
+    of: { type: 'array' },
+  }
+  const wide = { ...TASK, input: { ...TASK.input, properties } }
+  const texts = new Map(Object.entries({ query: 'a', fast: 'false', of: '["b"]' }))
+  expect(readTaskInput(wide, texts)).toEqual({ input: { query: 'a', fast: false, of: ['b'] } })
+  expect(readTaskInput(wide, texts.set('fast', 'no'))).toHaveProperty('faults')
   expect(read({ max_results: 'many' })).toEqual({
     faults: [
       { name: 'query', detail: 'the task requires it' },

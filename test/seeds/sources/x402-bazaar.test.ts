@@ -185,6 +185,24 @@ describe('the x402 Bazaar', () => {
   })
 })
 
+test('the paid tools of one MCP server are one listing of the server', async () => {
+  const url = 'https://mcp.tides.example/mcp'
+  const tool = (amount: string, more: object) =>
+    row(url, { type: 'mcp', accepts: [pay({ amount })], ...more })
+  await seed([
+    tool('3000', { serviceName: 'Harbour Tools' }),
+    tool('20000', { description: 'Moon of a day.' }),
+    row('https://mcp.tides.example/v1/tide'),
+  ])
+  const { rows } = JSON.parse(content.read('sources/x402-bazaar/rows.json'))
+  expect(Object.keys(rows)).toHaveLength(2)
+  expect(rows[`mcp ${url}`].facts).toMatchObject({
+    ...{ kind: 'mcp_server', name: 'Harbour Tools', summary: 'Moon of a day.', url, cost: 'paid' },
+    pricing: { min_usd: 0.003, max_usd: 0.02 },
+    invoke: [{ kind: 'mcp', transport: 'streamable-http', url }],
+  })
+})
+
 test('what the catalogue counts is kept as its word, of the day it was captured', async () => {
   const quality = (calls: number, payers: number) => ({
     quality: { l30DaysTotalCalls: calls, l30DaysUniquePayers: payers },
