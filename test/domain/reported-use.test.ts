@@ -141,10 +141,10 @@ describe('what is known of a listing', () => {
   })
 
   test.each<[object, string]>([
-    [{ probes: [DEAD] }, 'no good answer to our probe of 2 November 2026'],
+    [{ probes: [DEAD] }, 'no good answer to our probe on 2 November 2026'],
     [
       { probes: [GOOD, DEAD] },
-      'it answered our probe on 1 November 2026, and not on 2 November 2026',
+      'it answered our probe on 1 November 2026, but not on 2 November 2026',
     ],
     [{ probes: [{ ...DEAD, outcome: 'unprobeable' }] }, 'our probe could not call it'],
     [{ probes: [{ ...DEAD, outcome: 'unknown' }] }, 'no result of a probe yet'],
