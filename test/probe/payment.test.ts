@@ -100,6 +100,7 @@ describe('a 402 speaks', () => {
     const both = { ...inHeader([offer]).headers, 'www-authenticate': challenge('evm', request) }
     const finding = await probe({ headers: both }, { rails: ['x402', 'mpp'] })
     expect(finding.sight?.terms?.map(({ rail }) => rail)).toEqual(['x402', 'mpp'])
+    expect((await probe({}, { rails: ['mpp'] })).saw).toContain('no WWW-Authenticate challenge')
   })
 
   test('with more offers than are kept, and says so', async () => {

@@ -30,6 +30,8 @@ describe('the MCP registry’s read API', () => {
     const { found } = await readAsEditor(running.url, { text: 'k', pageSize: 1 })
     const { found: everything } = await readAsEditor(running.url)
     expect(found).toEqual(all.servers)
+    const last = await read(`/v0.1/servers?search=k&limit=${found.length}`)
+    expect(last.json.metadata).toEqual({ count: found.length })
     expect(found.length).toBeGreaterThan(1)
     expect(found.length).toBeLessThan(everything.length)
   })
