@@ -14,12 +14,16 @@ import { AS_OF, catalogue } from '../support/own-catalogue.ts'
 const SWITCHES = { sellers: true, payments: true, trust: true }
 const pages = catalogue.listings.map((listing) => {
   const view = toListingView(listing, catalogue)
-  const calls = toCallRows(toKitView(listing, { ...catalogue, trust: view.trust }))
+  const kit = toKitView(listing, { ...catalogue, trust: view.trust })
+  const calls = toCallRows(kit)
+  const code = kit.snippets.curl ?? ''
+  const note = toCallNote(view, { code, reason: null }, SWITCHES)
   return {
+    code,
     id: view.id,
     view,
     evidence: listing.evidence,
-    sentences: `${toStatusText(view, calls, SWITCHES)} ${toCallNote(view, null, SWITCHES)}`,
+    sentences: `${toStatusText(view, calls, SWITCHES)} ${note}`,
     strip: toStripFacts(view, listing.probes, SWITCHES)
       .map(({ label, value, note }) => `${label} ${value} ${note}`)
       .join(', '),
@@ -56,6 +60,9 @@ const RULES: [text: string, isDenied: (page: Page) => boolean][] = [
   ],
   ['what it costs', ({ strip }) => /Price/.test(strip)],
   ['how callers sign in', ({ strip }) => /Access/.test(strip)],
+  ['Through the relay', ({ code }) => !code.includes('/api/v1/call/')],
+  ['call the service directly', ({ code }) => code.includes('/api/v1/call/')],
+  ['paid by MPP', ({ code }) => !code.includes('Authorization: Payment')],
   ['claimed yet, listed', ({ view }) => view.status === 'claimed' || view.first_party],
 ]
 

@@ -5,6 +5,7 @@ import { SESSIONS_NOT_COUNTED } from '../../domain/trust/payments.ts'
 import { toKnownSentence } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import type { SourcesView } from '../../domain/views/reference-views.ts'
+import { CALL_PREFIX } from '../../domain/wire/links.ts'
 
 const MAX_SIMILAR = 6
 
@@ -149,15 +150,22 @@ const CONNECT_NOTES = {
 
 /** Notes next to a call's code. @param reason why the relay cannot call the listing */
 export function toCallNote(
-  { buy, kind, pricing }: Pick<ListingView, 'buy' | 'kind' | 'pricing'>,
-  reason: string | null,
+  { kind, pricing }: Pick<ListingView, 'kind' | 'pricing'>,
+  { code, reason }: { code: string; reason: string | null },
   { payments, trust }: Pick<Switches, 'payments' | 'trust'>,
 ): string {
   if (kind !== 'http_api') return CONNECT_NOTES[kind]
+  const isOnOtherRail = code.includes('Authorization: Payment') && railsOf(pricing).includes('x402')
   const sentences =
-    payments && buy === 'relay_x402'
+    payments && code.includes(CALL_PREFIX)
       ? ['Through the relay: your wallet pays the seller directly, and nobody takes a fee.']
-      : ['You call the service directly.', payments && pricing.model === 'per_call' && reason]
+      : [
+          'You call the service directly.',
+          payments && pricing.model === 'per_call' && reason,
+          payments &&
+            isOnOtherRail &&
+            'This call is paid by MPP; the list says which are sold by x402.',
+        ]
   const isUncounted = trust && railsOf(pricing).includes('mpp')
   return [...sentences, isUncounted && SESSIONS_NOT_COUNTED].filter(Boolean).join(' ')
 }

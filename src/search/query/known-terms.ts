@@ -66,7 +66,10 @@ function hyphenTerms(index: SearchIndex, word: Word, guess: Guess): QueryTerm[] 
   // The `e` in `e-mail` adds nothing to the word itself.
   const isTelling = (part: string) => part.length > 1 || whole.rows === 0
   const parts = word.parts.filter((part) => !index.words.stop.has(part) && isTelling(part))
-  const queryTerms = parts.flatMap((part) => plainTerms(index, part, { ...guess, isLast: false }))
+  const all = parts.flatMap((part) => plainTerms(index, part, { ...guess, isLast: false }))
+  // Of a name such as `gpt-4o`, the known part is enough.
+  const known = all.filter(({ unknown }) => unknown !== true)
+  const queryTerms = known.length > 0 ? known : all
   return whole.rows > 0
     ? [{ requested: word.whole, terms: weigh(REQUESTED, [whole]) }, ...queryTerms]
     : queryTerms
