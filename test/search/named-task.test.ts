@@ -72,6 +72,18 @@ test.each(['withdrawn_at_source', 'no_answer', 'deprecated'] as const)(
   },
 )
 
+test('a wish for the cheapest leads to the task’s page, whose order is by the price of the task', () => {
+  const filters = [{ words: ['cheapest'], use: 'sort=price' }]
+  const words = { ...NO_SEARCH_WORDS, tasks: TASKS, filters }
+  const cheap = loadSearchIndex(buildSearchIndex(documents, { words }))
+  const { notes } = searchIndex(cheap, {
+    q: 'cheapest address to coordinates',
+    limit: 1,
+    offset: 0,
+  })
+  expect(notes).toContain('Left out “cheapest”: /tasks/geocoding has its services by price.')
+})
+
 test('a slip in its words names the task too', () => {
   const filled = documents.map((document) => ({ ...document, summary: 'geocode' }))
   const words = { ...NO_SEARCH_WORDS, tasks: TASKS }

@@ -101,10 +101,14 @@ describe('what the page says of an answer', () => {
 })
 
 describe('notes of a search, for people', () => {
-  const notesOf = (query: string, notes: string[], suggested?: Found['suggested']) =>
+  const notesOf = (
+    query: string,
+    notes: string[],
+    others: Pick<Found, 'suggested' | 'tasks'> = {},
+  ) =>
     toSearchView(
       parse(query),
-      { total: 0, results: [], notes, suggested, facets: {} },
+      { total: 0, results: [], notes, ...others, facets: {} },
       new Map([['travel', 'Travel and transport']]),
     ).notes.map((pieces) =>
       pieces
@@ -121,16 +125,26 @@ describe('notes of a search, for people', () => {
           'The nearest category is travel, with 3 listings.',
           'Left out “cheapest”: sort=price gives that order.',
         ],
-        [
-          { parameters: { q: 'trips under 1 cent', max_price_usd: 0.01 }, total: 2 },
-          { parameters: { category: 'travel' }, total: 3 },
-          { parameters: { q: 'trips under 1 cent', sort: 'price' }, total: 4 },
-        ],
+        {
+          suggested: [
+            { parameters: { q: 'trips under 1 cent', max_price_usd: 0.01 }, total: 2 },
+            { parameters: { category: 'travel' }, total: 3 },
+            { parameters: { q: 'trips under 1 cent', sort: 'price' }, total: 4 },
+          ],
+        },
       ),
     ).toEqual([
       'Left out “under 1 cent”: [up to $0.01](/search?q=trips+under+1+cent&max_price_usd=0.01) leaves 2 of these results.',
       'The [nearest category is Travel and transport](/search?category=travel), with 3 listings.',
       'Left out “cheapest”: [sorting by price](/search?q=trips+under+1+cent&sort=price) gives that order.',
+    ])
+  })
+
+  test('lead to the page of a task by its name', () => {
+    const task = { id: 'weather', name: 'Weather', page: '/tasks/weather', sellers: 2, min_usd: 0 }
+    const note = 'Left out “cheapest”: /tasks/weather has its services by price.'
+    expect(notesOf('q=cheapest+weather', [note], { tasks: [task] })).toEqual([
+      'Left out “cheapest”: [Weather](/tasks/weather) has its services by price.',
     ])
   })
 

@@ -100,6 +100,7 @@ function toNoteViews(form: SearchForm, answer: Found, names: Names): NotePiece[]
       path: toSearchPath({ ...(form.q !== undefined && { q: form.q }) }),
     },
     { written: FORM, text: 'the form', path: toFormPath(form) },
+    ...(answer.tasks ?? []).map(({ name, page }) => ({ written: page, text: name, path: page })),
   ]
   // People need no note on common words, and a task's page helps more than the note on the nearest category.
   const idle = answer.tasks?.length

@@ -13,6 +13,7 @@ import { toFilterValue } from '../../domain/search/search-filters.ts'
 import type { SearchQuery } from '../../domain/search/search-parameters.ts'
 import { RELEVANCE_STEPS } from '../../domain/search/search-rank.ts'
 import type { Explanation, Facets } from '../../domain/search/search-response.ts'
+import { taskPath } from '../../domain/wire/links.ts'
 import { EFFECTS, type SearchSort } from '../../domain/wire/vocabulary.ts'
 import { multiplierOf, NO_TRUST } from '../index/columns.ts'
 import type { RowRange, SearchIndex } from '../index/index-file.ts'
@@ -188,7 +189,7 @@ function adviceFor(
   const nearest = isNear ? suggestCategory(index, rows) : NO_ADVICE
   if (phrases.length === 0) return nearest
   const matched = matchesOf(index, text, plan)
-  const filters = suggestFilters(index, query, { phrases, matched })
+  const filters = suggestFilters(index, query, { phrases, matched, task: plan.task })
   return {
     suggested: [...filters.suggested, ...nearest.suggested],
     notes: [...filters.notes, ...nearest.notes],
@@ -427,7 +428,11 @@ export interface Advice {
 function suggestFilters(
   index: SearchIndex,
   query: SearchQuery,
-  { phrases, matched }: { phrases: readonly FilterPhrase[]; matched: Uint32Array },
+  {
+    phrases,
+    matched,
+    task,
+  }: { phrases: readonly FilterPhrase[]; matched: Uint32Array; task: string | null },
 ): Advice {
   const { q, limit: _l, offset: _o, facets: _f, explain: _e, view: _v, ...filters } = query
   const count = (requested: Partial<SearchQuery>) => {
@@ -452,13 +457,15 @@ function suggestFilters(
         .map(({ parameters, total }) => ({ parameters, total })),
     ],
     notes: reported.map(
-      ({ phrase, total }) => `Left out “${phrase.written}”: ${toAdvice(phrase, total)}`,
+      ({ phrase, total }) => `Left out “${phrase.written}”: ${toAdvice(phrase, total, task)}`,
     ),
   }
 }
 
-function toAdvice({ parameter, value }: FilterPhrase, total: number): string {
+function toAdvice({ parameter, value }: FilterPhrase, total: number, task: string | null): string {
   if (total === 0) return 'it would leave no results.'
+  // The order of results is by the lowest price of any call, whatever that call does.
+  if (value === 'price' && task !== null) return `${taskPath(task)} has its services by price.`
   return parameter === 'sort'
     ? `sort=${value} gives that order.`
     : `${parameter}=${toFilterValue(parameter, value)} leaves ${total} of these results.`
