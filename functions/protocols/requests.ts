@@ -375,6 +375,9 @@ export function readPageToken(token: string | undefined, question: string, fault
 /** @example readPathPart('com.example%2Fweather') → 'com.example/weather' */
 export function readPathPart(encoded: string): string {
   const decoded = decodePercents(encoded)
-  if (decoded === null) throw new QueryFault('The path has a percent sign without two hex digits.')
+  if (decoded === null)
+    throw new QueryFault(
+      'The path has a percent sign without two hex digits, or bytes that are not UTF-8.',
+    )
   return decoded
 }

@@ -218,7 +218,7 @@ function startBytes() {
   }
 }
 
-/** The compact view: short rows, no showcase, no texts; for the search page also those of our own kits that match. */
+/** The compact view: short rows without showcase and texts; for the search page, also rows for our own kits that match. */
 function compactText({
   index,
   searchId,

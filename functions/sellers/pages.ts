@@ -290,7 +290,7 @@ function toWays(parts: Parts, id: string, email: string): ClaimWay[] {
   return ways.sort((a, b) => rankOf(a) - rankOf(b))
 }
 
-/** How many listings are found on one host: nobody claims more than this one by one. */
+/** The most listings shown for one host: nobody would claim more of them one by one. */
 const MOST_FOUND = 30
 
 /**

@@ -373,7 +373,7 @@ async function readKeys(config: WorkflowParts['config'], resolver: WorkflowParts
     const parsed = v.safeParse(schema, parseJson(body))
     if (status === 200 && cut === null && parsed.success) return parsed.output
     throw new IssuerError(
-      `${url} answered ${status}${cut === null ? '' : `, cut for its ${cut}`}, without keys`,
+      `${url} answered ${status}${cut === null ? '' : ', an incomplete answer'}, without what we need`,
     )
   }
   const discovery = await read(`${issuer}/.well-known/openid-configuration`, DiscoverySchema)

@@ -132,7 +132,7 @@ function findTakenFrom({ alsoSearch = [], sources = [] }: PartialTables): string
   })
 }
 
-/** Tables whose rows have their own key. */
+/** Keys that occur more than once, in the tables whose rows have a key of their own. */
 function findRepeatedKeys({
   categories = [],
   sources = [],

@@ -56,7 +56,7 @@ describe('a listing that its owner took out', () => {
     expect(code).toBe(1)
     expect(stated).toEqual([
       expect.stringMatching(
-        /tombstones\/x402\/middle\.json.*the owner of x402\.middle asked not to be listed, so x402\.middle cannot move to x402\.new: remove that listing/,
+        /tombstones\/x402\/middle\.json.*the owner of x402\.middle asked not to be listed, so x402\.middle cannot move to x402\.new: remove x402\.new as well/,
       ),
     ])
   })

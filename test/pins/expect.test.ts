@@ -122,7 +122,10 @@ describe('a compressed 402', () => {
     const { status, text } = await call(PINNED)
     expect([status, JSON.parse(text)]).toMatchObject([
       502,
-      { code: 'seller-unreachable', detail: expect.stringContaining('262144 bytes when unpacked') },
+      {
+        code: 'seller-unreachable',
+        detail: expect.stringContaining('262144 bytes when decompressed'),
+      },
     ])
   })
 })

@@ -287,7 +287,7 @@ interface Shown {
   receipt: unknown
 }
 
-/** An answer in words; a problem (RFC 9457), ours or the seller's, becomes its sentence. */
+/** An answer as text; a problem (RFC 9457), ours or the seller's, is shown as its title and detail. */
 export function toAnswerTexts({ status, type, text, receipt }: Shown) {
   const problem = toProblemText(type, text)
   const body = cutText(toReadable(type, text), MAX_SHOWN)

@@ -236,8 +236,8 @@ function createOperationOrder({ name }: TaskRow) {
 const UNDOING = /^(?:archive|cancel|clear|close|deactivate|delete|disable|kill|remove|stop)$/
 
 /**
- * The share of a tool name's words that are in the task's name, or half as much in what people call the task;
- * negative for a tool that undoes something.
+ * The share of a tool name's words that are in the task's name; a word that people only use for the task counts half.
+ * Negative for a tool that undoes something.
  */
 function likenessOf({ found, names: [name = ''] }: OperationEntry, row: TaskRow): number {
   const own = found.operation.method === undefined ? wordsOf(name) : []

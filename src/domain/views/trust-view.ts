@@ -303,7 +303,7 @@ const PRICE = toUsd(CHEATING.usd)
 const CHEATING_COSTS = [
   `Once ${measuredSeeds} known sellers are measured, every way that we found to invent buyers for a score of ${CHEATING.score} costs ${PRICE} or more per listing, even at the hundredth listing; before that, invented buyers cost under a cent.`,
   'A rival who wants to lower an honest seller’s score by a third pays $5 or more. If that seller’s buyers are few or spend little, a few dozen cents are enough: the rival rewards those buyers for buying elsewhere.',
-  'Among buyers who use two sellers or more, one of them a known seller, the rule kept nine of ten in the richest of our simulated markets, and more than seven of ten in the middle one.',
+  'In our simulated markets, most buyers who use two or more sellers, one of them known, still count: nine of ten in the richest market, and more than seven of ten in the middle one.',
 ]
 
 const IN_SHORT = [
@@ -359,7 +359,7 @@ const EXCLUSION_RULES: Record<WashFlagId, string> = {
 
 const GETS_PAST = [
   'A seller that buys from known sellers anyway can split its purchases over many wallets, and so invent buyers for no more than the fees.',
-  'People who are paid to buy count as buyers, and so do people for whom a platform pays: each counts by what was paid to known sellers.',
+  'People who are paid to buy count as buyers, and so do people for whom a platform pays: how much each counts depends on what was paid to known sellers.',
   `A known seller could invent buyers for anybody, or give back less than ${toPercent(roundTripShare)} of what buyers paid it. So we choose known sellers ourselves, and choose nobody who sells gift cards, credit or cash.`,
   'If a known seller refunds failed calls, cheating costs less than a sixth of the price we name.',
   'A rival that pays a seller’s buyers to buy elsewhere, or trades with them, weakens what vouches for these buyers; if they are few or spend little, less than $5 can cost the seller a third of its score.',
