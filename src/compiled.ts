@@ -55,8 +55,8 @@ export interface HomeFacts {
   used: [rank: number, value: number]
   /** The day of the listing's last good answer, to us or to somebody else's test; null if there is none. */
   answered: string | null
-  /** The latest change between two probes. */
-  drift: Drift | null
+  /** The latest changes between two probes, newest first. */
+  drift: readonly Drift[]
 }
 
 /** A listing's measurements, day by day. */

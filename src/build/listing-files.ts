@@ -286,11 +286,13 @@ export function toHomeFacts(
   return {
     used: first < 0 ? [0, 0] : [counts.length - first, counts[first] ?? 0],
     answered: answers?.known === true ? (answers.as_of ?? '') : null,
-    drift: drift[0] ?? null,
+    drift: drift.slice(0, MAX_SHOWN_CHANGES),
   }
 }
 
 const USES = ['settlements', 'payers', 'downloads', 'stars'] as const
+/** How many changes to one listing lists of all listings can show. */
+const MAX_SHOWN_CHANGES = 10
 
 /** The part of a listing that pages need to show it in a list. */
 function toHead(compiled: CompiledListing): CompiledHead {

@@ -115,6 +115,18 @@ describe('lists of listings', () => {
     expect(ids).not.toContain('/listing/kit.ours')
     expect(lists.firstParty.map(({ id }) => id)).toEqual(['kit.ours'])
   })
+
+  test('of changes have the last of each listing, or all', () => {
+    const toChange = (at: string, is: string) =>
+      ({ at, what: 'price', name: 'GET /', was: '$1', is, of: 'look' }) as const
+    const listed = toAdded(toListing({ id: 'x402.changed' }))
+    const drift = [toChange('2026-11-09T00:00:00Z', '$3'), toChange('2026-11-01T00:00:00Z', '$2')]
+    const changed = { ...listed, home: { ...listed.home, drift } }
+    const daysOf = (ofEach?: number) =>
+      toHomeLists([changed], 20, ofEach).changed.map(({ at }) => at.slice(0, 10))
+    expect(daysOf()).toEqual(['2026-11-09'])
+    expect(daysOf(20)).toEqual(['2026-11-09', '2026-11-01'])
+  })
 })
 
 test('filters of the index in the browser are in words', () => {

@@ -122,14 +122,15 @@ const priceRow = row('One call from', UNPUBLISHED, (view) => {
   return { text: `${toUsd(min_usd)}${to}`, isMissing: false, usd: min_usd }
 })
 
-/** Prices for the same task, if at least two listings, and half of those compared, offer it. */
+/** Prices for the same task, if one is known and at least two listings, and half of those compared, do it. */
 const taskRows: ToRows = (subjects, tasks) =>
   tasks.flatMap(({ id, name }) => {
     const cells = subjects.map(({ view }) => toTaskCell(view, id))
     const offered = cells.filter(({ isMissing }) => !isMissing)
     const isMixed = offered.some(({ usd }) => usd === undefined)
-    const least = Math.max(2, cells.length / 2)
-    return offered.length < least ? [] : [{ label: name, cells, isMixed }]
+    const doing = cells.filter(({ isMissing, text }) => !isMissing || text === UNPUBLISHED)
+    const isShown = offered.length > 0 && doing.length >= Math.max(2, cells.length / 2)
+    return isShown ? [{ label: name, cells, isMixed }] : []
   })
 
 /** The lowest price for one call, or else for another unit. */

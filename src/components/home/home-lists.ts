@@ -12,7 +12,7 @@ import { toOfferWarning } from '../tasks/offer-texts.ts'
 type Listed = Pick<CompiledListing, 'brief' | 'home' | 'added'>
 
 /** The home page's lists. They have outside listings only; our own kits have a separate row. */
-export function toHomeLists(listings: readonly Listed[], length: number) {
+export function toHomeLists(listings: readonly Listed[], length: number, changesOfEach = 1) {
   const outside = listings.filter(({ brief }) => !brief.first_party)
   const ranked = outside.map(({ brief }) => brief).sort(compareListings)
   return {
@@ -35,7 +35,7 @@ export function toHomeLists(listings: readonly Listed[], length: number) {
       .sort((a, b) => compareText(b.at, a.at) || compareListings(a.brief, b.brief))
       .slice(0, length)
       .map(({ brief: { name, page, summary }, at }) => ({ name, page, at, text: summary })),
-    changed: toChanged(outside).slice(0, length),
+    changed: toChanged(outside, changesOfEach).slice(0, length),
     added: outside
       .toSorted((a, b) => compareText(b.added, a.added) || compareListings(a.brief, b.brief))
       .slice(0, length)
@@ -44,14 +44,15 @@ export function toHomeLists(listings: readonly Listed[], length: number) {
   }
 }
 
-/** Changes between two of our probes, newest first; only the last change to each listing. */
-function toChanged(outside: readonly Listed[]) {
+/** Changes between two of our probes, newest first. @param ofEach the most changes to one listing */
+function toChanged(outside: readonly Listed[], ofEach: number) {
   return outside
-    .flatMap(({ brief: { name, page }, home: { drift } }) => {
-      if (drift === null) return []
-      const text = shortenPayees(toDriftSentence(drift))
-      return [{ name, page: `${page}#changed`, at: drift.at, text }]
-    })
+    .flatMap(({ brief: { name, page }, home: { drift } }) =>
+      drift.slice(0, ofEach).map((change) => {
+        const text = shortenPayees(toDriftSentence(change))
+        return { name, page: `${page}#changed`, at: change.at, text }
+      }),
+    )
     .sort((a, b) => compareText(b.at, a.at) || compareText(a.page, b.page))
 }
 

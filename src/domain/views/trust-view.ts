@@ -303,7 +303,7 @@ const PRICE = toUsd(CHEATING.usd)
 const CHEATING_COSTS = [
   `Once ${measuredSeeds} known sellers are measured, every way that we found to invent buyers for a score of ${CHEATING.score} costs ${PRICE} or more per listing, even at the hundredth listing; before that, invented buyers cost under a cent.`,
   'A rival who wants to lower an honest seller’s score by a third pays $5 or more. If that seller’s buyers are few or spend little, a few dozen cents are enough: the rival rewards those buyers for buying elsewhere.',
-  'In our simulated markets, most buyers who use two or more sellers, one of them known, still count: nine of ten in the richest market, and more than seven of ten in the middle one.',
+  'In our two simulated markets, most buyers who use two or more sellers, one of them known, still count: nine of ten in the richer market, and more than seven of ten in the other.',
 ]
 
 const IN_SHORT = [
