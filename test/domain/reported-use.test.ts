@@ -158,6 +158,18 @@ describe('what is known of a listing', () => {
     expect(toWarning(toListing({ evidence }))).toBe(isDead ? 'no_answer' : undefined)
   })
 
+  test.each([
+    ['payment', 'key_required'],
+    ['api_key', undefined],
+  ])('a key that a probe was asked for is a warning where %s is listed', (type, warning) => {
+    const probes = toProbes('2026-11-02T10:00:00Z').map((probe) => ({
+      ...probe,
+      outcome: 'gated' as const,
+    }))
+    const facts = { auth: { type, docs: 'https://weather.example/keys' } }
+    expect(toWarning(toListing({ facts, evidence: { probes } }))).toBe(warning)
+  })
+
   test('a probe’s answer and a test purchase both say that it answers; the newest good one is named', () => {
     const probes = toProbes('2026-11-02T10:00:00Z')
     expect(known({ probes, reported_use: tested }).answers).toMatchObject({

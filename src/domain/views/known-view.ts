@@ -461,10 +461,11 @@ export function newestOutcome(probes: readonly Probe[]): Probe['outcome'] | unde
 }
 
 /** The first of the listing's warnings, if it has any. */
-export function toWarning({ notices, probes }: DerivedListing): Warning | undefined {
+export function toWarning({ facts, notices, probes }: DerivedListing): Warning | undefined {
   const outcome = newestOutcome(probes)
   const ids = new Set<string>(notices.map(({ id }) => id))
   if (outcome !== undefined && !isUp({ outcome })) ids.add('no_answer')
+  if (outcome === 'gated' && facts.auth.type === 'payment') ids.add('key_required')
   return WARNINGS.find((warning) => ids.has(warning))
 }
 

@@ -90,6 +90,7 @@ export const WARNINGS = [
   'payout_contested',
   'withdrawn_at_source',
   'no_answer',
+  'key_required',
   'price_changed',
   'deprecated',
 ] as const
@@ -97,6 +98,7 @@ export type Warning = (typeof WARNINGS)[number]
 export const WARNING_TITLES: Record<Warning, string> = {
   ...NOTICE_TITLES,
   no_answer: 'No answer to the last probe',
+  key_required: 'Asked our probe for a key',
 }
 
 /** Discovery files: first those named by the specification's `has` parameter, in its order, then our own. */
