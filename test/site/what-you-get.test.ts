@@ -47,11 +47,14 @@ describe('what a call gives', () => {
     ])
   })
 
-  test('is the output of its task where it is mapped: that call comes first', () => {
+  test.each([
+    ['in the seller’s names', toResponse({ head: 1, organic: [] }), 'organic, head'],
+    ['as its task says where no answer is known', {}, 'results: url, title'],
+  ])('is of the call that is mapped to a task, which comes first: %s', (_, response, value) => {
     const task = 'web_search'
     const map = { query: 'q', results: 'organic[].{url: link, title: title}' }
     const search = get({
-      ...toResponse({ head: 1, organic: [] }),
+      ...response,
       url: `${SAMPLE_FACTS.url}/s`,
       task,
       map,
@@ -61,7 +64,7 @@ describe('what a call gives', () => {
     const tasks = [{ id: task, name: 'S', words: ['a', 'b'], output: { properties } }]
     const { kit } = listingOf({ http }, {}, tasks)
     const note = `from GET ${pathname}/s, 1 of 3 below`
-    expect(toWhatYouGet(kit)).toMatchObject([{ value: 'results: url, title', note }])
+    expect(toWhatYouGet(kit)).toMatchObject([{ value, note }])
     expect(toCallRows(kit)?.rows[0]).toMatchObject({ name: `${pathname}/s` })
     expect(kit.snippets.curl).toContain('endpoint=%2Fnow%2Fs')
     expect(kit.operations[1]?.result).toEqual({ results: map.results })

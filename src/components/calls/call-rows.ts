@@ -262,12 +262,11 @@ function toCounted(noun: 'tool' | 'skill', all: readonly { name: string }[]): De
   return { ...CELL, value, note: toNames(all.map(({ name }) => name)) }
 }
 
-/** The output of the operation's task, else the outer fields of its answer, with what each contains. */
+/** The outer fields of the operation's answer, with what each contains; if they are unknown, its task's output. */
 function toAnswerWords(operation: Kit['operations'][number]): string {
-  const { result } = operation
-  if (result !== undefined) return toNames(Object.entries(result).map(toMemberWords))
+  const { result = {} } = operation
   const fields = toOutputNames(operation)
-  if (fields.length === 0) return ''
+  if (fields.length === 0) return toNames(Object.entries(result).map(toMemberWords))
   const isList = fields.every((name) => name.startsWith('[].'))
   const names = toNames(fields.map((name) => name.replace(/^\[\]\./, ''))).replace(/…, …$/, '…')
   return isList ? `a list of ${names}` : names

@@ -137,7 +137,7 @@ export function sellsOn(
 
 /**
  * The operation that a buyer most likely wants, among those sold on the rail if there are any. The
- * choice is limited to the most frequent task if half of the operations do it, or if the first and another do it;
+ * choice is limited to the most frequent task if most operations do it, or if the first and another do it;
  * an operation mapped to its task comes first, then one with a price.
  */
 export function chooseOperation<Each extends OfferedCall>(
@@ -153,7 +153,7 @@ export function chooseOperation<Each extends OfferedCall>(
   const most = largestOf([...tasks.values()].map(({ length }) => length))
   const purpose = [...tasks.values()].find(
     ({ length, 0: first }) =>
-      length === most && (length * 2 >= all.length || (length > 1 && first === all[0])),
+      length === most && (length * 2 > all.length || (length > 1 && first === all[0])),
   )
   const wanted = purpose ?? all
   return (
