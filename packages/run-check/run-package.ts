@@ -22,7 +22,7 @@ import {
   toInitialized,
   toToolFacts,
 } from '../../src/domain/probe/mcp.ts'
-import type { PackageRun } from '../../src/domain/trust/evidence.ts'
+import { NOT_FETCHED, type PackageRun } from '../../src/domain/trust/evidence.ts'
 import { isJsonObject, parseJson } from '../../src/domain/wire/json.ts'
 import { fetchPackage, type PackagePlan, toPlaceholder } from './fetch-package.ts'
 import { INFO_FD, type Sandbox, startSandbox, watchSandbox } from './sandbox.ts'
@@ -66,7 +66,7 @@ export async function runPackage(
     const size = { ms: limits.fetchMs, bytes: limits.fetchBytes }
     const fetched = await fetchOne(plan, join(root, 'package'), size)
     if (typeof fetched === 'string') {
-      const result = toResult('unknown', `the package could not be fetched: ${fetched}`)
+      const result = toResult('unknown', `${NOT_FETCHED}: ${fetched}`)
       return { result, placeholders: [] }
     }
     return await runWithSettings(plan, (requested) =>

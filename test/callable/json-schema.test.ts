@@ -138,6 +138,8 @@ describe('an example made of a schema', () => {
   test.each([
     ['placeId', '<PLACE_ID>'],
     ['X-API-Key', '<X_API_KEY>'],
+    ['E2B_API_KEY', '<E2B_API_KEY>'],
+    ['sha256Hash', '<SHA256_HASH>'],
     ['', '<VALUE>'],
   ])('%j is left to the caller as %s', (name, placeholder) => {
     expect(toPlaceholder(name)).toBe(placeholder)

@@ -69,6 +69,17 @@ describe('what follows from facts and evidence', () => {
     expect(page).not.toMatch(/online|spoke|no probe so far|no result yet/i)
   })
 
+  test('a package that could not be fetched is not one without a result', () => {
+    const why = 'the package could not be fetched: E404 404 Not Found'
+    const package_run = { at: '2026-11-22T20:39:26Z', outcome: 'unknown', why } as const
+    const facts = { kind: 'mcp_server', pricing: { model: 'unknown' }, invoke: [PACKAGE] }
+    const listing = toListing({ id: 'mcp.weather', facts, evidence: { package_run } })
+    const view = toListingView(listing, VIEW_CONTEXT)
+    const page = `${JSON.stringify(toStripFacts(view, []))}${toKnownSentence(view.known)}`
+    expect(page).toContain('Could not be fetched')
+    expect(page).toContain('its package could not be fetched in our sandbox on 22 November 2026')
+  })
+
   test('a payout that two listings publish halves what is counted', () => {
     const evidence = { measured: toMeasured() }
     expect(toListing({ evidence, sharers: 2 }).trust).toMatchObject({ score: 36 })

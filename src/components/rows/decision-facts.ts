@@ -2,7 +2,7 @@ import type { Switches } from '../../domain/derived/tables.ts'
 import type { PackageRegistry } from '../../domain/listing/invoke.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
 import { chargeOf, isAbove, toCountText, toUsd } from '../../domain/listing/pricing.ts'
-import type { PackageRun, Probe } from '../../domain/trust/evidence.ts'
+import { NOT_FETCHED, type PackageRun, type Probe } from '../../domain/trust/evidence.ts'
 import { toDay, toRaisedPrice } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { hasRemoteEndpoint, isUp } from '../../domain/wire/vocabulary.ts'
@@ -244,7 +244,7 @@ export function toRunWords({ outcome, version, at, why, placeholders = [] }: Pac
   const settings =
     placeholders.length > 0 ? `With placeholders for ${placeholders.join(', ')}.` : ''
   return {
-    result: WORDS[outcome],
+    result: why?.startsWith(NOT_FETCHED) ? 'Could not be fetched' : WORDS[outcome],
     when: version === undefined ? day : `${version}, ${day}`,
     more: why ?? settings,
   }

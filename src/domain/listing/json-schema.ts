@@ -303,7 +303,7 @@ const MAX_ITEMS = 20
 /** A recognisable placeholder for a value that nobody can guess: `<CITY>`. */
 export function toPlaceholder(name: string): string {
   const word = name
-    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/([a-z]\d*)([A-Z])/g, '$1_$2')
     .replace(/\W+/g, '_')
     .replace(/^_+|_+$/g, '')
   return `<${word === '' ? 'VALUE' : word.toUpperCase()}>`

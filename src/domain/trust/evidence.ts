@@ -420,6 +420,9 @@ export type Measured = v.InferOutput<typeof MeasuredSchema>
 export type Signals = v.InferOutput<typeof SignalsSchema>
 export type Probe = v.InferOutput<typeof ProbeSchema>
 export type PackageRun = v.InferOutput<typeof PackageRunSchema>
+
+/** How the reason begins where no package came; that says nothing about the package itself. */
+export const NOT_FETCHED = 'the package could not be fetched'
 export type Evidence = v.InferOutput<typeof EvidenceSchema>
 
 /** An evidence file, with its members in the order that people read, so that a run changes few lines. */

@@ -6,6 +6,7 @@ import { toShownHost } from '../listing/target-url.ts'
 import {
   type Drift,
   dayOfUse,
+  NOT_FETCHED,
   OWN_EVIDENCE,
   type Probe,
   type ReportedUse,
@@ -106,7 +107,8 @@ function toAnswers(listing: DerivedListing, sources: Sources): KnownFact {
   const isUncallable = listing.probes.at(-1)?.outcome === 'unprobeable'
   const unclear = isUncallable ? 'our probe could not call it' : 'no result of a probe yet'
   const unprobed = listing.probes.length > 0 ? unclear : 'not probed yet'
-  const tried = run && `its package gave no result in our sandbox on ${toDay(run.at)}`
+  const how = run?.why?.startsWith(NOT_FETCHED) ? 'could not be fetched' : 'gave no result'
+  const tried = run && `its package ${how} in our sandbox on ${toDay(run.at)}`
   if (tried) return { known: false, text: tried, as_of: run.at.slice(0, 10) }
   const missing = runsLocallyOnly(facts) ? 'we have not run it yet' : unprobed
   if (read === undefined || read.from === 'catalog') return { known: false, text: missing }
