@@ -55,6 +55,19 @@ test('a row with all words of a question that says more than its task stays befo
     searchIndex(asked, { q, limit: 3, offset: 0 }).organic.rows.map(({ row }) => readId(asked, row))
   expect(idsOf('address to coordinates moon')[0]).toBe('api.moon')
   expect(idsOf('address to coordinates')[0]).toBe('api.doing')
+  // Where nobody who does the task is nearly as relevant, the order is that of relevance.
+  const weak = more.flatMap((each) =>
+    each.id === 'api.doing' ? [] : [{ ...each, tags: ['moon'] }],
+  )
+  const both = weak.map((each) => (each.id === 'api.both' ? { ...each, tags: [] } : each))
+  const without = loadSearchIndex(buildSearchIndex(both, { words }))
+  const { rows } = searchIndex(without, {
+    q: 'moon address to coordinates',
+    limit: 9,
+    offset: 0,
+  }).organic
+  const relevances = rows.map(({ relevance }) => relevance)
+  expect(relevances).toEqual(relevances.toSorted((a, b) => b - a))
 })
 
 test.each(['withdrawn_at_source', 'no_answer', 'deprecated'] as const)(

@@ -64,6 +64,14 @@ test('a paid call that takes an id of an earlier one is named only where there i
   const { offers = [] } = pages.find(({ id }) => id === 'send_email') ?? {}
   const ids = offers.map(({ listing }) => listing.id)
   expect(ids.indexOf('x402.agentmail')).toBeGreaterThan(ids.indexOf('x402.stableemail'))
+  // Alone it is no lowest price of the task.
+  const later = offers.filter(({ needs }) => needs !== undefined)
+  const offered = later.map((offer) => ({ task: 'send_email', offer }))
+  const [page] = toTaskPages(
+    tables.tasks.filter(({ id }) => id === 'send_email'),
+    offered,
+  )
+  expect(page).toMatchObject({ sellers: later.length, min_usd: null })
 })
 
 test('everybody whom a search by a task finds stands on its page, and a plan where it has rows', () => {

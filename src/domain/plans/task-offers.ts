@@ -310,7 +310,7 @@ export function toTaskPages(rows: readonly TaskRow[], all: readonly OfferOfTask[
     const [first] = offers
     return {
       ...{ id, name, words, page: taskPath(id), sellers: offers.length },
-      min_usd: first?.per === undefined ? (first?.usd ?? null) : null,
+      min_usd: first !== undefined && groupOf(first) === 0 ? first.usd : null,
       ...present({ input, plan: input && planPath(id), output, example }),
       offers,
     }

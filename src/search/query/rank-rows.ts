@@ -78,13 +78,8 @@ export function rankRows(index: SearchIndex, range: RowRange, request: RankReque
   const first = exact.flatMap(({ rows }) =>
     rows.map((row) => known.get(row) ?? 0).sort((a, b) => b - a),
   )
-  const taken = best.take()
-  const whole = wholeRows(index, range.name, { plan, taken, done })
-  const others = putUsableFirst(
-    index,
-    [...whole, ...putDoingFirst(index, taken, done, whole)],
-    text,
-  )
+  const leading = putDoingFirst(index, range.name, { plan, best: best.take(), done })
+  const others = putUsableFirst(index, leading, text)
   return { total, rows: [...first, ...others].slice(0, most).map(toRow) }
 }
 
@@ -93,38 +88,39 @@ function taskBits(index: SearchIndex, { task }: Pick<QueryPlan, 'task'>): Uint32
   return task === null || index.noun !== 'listing' ? null : bitsFor(index, `task:${task}`)
 }
 
-/** Puts rows that do the task first, if they are at least half as relevant as the best row. */
-function putDoingFirst(
-  index: SearchIndex,
-  best: Float64Array,
-  done: readonly number[],
-  before: readonly number[],
-): number[] {
-  const { span } = createKeys(index)
-  const half = Math.floor((best[0] ?? 0) / span) / 2
-  const first = done.filter((key) => Math.floor(key / span) >= half).sort((a, b) => b - a)
-  const known = new Set([...before, ...first])
-  return [...first, ...[...best].filter((key) => !known.has(key))]
+interface Doing {
+  plan: QueryPlan
+  /** The most relevant rows, best first. */
+  best: Float64Array
+  /** The rows that do the task. */
+  done: readonly number[]
 }
 
 /**
- * If a question says more than its task: the rows that have all of its words and are more relevant than every
- * row that does the task. For a wallet's balance on Solana, this is the only service that reads Solana.
+ * Puts rows that do the task first, if they are at least half as relevant as the best row. More relevant rows
+ * stay before them if they have all words of a question that says more than its task: for a wallet's balance
+ * on Solana, this is the only service that reads Solana.
  */
-function wholeRows(
+function putDoingFirst(
   index: SearchIndex,
   range: RangeName,
-  { plan, taken, done }: { plan: QueryPlan; taken: Float64Array; done: readonly number[] },
+  { plan, best, done }: Doing,
 ): number[] {
-  const { rowOf } = createKeys(index)
-  const best = done.length === 0 ? Number.POSITIVE_INFINITY : largestOf(done)
-  const above = [...taken].filter((key) => key > best)
-  const words = above.length === 0 ? [] : plan.detailed()
-  const hasWord = (row: number, terms: readonly number[]) =>
-    terms.some((term) => readPostings(index.terms, term, range).rows.includes(row))
-  return above.filter(
-    (key) => words.length > 0 && words.every((terms) => hasWord(rowOf(key), terms)),
-  )
+  const { span, rowOf } = createKeys(index)
+  const half = Math.floor((best[0] ?? 0) / span) / 2
+  const doing = done.filter((key) => Math.floor(key / span) >= half).sort((a, b) => b - a)
+  const [top] = doing
+  if (top === undefined) return [...best]
+  let whole = [...best.subarray(0, FIRST_ROWS)].filter((key) => key > top)
+  const words = whole.length === 0 ? [] : plan.detailed()
+  if (words.length === 0) whole = []
+  for (const terms of words) {
+    const lists = terms.map((term) => readPostings(index.terms, term, range).rows)
+    whole = whole.filter((key) => lists.some((rows) => rows.includes(rowOf(key))))
+  }
+  const first = [...whole, ...doing]
+  const known = new Set(first)
+  return [...first, ...[...best].filter((key) => !known.has(key))]
 }
 
 /** How many of the first rows are reordered: as many as the largest page has. */

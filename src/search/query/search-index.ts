@@ -465,7 +465,8 @@ function suggestFilters(
 function toAdvice({ parameter, value }: FilterPhrase, total: number, task: string | null): string {
   if (total === 0) return 'it would leave no results.'
   // The order of results is by the lowest price of any call, whatever that call does.
-  if (value === 'price' && task !== null) return `${taskPath(task)} has its services by price.`
+  if (parameter === 'sort' && value === 'price' && task !== null)
+    return `${taskPath(task)} has its services by price.`
   return parameter === 'sort'
     ? `sort=${value} gives that order.`
     : `${parameter}=${toFilterValue(parameter, value)} leaves ${total} of these results.`
