@@ -48,7 +48,7 @@ test('a source is named once, by the words it asks for, and its licence is not s
       text: 'Bazaar by A (CC BY 4.0)',
       href: 'https://b.example',
       license: '',
-      says: 'From it: price, tools, read on 2026-11-22.',
+      says: 'From it: price, tools, read on 22 Nov 2026.',
     },
     { text: 'other', href: 'https://o.example', license: '', says: '' },
   ])

@@ -126,7 +126,7 @@ test.each([
   [{ published: true, counts: false }, 'contested'],
   // As after its proof was withdrawn, or right after it was typed in.
   [{ published: false, counts: false }, 'not proven'],
-  [{ published: false, counts: false, proven_at: '2026-11-01T00:00:00Z' }, 'proven 2026-11-01'],
+  [{ published: false, counts: false, proven_at: '2026-11-01T00:00:00Z' }, 'proven 1 Nov 2026'],
 ])('a payout %j is %s', (facts, label) => {
   const payout = 'eip155:8453:0x12'
   expect(toPayoutState({ listing_id: 'x402.shop', payout, ...facts }).label).toBe(label)

@@ -104,6 +104,18 @@ describe('listings side by side', () => {
     ])
   })
 
+  test('a price that a probe saw above the listed one counts, with the listed one beside it', () => {
+    const at = '2026-10-31T00:00:00Z'
+    const seen = { at, outcome: 'spoke' as const, min_usd: 0.03, max_usd: 0.03 }
+    const operation = { method: 'GET' as const, url: 'https://api.weather.example/now', seen }
+    const sight = { at, from: 'openapi' as const, operations: [operation] }
+    const raised = { facts: priced(0.02), evidence: { interface: sight } }
+    expect(textsOf([raised, { facts: priced(0.01) }], 'Weather for a place')).toEqual([
+      '$0.03, listed at $0.02',
+      '$0.01',
+    ])
+  })
+
   test('a row that nobody has anything for is left out; one that somebody has names what lacks', () => {
     const measured = { evidence: { measured: toMeasured() } }
     expect(textsOf([{}, {}], 'Trust')).toBeUndefined()

@@ -101,6 +101,31 @@ describe('how a listing is paid', () => {
     expect(toCells(['eip155:8453'], 'api_key')).toContain('Access')
   })
 
+  test('says the unit that all its prices share, and that some operations have none', () => {
+    const price = { min_usd: 0.01, max_usd: 0.01, per: 'page' }
+    const pricing = {
+      model: 'per_call',
+      min_usd: 0.01,
+      max_usd: 0.01,
+      rails: ['mpp'],
+      networks: ['eip155:4217'],
+    }
+    const [other] = [get({ url: `${SAMPLE_FACTS.url}/other` })]
+    const noteOf = (http: object[]) =>
+      toStripFacts(listingOf({ pricing, http }).view, []).find(({ label }) => label === 'Price')
+        ?.note
+    expect(noteOf([get({ price })])).toBe('a page')
+    expect(noteOf([get({ price }), { ...other, price: { ...price, per: 'call' } }])).toBe('a call')
+    expect(noteOf([get({ price }), other])).toBe('a page, some not listed')
+  })
+
+  test('by its 402 alone: the price cell says so', () => {
+    const facts = { pricing: { model: 'unknown' }, auth: { type: 'payment' } }
+    expect(toStripFacts(listingOf(facts).view, [])).toContainEqual(
+      expect.objectContaining({ label: 'Price', value: 'In its 402' }),
+    )
+  })
+
   test('names five networks, and counts the others', () => {
     const all = ['8453', '137', '42161', '10', '43114', '1'].map((id) => `eip155:${id}`)
     expect(toCells(all, 'payment')).toMatch(/Base, Polygon.*Avalanche and 1 more/)

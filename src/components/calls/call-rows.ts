@@ -248,7 +248,8 @@ export function toWhatYouGet(kit: Kit): DecisionFact[] {
   // `{city}` reads better than its escapes.
   const path = pathname.replaceAll('%7B', '{').replaceAll('%7D', '}')
   const prices = new Set(kit.operations.map(({ price }) => price && toUnitPriceText(price)))
-  const cost = first.price && prices.size > 1 ? ` at ${toUnitPriceText(first.price)}` : ''
+  const ownCost = first.price ? ` at ${toUnitPriceText(first.price)}` : ', no price listed'
+  const cost = prices.size > 1 ? ownCost : ''
   const from = first.assumed?.includes('response') && answered !== '' ? 'as we infer, from' : 'from'
   const note = `${from} ${first.method} ${cutText(path, MAX_NAME)}${cost}${others}`
   const href = `#${toCallId(`${first.method} ${path}`)}`

@@ -2,12 +2,14 @@ import type { CompareView } from '../../domain/compare/compare-view.ts'
 import type { Switches } from '../../domain/derived/tables.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
 import {
+  isAbove,
   isFree,
   toCostText,
   toUnitPriceText,
   toUsd,
   UNPUBLISHED,
 } from '../../domain/listing/pricing.ts'
+import { toRaisedPrice } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { smallestOf } from '../../domain/wire/json.ts'
 import { LEAST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'
@@ -117,9 +119,13 @@ const priceRow = row('One call from', UNPUBLISHED, (view) => {
   }
   const { min_usd, max_usd } = pricing
   if (max_usd === 0) return { text: 'free', isMissing: false, usd: 0 }
-  const to = min_usd === max_usd ? '' : ` to ${toUsd(max_usd)}`
-  if (isOutdated(view)) return stated(`${toUsd(min_usd)}${to}, as listed`)
-  return { text: `${toUsd(min_usd)}${to}`, isMissing: false, usd: min_usd }
+  const raised = toRaisedPrice(view)
+  const { least, most } = raised ?? { least: min_usd, most: max_usd }
+  const range = least === most ? toUsd(least) : `${toUsd(least)} to ${toUsd(most)}`
+  if (raised !== null) return stated(`${range}, listed at ${toUsd(max_usd)} at most`)
+  return isOutdated(view)
+    ? stated(`${range}, as listed`)
+    : { text: range, isMissing: false, usd: min_usd }
 })
 
 /** Prices for the same task, if one is known and at least two listings, and half of those compared, do it. */
@@ -140,14 +146,28 @@ function toTaskCell(view: ListingView, id: string): VersusCell {
   if (doing.length === 0) return missing(view.tools.length > 0 ? 'not stated' : 'not offered')
   if (isFree(view)) return { ...stated('free'), usd: 0 }
   const prices = doing
-    .flatMap(({ price }) => price ?? [])
-    .sort((a, b) => Number(b.per === 'call') - Number(a.per === 'call') || a.min_usd - b.min_usd)
+    .flatMap(({ price, seen }) =>
+      price === undefined ? [] : { price, ...toRequested(price, seen) },
+    )
+    .sort(
+      ({ price: a, usd: least }, { price: b, usd: other }) =>
+        Number(b.per === 'call') - Number(a.per === 'call') || least - other,
+    )
   const [first] = prices
   if (first === undefined) return missing(UNPUBLISHED)
-  if (isOutdated(view)) return stated(`${toUnitPriceText(first)}, as listed`)
-  if (first.per !== 'call') return stated(toUnitPriceText(first))
-  const { min_usd: usd } = first
+  const { price, usd, isRaised } = first
+  if (isRaised) return { ...stated(`${toUsd(usd)}, listed at ${toUnitPriceText(price)}`), usd }
+  if (isOutdated(view)) return stated(`${toUnitPriceText(price)}, as listed`)
+  if (price.per !== 'call') return stated(toUnitPriceText(price))
   return { ...stated(usd === 0 ? 'free' : toUsd(usd)), usd }
+}
+
+type Operation = ListingView['operations'][number]
+
+/** The price that our last probe saw, if it is above the listed one. */
+function toRequested(price: NonNullable<Operation['price']>, seen: Operation['seen']) {
+  const usd = seen?.min_usd ?? price.min_usd
+  return isAbove({ usd, price }) ? { usd, isRaised: true } : { usd: price.min_usd, isRaised: false }
 }
 
 /** The lowest price of any call is left out if prices for the same task are shown. */

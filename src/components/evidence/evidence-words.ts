@@ -5,6 +5,7 @@ import { SUBJECTS } from '../../domain/probe/merge.ts'
 import type { Day, Probe } from '../../domain/trust/evidence.ts'
 import type { Verdict } from '../../domain/trust/ledger-facts.ts'
 import { nameOfScheme } from '../../domain/trust/payments.ts'
+import { toDay } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { toWorth } from '../../domain/views/trust-view.ts'
 import { DAY_MS } from '../../domain/wire/shapes.ts'
@@ -84,7 +85,7 @@ function toNumbers(trust: Exclude<Trust, { evidence: 'no_payment_data' }>) {
         ? 'none'
         : `${Math.round(trust.top_buyer_share_30d * 100)} % of it`,
     ],
-    ['Last settlement', last === null ? 'none seen' : last.slice(0, 10)],
+    ['Last settlement', last === null ? 'none seen' : toDay(last, 'short')],
     ['Payout address', trust.shared_payout ? 'shared with other listings' : 'its own'],
   ] as const
 }
@@ -210,8 +211,9 @@ export function shortenPayees(sentence: string): string {
   return sentence.replace(/\b(?:eip155|solana):\w+:(\w+)/g, (_, address) => toShort(address))
 }
 
+/** @example toMinute('2026-11-26T20:00:00Z') → '26 Nov 2026, 20:00' */
 export function toMinute(at: string): string {
-  return at.slice(0, 16).replace('T', ' ')
+  return `${toDay(at, 'short')}, ${at.slice(11, 16)}`
 }
 
 export interface CallTag {
@@ -258,7 +260,7 @@ export function toSignalWords(signals: ListingView['signals']): [label: string, 
   // A number means nothing without its day.
   return own.length === 0 || day === undefined
     ? own
-    : [['Seen on', String(day).slice(0, 10)], ...own]
+    : [['Seen on', toDay(String(day), 'short')], ...own]
 }
 
 /** `x402_list_status` → `Status (x402 list)`: the prefix is the provider that reports it. */

@@ -1,5 +1,6 @@
 import type { Switches } from '../../domain/derived/tables.ts'
 import type { Ages } from '../../domain/trust/age.ts'
+import { toDay } from '../../domain/views/known-view.ts'
 
 const KINDS = [
   ['listing', 'Listings', () => true],
@@ -17,6 +18,8 @@ export function toAgeRows(
 ): [name: string, newest: string, median: string][] {
   return KINDS.flatMap(([kind, name, isShown]) => {
     const [last, middle] = [newest[kind], median[kind]]
-    return last === null || middle === null || !isShown(switches) ? [] : [[name, last, middle]]
+    return last === null || middle === null || !isShown(switches)
+      ? []
+      : [[name, toDay(last, 'short'), toDay(middle, 'short')]]
   })
 }

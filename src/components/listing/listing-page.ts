@@ -2,7 +2,7 @@ import type { Compiled, CompiledListing } from '../../compiled.ts'
 import type { Switches } from '../../domain/derived/tables.ts'
 import { chargeOf, railsOf } from '../../domain/listing/pricing.ts'
 import { SESSIONS_NOT_COUNTED } from '../../domain/trust/payments.ts'
-import { toKnownSentence } from '../../domain/views/known-view.ts'
+import { toDay, toKnownSentence } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import type { SourcesView } from '../../domain/views/reference-views.ts'
 import { CALL_PREFIX } from '../../domain/wire/links.ts'
@@ -90,7 +90,7 @@ function toSaysText({
   at,
 }: Pick<ListingView['sources'][number], 'says' | 'at'>): string {
   if (says.length === 0) return ''
-  const read = at === undefined ? '' : `, read on ${at.slice(0, 10)}`
+  const read = at === undefined ? '' : `, read on ${toDay(at, 'short')}`
   return `From it: ${says.map((fact) => FACT_WORDS[fact] ?? fact).join(', ')}${read}.`
 }
 
@@ -132,7 +132,8 @@ export function toStatusText(
   const { payments } = switches
   const open = [
     calls === null && view.kind !== 'kit' && 'what it can do in detail',
-    payments && chargeOf(view) === 'unknown' && 'what it costs',
+    // Of a service that is paid by its 402, the price's cell says so.
+    payments && chargeOf(view) === 'unknown' && view.auth.type !== 'payment' && 'what it costs',
     view.auth.type === 'unknown' && 'how callers sign in',
   ].filter((text) => text !== false)
   const sentences = [

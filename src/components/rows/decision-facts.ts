@@ -59,18 +59,32 @@ const COST_TEXTS = {
   paid: ['Paid', 'price not known'],
 } as const
 
+/** What the listing's price is for: a call, or the one unit that all of its priced operations charge by. */
+function toUnit(operations: ListingView['operations']): string {
+  const [unit = 'call', ...others] = new Set(operations.flatMap(({ price }) => price?.per ?? []))
+  return others.length > 0 || unit === 'other' ? 'call' : unit
+}
+
+/** Whether some operations have a price and others have none. */
+function hasUnpriced(operations: ListingView['operations']): boolean {
+  return new Set(operations.map(({ price }) => price === undefined)).size > 1
+}
+
 function toPrice(view: ListingView): DecisionFact[] {
   const { pricing, kind, cost } = view
   if (pricing.model === 'per_call') {
     const { min_usd, max_usd } = pricing
     const now = toRaisedPrice(view)
     const { least, most } = now ?? { least: min_usd, most: max_usd }
+    const each = `a ${toUnit(view.operations)}${hasUnpriced(view.operations) ? ', some not listed' : ''}`
     const [label, unit] =
-      least === most ? ['Price', 'a call'] : ['Price from', `to ${toUsd(most)} a call`]
+      least === most ? ['Price', each] : ['Price from', `to ${toUsd(most)} ${each}`]
     const note = now === null ? unit : `${unit}; listed at ${toUsd(max_usd)} at most`
     return [factOf(label, most === 0 ? 'Free' : toUsd(least), note, 'money')]
   }
   const charge = chargeOf(view)
+  if (charge === 'unknown' && view.auth.type === 'payment')
+    return [factOf('Price', 'In its 402', 'which names the ways to pay, too')]
   // A guide is only read, so it needs no cell that says it is free.
   if (charge === 'unknown' || charge === 'per_call' || (kind === 'kit' && cost === 'unknown'))
     return []
@@ -153,7 +167,7 @@ function toTrust({ trust }: ListingView): DecisionFact[] {
   if (trust.score !== null) {
     const buyers = toCountText(trust.verified_buyers_30d, 'buyer')
     const vouched = trust.unknown_buyers_30d === undefined ? UNVOUCHED : 'vouched for'
-    const window = `in the 30 days to ${trust.as_of.slice(0, 10)}`
+    const window = `in the 30 days to ${toDay(trust.as_of, 'short')}`
     return [factOf('Trust', `${trust.score} of 100`, `${buyers} ${window}, ${vouched}`)]
   }
   return trust.evidence === 'no_payment_data'
@@ -202,12 +216,12 @@ function toLastAnswer(probe: Probe, probes: readonly Probe[]): DecisionFact {
   if (isUp(probe)) {
     const how = outcome === 'spoke' ? `spoke ${PROTOCOL_NAMES[protocol]}` : 'asked for a key'
     const note = ms === undefined ? how : `in ${ms} ms, ${how}`
-    return factOf('Last answered', at.slice(0, 10), note)
+    return factOf('Last answered', toDay(at, 'short'), note)
   }
   const last = probes.findLast(isUp)
-  const before = last === undefined ? '' : `, last answered ${last.at.slice(0, 10)}`
+  const before = last === undefined ? '' : `, last answered ${toDay(last.at, 'short')}`
   const [words, meaning] = OUTCOME_WORDS[outcome]
-  const came = `${PROTOCOL_NAMES[protocol]} probe of ${at.slice(0, 10)}: ${saw}`
+  const came = `${PROTOCOL_NAMES[protocol]} probe of ${toDay(at, 'short')}: ${saw}`
   return factOf('Last probed', words, `${came}. ${meaning}${before}`, 'missing')
 }
 

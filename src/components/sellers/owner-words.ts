@@ -1,6 +1,7 @@
 import { TIER_LABELS, TIER_REASONS } from '../../domain/derived/derived-listing.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
 import { toCountText, toUsd } from '../../domain/listing/pricing.ts'
+import { toDay } from '../../domain/views/known-view.ts'
 import type { ListingView, TiersView } from '../../domain/views/listing-view.ts'
 import type { ClaimView, KnownPayout, ListingNumbers } from '../../domain/views/seller-views.ts'
 import { escapeHtml } from '../../domain/wire/escape.ts'
@@ -206,7 +207,7 @@ export function toPayoutState({ published, counts, proven_at }: KnownPayout) {
   if (proven_at !== undefined) {
     const when = counts ? '' : ' from the next build on'
     const explanation = `Payments to it count for this listing${when}.`
-    return { tone: 'earned', label: `proven ${proven_at.slice(0, 10)}`, explanation }
+    return { tone: 'earned', label: `proven ${toDay(proven_at, 'short')}`, explanation }
   }
   if (published && !counts) return { tone: 'warn', label: 'contested', explanation: CONTESTED }
   return { tone: '', label: 'not proven', explanation: published ? UNCONTESTED : UNPUBLISHED }

@@ -3,6 +3,7 @@ import { toCurlOptions } from '../../domain/listing/operation.ts'
 import { toCountText, toUsd } from '../../domain/listing/pricing.ts'
 import { LISTED_AT, type TaskOffer, type TaskView } from '../../domain/plans/task-offers.ts'
 import { needsNoAccount } from '../../domain/tasks/filled-request.ts'
+import { toDay } from '../../domain/views/known-view.ts'
 import type { Warning } from '../../domain/wire/vocabulary.ts'
 import { ACCESS_TEXTS } from '../rows/decision-facts.ts'
 
@@ -53,14 +54,14 @@ function toSeen(
     if (reportedPay !== undefined) return [`paid ${reportedPay}`]
     return reportedAnswer === undefined ? [] : [`answered ${reportedAnswer}`]
   }
-  const at = answered?.at.slice(0, 10)
+  const at = answered && toDay(answered.at, 'short')
   const speed = answered?.ms === undefined ? '' : ` in ${answered.ms} ms`
   return [
     ...(at === undefined ? [] : [`answered ${at}${speed}`]),
     ...(paid === undefined
       ? []
       : [
-          `last paid ${paid.at.slice(0, 10)}, ${toCountText(paid.settlements_30d, 'payment')} in 30 days`,
+          `last paid ${toDay(paid.at, 'short')}, ${toCountText(paid.settlements_30d, 'payment')} in 30 days`,
         ]),
   ]
 }

@@ -38,7 +38,7 @@ export const AUTH_TYPES = [
   'unknown',
 ] as const
 
-export const PRICE_UNITS = ['call', 'token', 'minute', 'mb', 'other'] as const
+export const PRICE_UNITS = ['call', 'token', 'minute', 'mb', 'page', 'result', 'other'] as const
 
 /** What a call changes, the least serious first: nothing, something, something irreversibly, money. */
 export const EFFECTS = ['read', 'write', 'delete', 'pay'] as const
