@@ -22,7 +22,7 @@ import { tasksOf } from '../domain/plans/task-offers.ts'
 import { ownDomainOf } from '../domain/sellers/claim-rules.ts'
 import { mostReported } from '../domain/trust/evidence.ts'
 import type { TrustVerdict } from '../domain/trust/trust.ts'
-import { toKnownDays, toPaidWords, toRaisedPrice, toWarning } from '../domain/views/known-view.ts'
+import { toKnownDays, toPaidWords, toSeenPricing, toWarning } from '../domain/views/known-view.ts'
 import { sourceIdsOf, toPreparedSummary } from '../domain/views/listing-view.ts'
 import { largestOf } from '../domain/wire/json.ts'
 import { DISCOVERY_FILES, hasRemoteEndpoint, runsOf } from '../domain/wire/vocabulary.ts'
@@ -186,12 +186,11 @@ export function toSearchDocument(
 }
 
 /** The listed price range, or the range up to the price that a probe saw, if that price is higher. */
-function toPrices({ facts, surface, evidence }: DerivedListing) {
-  const { pricing } = facts
-  const raised = toRaisedPrice({ ...surface, pricing, drift: evidence.drift })
+function toPrices(listing: DerivedListing) {
+  const pricing = toSeenPricing(listing)
   return {
-    minUsd: raised?.least ?? listedPriceOf(facts),
-    maxUsd: raised?.most ?? highestPriceOf(pricing),
+    minUsd: listedPriceOf({ ...listing.facts, pricing }),
+    maxUsd: highestPriceOf(pricing),
   }
 }
 

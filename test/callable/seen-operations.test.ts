@@ -75,6 +75,23 @@ describe('what a probe saw of an operation', () => {
     expect(toCallRows(kitOf([seen]))?.rows).toMatchObject([{ price: '$0.02', tags }])
   })
 
+  test.each<[string, Seen | undefined, unknown[]]>([
+    ['no longer seen', undefined, [{ text: 'asked $0.05', tone: 'bad' }]],
+    [
+      'silent since',
+      { outcome: 'dead' },
+      [
+        { text: 'asked $0.05', tone: 'bad' },
+        { text: 'no answer', tone: 'bad' },
+      ],
+    ],
+    ['back at its price', spoke(0.02), [{ text: 'asked $0.02', tone: 'plain' }]],
+  ])('a price above the listed one stays beside an operation that is %s', (_, seen, tags) => {
+    const change = { what: 'price', name: 'GET /a', was: '$0.02', is: '$0.05', of: 'look' } as const
+    const { rows = [] } = toCallRows(kitOf([seen]), [{ at: AT, ...change }]) ?? {}
+    expect(rows[0]?.tags.slice(1)).toEqual(tags)
+  })
+
   test('of which one asked for a key is not offered to try', () => {
     const gated = { outcome: 'gated', status: 401 } as const
     const rows = toCallRows(kitOf([spoke(0.02), gated]))?.rows ?? []

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Pricing } from '../../src/domain/listing/pricing.ts'
 import { toRaisedPrice } from '../../src/domain/views/known-view.ts'
+import { toListingBrief } from '../../src/domain/views/listing-view.ts'
+import { toListing } from './listing-samples.ts'
 
 const PRICING: Pricing = {
   ...{ model: 'per_call', min_usd: 0.003, max_usd: 0.01 },
@@ -31,4 +33,11 @@ test.each([
 
 test('a single operation has the price that a probe saw last', () => {
   expect(rangeOf([change('GET /a', '$0.02')], 1)).toEqual({ least: 0.02, most: 0.02 })
+})
+
+test('rows of lists show the range that probes saw', () => {
+  const drift = [change('GET /a', '$0.02')]
+  const http = ['a', 'b'].map((path) => ({ method: 'GET', url: `https://shop.example/${path}` }))
+  const listing = toListing({ facts: { pricing: PRICING, http }, evidence: { drift } })
+  expect(toListingBrief(listing, new Map()).pricing).toEqual({ ...PRICING, max_usd: 0.02 })
 })

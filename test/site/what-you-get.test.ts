@@ -87,6 +87,21 @@ describe('what a call gives', () => {
     expect(cell?.value).toBe('4 tools')
     expect(cell?.note).toMatch(/^c{39}…, …$/)
   })
+
+  test('says whose tools they are where the code connects to another server than was read', () => {
+    const tools = [{ name: 'a', description: 'x', input_schema: { type: 'object' } }]
+    const invoke = [
+      { kind: 'mcp', transport: 'streamable-http', url: 'https://shop.example/mcp' },
+      { kind: 'mcp_package', transport: 'stdio', registry: 'npm', identifier: 'shop-mcp' },
+    ]
+    const { kit, view } = listingOf(
+      { kind: 'mcp_server', pricing: { model: 'unknown' }, invoke },
+      { interface: { at: AT, from: 'mcp', tools } },
+    )
+    const note = 'a in its package; the hosted server’s were not read'
+    expect(toWhatYouGet(kit, true)).toMatchObject([{ value: '1 tool', note }])
+    expect(view.known.answers?.text).toContain('but its package’s description was read')
+  })
 })
 
 describe('how a listing is paid', () => {

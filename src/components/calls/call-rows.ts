@@ -7,12 +7,13 @@ import {
   toOutputNames,
   toSample,
 } from '../../domain/listing/operation.ts'
-import { toUnitPriceText } from '../../domain/listing/pricing.ts'
+import { toCountText, toUnitPriceText } from '../../domain/listing/pricing.ts'
+import type { Drift } from '../../domain/trust/evidence.ts'
 import { isJsonObject } from '../../domain/wire/json.ts'
 import { toCallId } from '../../domain/wire/links.ts'
 import { cutText, joinNames } from '../../domain/wire/text.ts'
 import type { Effect } from '../../domain/wire/vocabulary.ts'
-import { type CallTag, toSeenTag } from '../evidence/evidence-words.ts'
+import { type CallTag, toSeenTags } from '../evidence/evidence-words.ts'
 import type { DecisionFact } from '../rows/decision-facts.ts'
 
 /** One operation, tool or skill of a listing. */
@@ -37,13 +38,13 @@ const MAX_EXAMPLE = 320
 type Kit = Pick<KitView, 'kind' | 'url' | 'auth' | 'operations' | 'tools' | 'skills'>
 
 /** Known limit: only the outer fields of a nested schema are listed; kit.json has the whole schema. */
-export function toCallRows(kit: Kit): CallRows | null {
+export function toCallRows(kit: Kit, drift?: readonly Drift[]): CallRows | null {
   if (kit.tools.length > 0) return firstOf('Tools', kit.tools.map(toToolRow))
   if (kit.skills.length > 0) return firstOf('Skills', kit.skills.map(toSkillRow))
   if (kit.kind !== 'http_api' || kit.operations.length === 0) return null
   return firstOf(
     'Operations',
-    inOrder(kit.operations).map((one) => toOperationRow(one, kit)),
+    inOrder(kit.operations).map((one) => toOperationRow(one, kit, drift)),
   )
 }
 
@@ -131,9 +132,12 @@ const WORDS: Partial<Record<string, string>> = { params: 'inputs', url: 'address
 /** If a listing has a price and no note on access, these access types need no key. */
 const NO_KEY = new Set<Kit['auth']['type']>(['payment', 'none', 'unknown'])
 
-function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit) {
+function toOperationRow(
+  operation: Kit['operations'][number],
+  { url, auth }: Kit,
+  drift?: readonly Drift[],
+) {
   const { method, price, params = [], body } = operation
-  const seenTag = toSeenTag(operation)
   return {
     /** Empty for tools and skills. */
     verb: String(method),
@@ -143,7 +147,7 @@ function toOperationRow(operation: Kit['operations'][number], { url, auth }: Kit
     text: operation.description ?? '',
     price: price === undefined ? null : toUnitPriceText(price),
     /** What a call changes, and the result of our probe's own call. */
-    tags: [...toEffectTags(operation), ...(seenTag === null ? [] : [seenTag])],
+    tags: [...toEffectTags(operation), ...toSeenTags(operation, drift)],
     /** The first parameters, and only in the first rows; kit.json has all. */
     params: [
       ...params.map((param) => ({
@@ -231,11 +235,12 @@ const MAX_NAMES = 3
 
 /**
  * The output of a listing's call, in one cell that links to its calls; none if unknown.
+ * @param isElsewhere whether the tools are a package's, while the page's code connects to its hosted server
  * @example → [{ label: 'You get', value: 'results, requestId', note: 'from POST /search at $0.007, 1
  *   of 2 below', … }]
  */
-export function toWhatYouGet(kit: Kit): DecisionFact[] {
-  if (kit.tools.length > 0) return [toCounted('tool', kit.tools)]
+export function toWhatYouGet(kit: Kit, isElsewhere = false): DecisionFact[] {
+  if (kit.tools.length > 0) return [toCounted('tool', kit.tools, isElsewhere)]
   if (kit.skills.length > 0) return [toCounted('skill', kit.skills)]
   const first = kit.kind === 'http_api' ? chooseOperation(kit.operations) : undefined
   if (first === undefined) return []
@@ -258,9 +263,14 @@ export function toWhatYouGet(kit: Kit): DecisionFact[] {
 
 const CELL = { label: 'You get', tone: 'plain', href: '#calls' } as const
 
-function toCounted(noun: 'tool' | 'skill', all: readonly { name: string }[]): DecisionFact {
-  const value = `${all.length} ${noun}${all.length === 1 ? '' : 's'}`
-  return { ...CELL, value, note: toNames(all.map(({ name }) => name)) }
+function toCounted(
+  noun: 'tool' | 'skill',
+  all: readonly { name: string }[],
+  isElsewhere = false,
+): DecisionFact {
+  const names = toNames(all.map(({ name }) => name))
+  const note = isElsewhere ? `${names} in its package; the hosted server’s were not read` : names
+  return { ...CELL, value: toCountText(all.length, noun), note }
 }
 
 /** The outer fields of the operation's answer, with what each contains; if they are unknown, its task's output. */

@@ -1,8 +1,9 @@
 import type { ListingHistory } from '../../compiled.ts'
 import type { KitOperation } from '../../domain/kit/kit-entries.ts'
 import { isAbove, toCountText, toSumText, toUsd } from '../../domain/listing/pricing.ts'
+import { lastPriceOf } from '../../domain/probe/finding.ts'
 import { SUBJECTS } from '../../domain/probe/merge.ts'
-import type { Day, Probe } from '../../domain/trust/evidence.ts'
+import type { Day, Drift, Probe } from '../../domain/trust/evidence.ts'
 import type { Verdict } from '../../domain/trust/ledger-facts.ts'
 import { nameOfScheme } from '../../domain/trust/payments.ts'
 import { toDay } from '../../domain/views/known-view.ts'
@@ -221,15 +222,24 @@ export interface CallTag {
   tone: 'plain' | 'strong' | 'bad'
 }
 
-/** The result of our probe's own call to an operation, in two words next to its listed price. */
-export function toSeenTag({ seen, price }: Pick<KitOperation, 'seen' | 'price'>): CallTag | null {
-  if (seen === undefined || !isTelling(seen)) return null
-  const { outcome, status, min_usd: usd } = seen
-  if (outcome === 'gated') return { text: 'asked for a key', tone: 'strong' }
-  if (outcome !== 'spoke')
-    return { text: status === undefined ? 'no answer' : `answered ${status}`, tone: 'bad' }
-  if (usd === undefined) return { text: 'answered', tone: 'plain' }
-  return { text: `asked ${toUsd(usd)}`, tone: isAbove({ usd, price }) ? 'bad' : 'plain' }
+/**
+ * The result of our probe's own call to an operation, in two words next to its listed price; and the price that
+ * its seller wanted last, if that is above the listed one.
+ */
+export function toSeenTags(operation: KitOperation, drift: readonly Drift[] = []): CallTag[] {
+  const { seen, price } = operation
+  const usd = lastPriceOf(operation, drift)
+  const isRaised = usd !== undefined && isAbove({ usd, price })
+  const raised: CallTag[] = isRaised ? [{ text: `asked ${toUsd(usd)}`, tone: 'bad' }] : []
+  if (seen === undefined || !isTelling(seen)) return raised
+  const { outcome, status, min_usd } = seen
+  if (outcome === 'gated') return [...raised, { text: 'asked for a key', tone: 'strong' }]
+  if (outcome !== 'spoke') {
+    const text = status === undefined ? 'no answer' : `answered ${status}`
+    return [...raised, { text, tone: 'bad' }]
+  }
+  if (isRaised) return raised
+  return [{ text: min_usd === undefined ? 'answered' : `asked ${toUsd(min_usd)}`, tone: 'plain' }]
 }
 
 const LABELS: Readonly<Record<string, readonly [label: string, unit?: string]>> = {

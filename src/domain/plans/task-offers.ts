@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { DerivedListing } from '../derived/derived-listing.ts'
 import type { OperationEntry } from '../kit/found-operations.ts'
-import { isAbove, isFree, readUsd, toCostText, toUnitPriceText, toUsd } from '../listing/pricing.ts'
-import { toOperationName } from '../probe/finding.ts'
+import { isAbove, isFree, toCostText, toUnitPriceText, toUsd } from '../listing/pricing.ts'
+import { lastPriceOf } from '../probe/finding.ts'
 import { fillRequest, needsNoAccount } from '../tasks/filled-request.ts'
 import { type TaskRow, toTask } from '../tasks/task.ts'
 import { compareText, inOrder, present } from '../wire/json.ts'
@@ -156,10 +156,7 @@ function toOfferPrice(
     return { usd, price: toCostText(facts) }
   const listed = toUnitPriceText({ min_usd: usd, max_usd: usd, per: price?.per ?? 'call' })
   const own = surface.operations.find((each) => each.method === method && each.url === url)
-  const name = method && toOperationName({ method, url: url ?? '' })
-  // The newest change of its price comes first; it is written in US dollars: `$0.02`.
-  const { is } = evidence.drift?.find((row) => row.what === 'price' && row.name === name) ?? {}
-  const last = own?.seen?.min_usd ?? (is === undefined ? undefined : readUsd(is))
+  const last = own && lastPriceOf(own, evidence.drift)
   return last !== undefined && isAbove({ usd: last, price })
     ? { usd: last, price: `${toUsd(last)}${LISTED_AT}${listed}` }
     : { usd, price: listed }

@@ -12,7 +12,15 @@ import {
   type ReportedUse,
 } from '../trust/evidence.ts'
 import { largestOf } from '../wire/json.ts'
-import { isTelling, isUp, runsLocallyOnly, WARNINGS, type Warning } from '../wire/vocabulary.ts'
+import {
+  type Invoked,
+  isTelling,
+  isUp,
+  runsLocallyOnly,
+  runsOf,
+  WARNINGS,
+  type Warning,
+} from '../wire/vocabulary.ts'
 
 /** The answer to one question about a listing, or the statement that it is not known; never an empty line. */
 const KnownFactSchema = v.object({
@@ -112,8 +120,14 @@ function toAnswers(listing: DerivedListing, sources: Sources): KnownFact {
   if (tried) return { known: false, text: tried, as_of: run.at.slice(0, 10) }
   const missing = runsLocallyOnly(facts) ? 'we have not run it yet' : unprobed
   if (read === undefined || read.from === 'catalog') return { known: false, text: missing }
-  const text = `${missing}, but its own description was read on ${toDay(read.at)}`
+  const whose = isPackageRead(facts, listing.probes) ? 'its package’s' : 'its own'
+  const text = `${missing}, but ${whose} description was read on ${toDay(read.at)}`
   return { known: false, text, as_of: read.at.slice(0, 10) }
+}
+
+/** Whether its calls were read from a package: a probe means that the service itself was read. */
+export function isPackageRead(listing: Invoked, probes: readonly unknown[]): boolean {
+  return runsOf(listing).includes('local') && (probes.length === 0 || runsLocallyOnly(listing))
 }
 
 type Dated = KnownFact & { as_of: string }
@@ -494,4 +508,12 @@ export function toRaisedPrice({
   const most = largestOf([pricing.max_usd, ...seen])
   if (most === pricing.max_usd) return null
   return { least: operations.length === 1 ? most : pricing.min_usd, most }
+}
+
+/** A listing's pricing with the range as our probes saw it last, if they saw a price above all that it lists. */
+export function toSeenPricing({ facts: { pricing }, surface, evidence }: DerivedListing): Pricing {
+  const raised = toRaisedPrice({ ...surface, pricing, drift: evidence.drift })
+  return pricing.model !== 'per_call' || raised === null
+    ? pricing
+    : { ...pricing, min_usd: raised.least, max_usd: raised.most }
 }

@@ -44,7 +44,14 @@ import {
   REMOTE_TRANSPORTS,
   STATUSES,
 } from '../wire/vocabulary.ts'
-import { KnownSchema, type Sources, toKnown, toPaidWords, toWarning } from './known-view.ts'
+import {
+  KnownSchema,
+  type Sources,
+  toKnown,
+  toPaidWords,
+  toSeenPricing,
+  toWarning,
+} from './known-view.ts'
 import { TrustSchema, TrustSummarySchema, toTrustSummary, toTrustView } from './trust-view.ts'
 
 const words = v.optional(v.array(v.string()))
@@ -439,9 +446,10 @@ export function toListingBrief(listing: DerivedListing, sources: Sources) {
   const { id, facts, trust, mark, badges } = listing
   const paid = toPaidWords(listing, sources)
   const warning = toWarning(listing)
-  const { name, summary, kind, categories, tags, pricing, first_party } = facts
+  const { name, summary, kind, categories, tags, first_party } = facts
   return {
-    ...{ id, name, summary, kind, categories, tags, pricing, first_party, badges },
+    ...{ id, name, summary, kind, categories, tags, first_party, badges },
+    pricing: toSeenPricing(listing),
     cost: costOf(facts),
     invoke: toInvokeView(facts.invoke),
     ...(mark !== null && { mark: markPath(mark) }),
