@@ -6,6 +6,7 @@ import { build, type Plugin, stop } from 'esbuild'
 import type { Catalogue } from '../derive/catalogue.ts'
 import {
   type DerivedListing,
+  tasksOf,
   trustScoreOf,
   verifiedBuyersOf,
 } from '../domain/derived/derived-listing.ts'
@@ -18,7 +19,6 @@ import {
   networksOf,
   railsOf,
 } from '../domain/listing/pricing.ts'
-import { tasksOf } from '../domain/plans/task-offers.ts'
 import { ownDomainOf } from '../domain/sellers/claim-rules.ts'
 import { mostReported } from '../domain/trust/evidence.ts'
 import type { TrustVerdict } from '../domain/trust/trust.ts'

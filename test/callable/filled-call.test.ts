@@ -57,8 +57,9 @@ describe('operations and rails', () => {
     expect(operations.map(({ example }) => isRelayed(example))).toEqual(relayed)
   })
 
-  test('the first of a rail is chosen where the rail is asked for, else the first that has a price', () => {
-    expect(chooseOperation(operations)?.url).toBe(`${AT}/mpp`)
+  test('the first of a rail is chosen where the rail is asked for, else the first that is sold on several, or has a price', () => {
+    expect(chooseOperation(operations)?.url).toBe(`${AT}/both`)
+    expect(chooseOperation(operations.slice(0, 2))?.url).toBe(`${AT}/mpp`)
     expect(chooseOperation(operations, 'mpp')?.url).toBe(`${AT}/mpp`)
     expect(chooseOperation(operations, 'x402')?.url).toBe(`${AT}/both`)
     expect(chooseOperation([])).toBeUndefined()

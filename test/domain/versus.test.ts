@@ -93,6 +93,25 @@ describe('listings side by side', () => {
     expect(textsOf(rows, 'Weather for a place')).toEqual(['$0.02', 'free', UNPUBLISHED])
   })
 
+  test('a server does the tasks of its tools and its own, at the price that their pages name', () => {
+    const local = { kind: 'mcp_package', transport: 'stdio', registry: 'npm', identifier: 'w' }
+    const server = { kind: 'mcp_server', http: [], pricing: { model: 'unknown' }, invoke: [local] }
+    const tools = [{ name: 'now', task: 'weather' }]
+    const [open, account] = [{ type: 'none' }, { type: 'other' }]
+    const rows = [
+      { facts: { ...server, auth: open, tools } },
+      { facts: { ...server, auth: account, tasks: ['weather'] } },
+      { facts: { ...server, auth: open, tools: [{ name: 'other' }] } },
+      { facts: { tasks: ['weather'] } },
+    ].map((row): Sample => row)
+    expect(textsOf(rows, 'Weather for a place')).toEqual([
+      'free',
+      'your own account',
+      'not stated',
+      `$${SAMPLE_FACTS.pricing.min_usd}`,
+    ])
+  })
+
   test('a price of another unit names it, and is compared with none', () => {
     const [operation] = priced(0.001).http
     const http = [{ ...operation, price: { min_usd: 0.001, max_usd: 0.001, per: 'other' } }]

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { toCompareView } from '../../src/domain/compare/compare-view.ts'
+import { tasksOf } from '../../src/domain/derived/derived-listing.ts'
 import { toOperationEntries } from '../../src/domain/kit/found-operations.ts'
-import { tasksOf, toTaskOffers, toTaskPages } from '../../src/domain/plans/task-offers.ts'
+import { toTaskOffers, toTaskPages } from '../../src/domain/plans/task-offers.ts'
 import { catalogue } from '../support/own-catalogue.ts'
 import { listings, SELLERS, tables } from './own-catalogue.ts'
 

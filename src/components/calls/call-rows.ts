@@ -1,4 +1,4 @@
-import { chooseOperation } from '../../domain/kit/kit-entries.ts'
+import { chooseOperation, railsSoldOn } from '../../domain/kit/kit-entries.ts'
 import type { KitView } from '../../domain/kit/kit-view.ts'
 import {
   encodeBody,
@@ -42,9 +42,15 @@ export function toCallRows(kit: Kit, drift?: readonly Drift[]): CallRows | null 
   if (kit.tools.length > 0) return firstOf('Tools', kit.tools.map(toToolRow))
   if (kit.skills.length > 0) return firstOf('Skills', kit.skills.map(toSkillRow))
   if (kit.kind !== 'http_api' || kit.operations.length === 0) return null
+  const rails = kit.operations.flatMap((one) => railsSoldOn(one).join(', ') || [])
+  const toRailTags = new Set(rails).size > 1 ? railsSoldOn : () => []
   return firstOf(
     'Operations',
-    inOrder(kit.operations).map((one) => toOperationRow(one, kit, drift)),
+    inOrder(kit.operations).map((one) => {
+      const { tags, ...row } = toOperationRow(one, kit, drift)
+      const sold = toRailTags(one).map((text): CallTag => ({ text, tone: 'plain' }))
+      return { ...row, tags: [...tags, ...sold] }
+    }),
   )
 }
 

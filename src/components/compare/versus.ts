@@ -4,6 +4,7 @@ import { toNetworkName } from '../../domain/listing/networks.ts'
 import {
   isAbove,
   isFree,
+  lowestPriceOf,
   toCostText,
   toUnitPriceText,
   toUsd,
@@ -131,7 +132,7 @@ const priceRow = row('One call from', UNPUBLISHED, (view) => {
 /** Prices for the same task, if one is known and at least two listings, and half of those compared, do it. */
 const taskRows: ToRows = (subjects, tasks) =>
   tasks.flatMap(({ id, name }) => {
-    const cells = subjects.map(({ view }) => toTaskCell(view, id))
+    const cells = subjects.map((subject) => toTaskCell(subject, id))
     const offered = cells.filter(({ isMissing }) => !isMissing)
     const isMixed = offered.some(({ usd }) => usd === undefined)
     const doing = cells.filter(({ isMissing, text }) => !isMissing || text === UNPUBLISHED)
@@ -139,22 +140,16 @@ const taskRows: ToRows = (subjects, tasks) =>
     return isShown ? [{ label: name, cells, isMixed }] : []
   })
 
-/** The lowest price for one call, or else for another unit. */
-function toTaskCell(view: ListingView, id: string): VersusCell {
-  const doing = view.operations.filter(({ task }) => task === id)
-  // Tools do not say which tasks they do.
-  if (doing.length === 0) return missing(view.tools.length > 0 ? 'not stated' : 'not offered')
+/** The lowest price for one call, or else for another unit; the listing's, if no call has its own. */
+function toTaskCell({ view, kit }: CellSubject, id: string): VersusCell {
+  // Of some tools the task is not known.
+  if (!view.tasks.includes(id)) return missing(view.tools.length > 0 ? 'not stated' : 'not offered')
   if (isFree(view)) return { ...stated('free'), usd: 0 }
-  const prices = doing
-    .flatMap(({ price, seen }) =>
-      price === undefined ? [] : { price, ...toRequested(price, seen) },
-    )
-    .sort(
-      ({ price: a, usd: least }, { price: b, usd: other }) =>
-        Number(b.per === 'call') - Number(a.per === 'call') || least - other,
-    )
-  const [first] = prices
-  if (first === undefined) return missing(UNPUBLISHED)
+  const [first] = toTaskPrices(view, kit?.tools ?? [], id)
+  if (first === undefined) {
+    const cost = view.pricing.model === 'per_call' ? UNPUBLISHED : toCostText(view)
+    return cost === UNPUBLISHED ? missing(cost) : stated(cost)
+  }
   const { price, usd, isRaised } = first
   if (isRaised) return { ...stated(`${toUsd(usd)}, listed at ${toUnitPriceText(price)}`), usd }
   if (isOutdated(view)) return stated(`${toUnitPriceText(price)}, as listed`)
@@ -162,7 +157,26 @@ function toTaskCell(view: ListingView, id: string): VersusCell {
   return { ...stated(usd === 0 ? 'free' : toUsd(usd)), usd }
 }
 
+function toTaskPrices(view: ListingView, tools: readonly Priced[], id: string) {
+  const calls: Priced[] = [...view.operations, ...tools]
+  const least = lowestPriceOf(view.pricing)
+  const listed: Priced['price'] =
+    least === null || calls.some(({ price }) => price !== undefined)
+      ? undefined
+      : { min_usd: least, max_usd: least, per: 'call' }
+  const doing = calls.filter(({ task }) => task === id)
+  return (doing.length > 0 ? doing : [{} as Priced])
+    .flatMap(({ price = listed, seen }) =>
+      price === undefined ? [] : { price, ...toRequested(price, seen) },
+    )
+    .sort(
+      ({ price: a, usd: least }, { price: b, usd: other }) =>
+        Number(b.per === 'call') - Number(a.per === 'call') || least - other,
+    )
+}
+
 type Operation = ListingView['operations'][number]
+type Priced = Partial<Pick<Operation, 'price' | 'seen' | 'task'>>
 
 /** The price that our last probe saw, if it is above the listed one. */
 function toRequested(price: NonNullable<Operation['price']>, seen: Operation['seen']) {

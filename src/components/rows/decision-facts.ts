@@ -1,4 +1,5 @@
 import type { Switches } from '../../domain/derived/tables.ts'
+import { railsSoldOn } from '../../domain/kit/kit-entries.ts'
 import type { PackageRegistry } from '../../domain/listing/invoke.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
 import { chargeOf, isAbove, toCountText, toUsd } from '../../domain/listing/pricing.ts'
@@ -94,7 +95,7 @@ function toPrice(view: ListingView): DecisionFact[] {
 
 /** @param isGated whether the last probe was answered with a request for a key */
 function toRails(
-  { pricing, auth, notices, drift = [] }: ListingView,
+  { pricing, auth, notices, operations, drift = [] }: ListingView,
   isGated: boolean,
 ): DecisionFact[] {
   if (pricing.model !== 'per_call' || pricing.rails.length === 0) return []
@@ -108,9 +109,14 @@ function toRails(
     now === undefined
       ? listed
       : `now ${now.split(', ').map(toNetworkName).join(', ')}; listed on ${listed}`
+  const sold = operations.map(railsSoldOn).filter(({ length }) => length > 0)
+  const some = pricing.rails.flatMap((rail) => {
+    const { length } = sold.filter((rails) => rails.includes(rail))
+    return length < sold.length ? [`${rail} for ${length} of ${sold.length} calls, `] : []
+  })
   // With this access a caller needs nothing but payment, so access has no cell of its own.
   const access = isGated ? 'but our probe was asked for a key' : ACCESS_TEXTS.payment[1]
-  const note = auth.type === 'payment' ? `${chains}; ${access}` : chains
+  const note = `${some.join('')}${auth.type === 'payment' ? `${chains}; ${access}` : chains}`
   return [factOf('Pays with', pricing.rails.join(', '), note)]
 }
 

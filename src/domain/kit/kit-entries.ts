@@ -135,16 +135,24 @@ export function sellsOn(
     : () => listed.includes(rail)
 }
 
+/** The rails on which an operation is sold by its own offers. */
+export function railsSoldOn({ offers = [] }: OperationOffers): Rail[] {
+  return [...new Set(offers.map(({ rail }) => rail))]
+}
+
 /**
- * The operation that a buyer most likely wants, among those sold on the rail if there are any. The
- * choice is limited to the most frequent task if most operations do it, or if the first and another do it;
+ * The operation that a buyer most likely wants, among those sold on the rail if there are any; without
+ * a rail, among those sold on several, which most buyers can pay. The choice is limited to the most frequent task if most operations do it, or if the first and another do it;
  * an operation mapped to its task comes first, then one with a price.
  */
 export function chooseOperation<Each extends OfferedCall>(
   operations: readonly Each[],
   rail?: Rail,
 ): Each | undefined {
-  const sold = operations.filter(({ offers = [] }) => offers.some((offer) => offer.rail === rail))
+  const sold = operations.filter((each) => {
+    const rails = railsSoldOn(each)
+    return rail === undefined ? rails.length > 1 : rails.includes(rail)
+  })
   const all = sold.length > 0 ? sold : operations
   const tasks = Map.groupBy(
     all.filter(({ task }) => task !== undefined),

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { DerivedListing } from '../derived/derived-listing.ts'
+import { type DerivedListing, tasksOf } from '../derived/derived-listing.ts'
 import type { OperationEntry } from '../kit/found-operations.ts'
 import { isAbove, isFree, toCostText, toUnitPriceText, toUsd } from '../listing/pricing.ts'
 import { lastPriceOf } from '../probe/finding.ts'
@@ -71,12 +71,6 @@ export type TaskOffer = v.InferOutput<typeof TaskOfferSchema>
 export interface OfferOfTask {
   task: string
   offer: TaskOffer
-}
-
-/** Tasks that a listing does as a whole, or by one of its operations or tools. */
-export function tasksOf({ facts, surface }: Pick<DerivedListing, 'facts' | 'surface'>): string[] {
-  const done = [...surface.operations, ...surface.tools].flatMap(({ task }) => task ?? [])
-  return [...new Set([...(facts.tasks ?? []), ...done])]
 }
 
 /** One offer for each task that a listing does; our own listings make no offers. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type DerivedListing, EarnedTiersSchema } from '../derived/derived-listing.ts'
+import { type DerivedListing, EarnedTiersSchema, tasksOf } from '../derived/derived-listing.ts'
 import { attributionOf, type SourceRow } from '../derived/tables.ts'
 import type { InvokeEntry } from '../listing/invoke.ts'
 import { OfferSchema, OperationPriceSchema } from '../listing/listing-facts.ts'
@@ -267,6 +267,8 @@ export const ListingViewSchema = v.object({
   url: v.string(),
   categories: v.array(v.string()),
   tags: v.array(v.string()),
+  /** Ids of the tasks that it does as a whole, or by one of its operations or tools. */
+  tasks: v.array(v.string()),
   sources: v.array(
     v.object({
       source: v.string(),
@@ -356,6 +358,7 @@ export function toListingView(
     url: facts.url,
     categories: facts.categories,
     tags: facts.tags,
+    tasks: tasksOf(listing),
     sources: facts.sources.map((row) => ({ ...row, ...toSourceWords(stated.get(id), row.source) })),
     pricing: facts.pricing,
     status: listing.status,
