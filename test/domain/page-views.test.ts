@@ -73,7 +73,7 @@ describe('lists of listings', () => {
     expect(costOf(free)).toBe('free')
     expect(costOf(local)).toBe('free to run')
     const keyed = toListing({ facts: { ...LOCAL, auth: { type: 'api_key' } } })
-    expect(costOf(keyed)).toBe('free to run')
+    expect(costOf(keyed)).toBe('your own account')
     expect(toPlace(toView(local))).toBe('locally')
     const others = [
       toListing({ id: 'api.dear', facts: priced(0.5, 1) }),

@@ -147,3 +147,22 @@ describe('how a listing is paid', () => {
     expect(toCells(all.slice(0, 5), 'payment')).not.toContain('more')
   })
 })
+
+test('where the calls of a listing differ in their rails, each row and the strip name them', () => {
+  const { url } = SAMPLE_FACTS
+  const sold = (path: string, ...rails: string[]) => {
+    const usd = { min_usd: 0.02, max_usd: 0.02 }
+    const offers = rails.map((rail) => ({ rail, ...usd }))
+    return get({ url: `${url}${path}`, price: { ...usd, per: 'call' }, offers })
+  }
+  const pricing = { ...SAMPLE_FACTS.pricing, rails: ['x402', 'mpp'] }
+  const http = [sold('/a', 'mpp'), sold('/b', 'x402', 'mpp')]
+  const { kit, view } = listingOf({ pricing, http })
+  const tagsOf = (shown: typeof kit) =>
+    toCallRows(shown)?.rows.map(({ tags }) => tags.map(({ text }) => text).join(' '))
+  // The first call is one that most wallets can pay.
+  expect(tagsOf(kit)).toEqual(['reads x402 mpp', 'reads mpp'])
+  expect(tagsOf({ ...kit, operations: kit.operations.slice(0, 1) })).toEqual(['reads'])
+  const strip = toStripFacts(view, []).find(({ label }) => label === 'Pays with')
+  expect(strip?.note).toMatch(/^x402 for 1 of 2 calls, /)
+})

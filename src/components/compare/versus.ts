@@ -10,9 +10,10 @@ import {
   toUsd,
   UNPUBLISHED,
 } from '../../domain/listing/pricing.ts'
+import { lastPriceOf } from '../../domain/probe/finding.ts'
 import { toRaisedPrice } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
-import { smallestOf } from '../../domain/wire/json.ts'
+import { present, smallestOf } from '../../domain/wire/json.ts'
 import { LEAST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'
 import { NOTICE_TITLES } from '../../domain/wire/vocabulary.ts'
 import { toWhatYouGet } from '../calls/call-rows.ts'
@@ -62,7 +63,9 @@ interface VersusCell {
   text: string
   /** Whether the listing has no value here, which is not a fault. */
   isMissing: boolean
-  /** Set if the text is a price; the lowest in a row is marked. */
+  /** Whether the text is a price. */
+  isPrice?: boolean
+  /** The price of one call; the lowest in a row is marked. */
   usd?: number
   /** Set if the text is a score from 0 to 100. */
   score?: number
@@ -90,6 +93,11 @@ type ToRows = (
 }[]
 
 const stated = (text: string): VersusCell => ({ text, isMissing: false })
+const priced = (text: string, usd?: number): VersusCell => ({
+  ...stated(text),
+  isPrice: true,
+  ...present({ usd }),
+})
 const missing = (text: string): VersusCell => ({ text, isMissing: true })
 type Stated = VersusCell | string | number | null | undefined
 const toCell = (text: Exclude<Stated, VersusCell>, lacking: string) =>
@@ -114,20 +122,22 @@ const isOutdated = ({ notices }: ListingView) => notices.some(({ id }) => id ===
 
 const priceRow = row('One call from', UNPUBLISHED, (view) => {
   const { pricing } = view
-  if (pricing.model !== 'per_call') {
-    const text = toCostText(view)
-    return text === UNPUBLISHED ? null : text
-  }
+  if (pricing.model !== 'per_call') return toCostCell(view)
   const { min_usd, max_usd } = pricing
-  if (max_usd === 0) return { text: 'free', isMissing: false, usd: 0 }
+  if (max_usd === 0) return priced('free', 0)
   const raised = toRaisedPrice(view)
   const { least, most } = raised ?? { least: min_usd, most: max_usd }
   const range = least === most ? toUsd(least) : `${toUsd(least)} to ${toUsd(most)}`
-  if (raised !== null) return stated(`${range}, listed at ${toUsd(max_usd)} at most`)
-  return isOutdated(view)
-    ? stated(`${range}, as listed`)
-    : { text: range, isMissing: false, usd: min_usd }
+  if (raised !== null) return priced(`${range}, listed at ${toUsd(max_usd)} at most`)
+  return isOutdated(view) ? priced(`${range}, as listed`) : priced(range, min_usd)
 })
+
+/** What callers of a listing without a price are charged. */
+function toCostCell(view: ListingView): VersusCell {
+  const text = toCostText(view)
+  if (text === UNPUBLISHED) return missing(text)
+  return isFree(view) ? priced(text, 0) : stated(text)
+}
 
 /** Prices for the same task, if one is known and at least two listings, and half of those compared, do it. */
 const taskRows: ToRows = (subjects, tasks) =>
@@ -144,17 +154,15 @@ const taskRows: ToRows = (subjects, tasks) =>
 function toTaskCell({ view, kit }: CellSubject, id: string): VersusCell {
   // Of some tools the task is not known.
   if (!view.tasks.includes(id)) return missing(view.tools.length > 0 ? 'not stated' : 'not offered')
-  if (isFree(view)) return { ...stated('free'), usd: 0 }
+  if (isFree(view)) return priced('free', 0)
   const [first] = toTaskPrices(view, kit?.tools ?? [], id)
-  if (first === undefined) {
-    const cost = view.pricing.model === 'per_call' ? UNPUBLISHED : toCostText(view)
-    return cost === UNPUBLISHED ? missing(cost) : stated(cost)
-  }
+  if (first === undefined)
+    return view.pricing.model === 'per_call' ? missing(UNPUBLISHED) : toCostCell(view)
   const { price, usd, isRaised } = first
-  if (isRaised) return { ...stated(`${toUsd(usd)}, listed at ${toUnitPriceText(price)}`), usd }
-  if (isOutdated(view)) return stated(`${toUnitPriceText(price)}, as listed`)
-  if (price.per !== 'call') return stated(toUnitPriceText(price))
-  return { ...stated(usd === 0 ? 'free' : toUsd(usd)), usd }
+  if (isRaised) return priced(`${toUsd(usd)}, listed at ${toUnitPriceText(price)}`, usd)
+  if (isOutdated(view)) return priced(`${toUnitPriceText(price)}, as listed`)
+  if (price.per !== 'call') return priced(toUnitPriceText(price))
+  return priced(usd === 0 ? 'free' : toUsd(usd), usd)
 }
 
 function toTaskPrices(view: ListingView, tools: readonly Priced[], id: string) {
@@ -164,10 +172,11 @@ function toTaskPrices(view: ListingView, tools: readonly Priced[], id: string) {
     least === null || calls.some(({ price }) => price !== undefined)
       ? undefined
       : { min_usd: least, max_usd: least, per: 'call' }
+  const whole: Priced = {}
   const doing = calls.filter(({ task }) => task === id)
-  return (doing.length > 0 ? doing : [{} as Priced])
-    .flatMap(({ price = listed, seen }) =>
-      price === undefined ? [] : { price, ...toRequested(price, seen) },
+  return (doing.length > 0 ? doing : [whole])
+    .flatMap(({ price = listed, ...call }) =>
+      price === undefined ? [] : { price, ...toRequested(price, call, view.drift) },
     )
     .sort(
       ({ price: a, usd: least }, { price: b, usd: other }) =>
@@ -176,12 +185,19 @@ function toTaskPrices(view: ListingView, tools: readonly Priced[], id: string) {
 }
 
 type Operation = ListingView['operations'][number]
-type Priced = Partial<Pick<Operation, 'price' | 'seen' | 'task'>>
+/** An operation or a tool; a whole server has neither a price nor an address. */
+type Priced = Partial<Pick<Operation, 'method' | 'url' | 'price' | 'seen' | 'task'>>
 
-/** The price that our last probe saw, if it is above the listed one. */
-function toRequested(price: NonNullable<Operation['price']>, seen: Operation['seen']) {
-  const usd = seen?.min_usd ?? price.min_usd
-  return isAbove({ usd, price }) ? { usd, isRaised: true } : { usd: price.min_usd, isRaised: false }
+/** The price that a probe saw last, if it is above the listed one. */
+function toRequested(
+  price: NonNullable<Operation['price']>,
+  { method, url, seen }: Priced,
+  drift: ListingView['drift'],
+) {
+  const usd = method && url ? lastPriceOf({ method, url, seen }, drift) : undefined
+  return usd !== undefined && isAbove({ usd, price })
+    ? { usd, isRaised: true }
+    : { usd: price.min_usd, isRaised: false }
 }
 
 /** The lowest price of any call is left out if prices for the same task are shown. */

@@ -1,12 +1,6 @@
 import { compareRows } from '../../domain/compare/compare-view.ts'
 import type { Switches } from '../../domain/derived/tables.ts'
-import {
-  chargeOf,
-  listedPriceOf,
-  railsOf,
-  toCostText,
-  UNPUBLISHED,
-} from '../../domain/listing/pricing.ts'
+import { listedPriceOf, railsOf, toCostText, UNPUBLISHED } from '../../domain/listing/pricing.ts'
 import type { PageResponse } from '../../domain/search/search-response.ts'
 import type { ListingBrief } from '../../domain/views/listing-view.ts'
 import type { TrustSummary } from '../../domain/views/trust-view.ts'
@@ -52,8 +46,6 @@ export function toPlace(view: Brief): string {
 }
 
 function toCost(view: Brief): string | undefined {
-  // The account that the caller needs is shown as the listing's access.
-  if (chargeOf(view) === 'own_account') return 'free to run'
   const text = toCostText(view)
   return text === UNPUBLISHED ? undefined : text
 }
