@@ -170,7 +170,11 @@ function toOperationRow(
     withoutParams: 'No input is described.',
     returns: toReturns(operation),
     /** The fields that are guesses. */
-    assumed: (operation.assumed ?? []).map((field) => WORDS[field] ?? field).join(', '),
+    assumed: (operation.assumed ?? [])
+      // The link to the document that it was inferred from says so.
+      .filter((field) => field !== 'response' || operation.response?.ref === undefined)
+      .map((field) => WORDS[field] ?? field)
+      .join(', '),
     /** Set if neither the listing nor our probe required a key, and the relay can call the operation. */
     trial:
       operation.relay_url !== undefined &&
@@ -199,6 +203,7 @@ function toReturns(operation: Kit['operations'][number]) {
           : cutText(encodeBody(response.content_type, response.example), MAX_EXAMPLE),
     /** The document that describes the answer. */
     ref: response.ref ?? null,
+    isInferred: operation.assumed?.includes('response') ?? false,
   }
 }
 

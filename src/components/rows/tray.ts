@@ -1,4 +1,4 @@
-import { MOST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'
+import { LEAST_COMPARED, MOST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'
 import { keep, readKept } from '../frame/kept.ts'
 
 /**
@@ -6,27 +6,28 @@ import { keep, readKept } from '../frame/kept.ts'
  * types, and the next service may be on another page.
  */
 const KEY = 'compare'
-/** Ids in the order in which they were chosen; the page that compares them reads the names again. */
+/** Names by id, in the order in which they were chosen. */
 let chosen = readChosen()
 
 const tray = document.querySelector<HTMLFormElement>('[data-tray]')
 const add = document.querySelector<HTMLElement>('[data-add-compared]')
 // A click on "add" chooses the shown comparison's listings; opening a comparison does not.
-add?.addEventListener('click', () => choose(add.dataset.addCompared?.split(',') ?? []))
+add?.addEventListener('click', () => keep(KEY, add.dataset.addCompared ?? '[]', 'session'))
 if (tray) start(tray)
 
 function start(tray: HTMLFormElement): void {
   document.addEventListener('change', ({ target }) => {
     if (!(target instanceof HTMLInputElement) || target.name !== 'ids') return
-    choose(target.checked ? [...chosen, target.value] : chosen.filter((id) => id !== target.value))
+    chosen.delete(target.value)
+    if (target.checked) chosen.set(target.value, nameOf(target))
     show(tray)
   })
   tray.addEventListener('submit', (event) => {
     event.preventDefault()
-    location.assign(toComparisonPath(chosen))
+    location.assign(toComparisonPath([...chosen.keys()]))
   })
   tray.querySelector('[data-tray-clear]')?.addEventListener('click', () => {
-    choose([])
+    chosen.clear()
     show(tray)
   })
   // Rows that a search adds while somebody types.
@@ -40,35 +41,38 @@ function start(tray: HTMLFormElement): void {
 }
 
 function show(tray: HTMLFormElement): void {
-  const isFull = chosen.length >= MOST_COMPARED
+  // A browser without storage can still compare listings on this page.
+  keep(KEY, JSON.stringify([...chosen]), 'session')
+  const isFull = chosen.size >= MOST_COMPARED
   for (const box of document.querySelectorAll<HTMLInputElement>('input[name="ids"]')) {
-    box.checked = chosen.includes(box.value)
+    box.checked = chosen.has(box.value)
     box.disabled = isFull && !box.checked
   }
-  const go = tray.querySelector('[data-tray-go]')
-  if (chosen.length === 0) go?.removeAttribute('data-chosen')
-  else go?.setAttribute('data-chosen', String(chosen.length))
+  const go = tray.querySelector<HTMLButtonElement>('[data-tray-go]')
   const words = tray.querySelector('[data-tray-names]')
-  if (words !== null) words.textContent = toWords(chosen.length)
+  if (go === null || words === null) return
+  if (chosen.size === 0) delete go.dataset.chosen
+  else go.dataset.chosen = String(chosen.size)
+  go.disabled = chosen.size < LEAST_COMPARED
+  const names = [...chosen.values()].join(', ')
+  const full = isFull ? `${MOST_COMPARED} at most: ${names}` : names
+  words.textContent = go.disabled ? `${names}: choose another` : full
 }
 
-function toWords(count: number): string {
-  if (count === 1) return 'Choose another'
-  return count >= MOST_COMPARED ? `${MOST_COMPARED} at most` : 'Chosen'
+/** The name in the box's label: "Compare DeepL". */
+function nameOf(box: HTMLInputElement): string {
+  const label = box.ariaLabel ?? box.closest('label')?.textContent ?? box.value
+  return label.replace(/^\s*Compare\s+/, '').trim()
 }
 
-function choose(ids: readonly string[]): void {
-  chosen = [...new Set(ids)].filter((id) => id !== '').slice(0, MOST_COMPARED)
-  // A browser without storage can still compare listings on this page.
-  keep(KEY, JSON.stringify(chosen), 'session')
-}
-
-function readChosen(): string[] {
+function readChosen(): Map<string, string> {
   try {
+    // Another version of this page may have kept something else.
     const kept: unknown = JSON.parse(readKept(KEY, 'session') ?? '[]')
-    if (!Array.isArray(kept)) return []
-    return kept.filter((id) => typeof id === 'string').slice(0, MOST_COMPARED)
+    if (!Array.isArray(kept)) return new Map()
+    const pairs = kept.filter((pair) => Array.isArray(pair) && pair.length === 2)
+    return new Map(pairs.slice(0, MOST_COMPARED).map(([id, name]) => [String(id), String(name)]))
   } catch {
-    return []
+    return new Map()
   }
 }
