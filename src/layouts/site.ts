@@ -28,6 +28,7 @@ async function copyFrom(button: HTMLButtonElement): Promise<void> {
   const block = button.closest('.copy') ?? ways.find((each) => each.checkVisibility())
   const text = block?.querySelector('code')?.textContent ?? ''
   const label = button.textContent ?? ''
+  button.style.minWidth = `${button.offsetWidth}px`
   button.textContent = (await writeClipboard(text)) ? 'Copied' : 'Press Ctrl+C'
   setTimeout(() => {
     button.textContent = label

@@ -67,7 +67,7 @@ function firstOf(title: 'Operations' | 'Tools' | 'Skills', all: readonly CallRow
       ...row,
       // Two calls at one path share an address: it leads to the first.
       id: ids.indexOf(row.id) === place ? row.id : undefined,
-      ...(place >= MOST_DETAILS && { returns: null, withoutParams: 'kit.json has its inputs.' }),
+      ...(place >= MOST_DETAILS && { returns: null, withoutParams: toInputWords(row) }),
       text: cutText(row.text, MAX_TEXT),
       params: row.params
         .toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired))
@@ -77,6 +77,15 @@ function firstOf(title: 'Operations' | 'Tools' | 'Skills', all: readonly CallRow
   )
   /** `total` counts all rows; `rows` are the first. */
   return { title, rows, total: all.length }
+}
+
+function toInputWords({ params, withoutParams }: CallRow): string {
+  if (params.length === 0) return withoutParams
+  const names = joinNames(
+    params.map(({ name, isRequired }) => (isRequired ? `${name} (required)` : name)),
+    MAX_TEXT,
+  )
+  return `Takes ${names}. kit.json has the details.`
 }
 
 function toSkillRow({ name, description, examples = [] }: Kit['skills'][number]): CallRow {
@@ -203,7 +212,9 @@ function toReturns(operation: Kit['operations'][number]) {
           : cutText(encodeBody(response.content_type, response.example), MAX_EXAMPLE),
     /** The document that describes the answer. */
     ref: response.ref ?? null,
-    isInferred: operation.assumed?.includes('response') ?? false,
+    source: operation.assumed?.includes('response')
+      ? 'inferred from this document'
+      : 'documented here',
   }
 }
 

@@ -215,9 +215,9 @@ const trustRow = row('Trust', 'unmeasured', ({ trust }) => {
 })
 
 const focusRow = row(
-  'Made for this',
+  'Made for',
   'not stated',
-  (_, { focus }) => focus && (focus === 'dedicated' ? 'yes' : 'among others'),
+  (_, { focus }) => focus && (focus === 'dedicated' ? 'this' : 'this and more'),
 )
 
 const signal = (view: ListingView, name: string, unit: string) =>

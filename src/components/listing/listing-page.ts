@@ -144,7 +144,7 @@ export function toStatusText(
 }
 
 const CONNECT_NOTES = {
-  mcp_server: 'Put this into the client you use.',
+  mcp_server: 'A command runs in a terminal; the rest goes into the file of the client you use.',
   a2a_agent: 'Send it a message from your own code.',
   kit: 'Run it where your agent works: it puts the folder where that agent looks for skills.',
 }

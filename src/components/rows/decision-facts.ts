@@ -130,21 +130,21 @@ export function runsText(view: Pick<ListingView, 'kind' | 'invoke'>): string {
   return remote ? 'Hosted' : 'A guide'
 }
 
-/** Registries of packages as their users call them. */
+/** How a package comes from each registry, in the words of its users. */
 const REGISTRY_NAMES = {
-  npm: 'npm',
-  pypi: 'PyPI',
-  oci: 'a container image',
-  nuget: 'NuGet',
-  mcpb: 'an MCP bundle',
+  npm: 'from npm',
+  pypi: 'from PyPI',
+  oci: 'as a container image',
+  nuget: 'from NuGet',
+  mcpb: 'as an MCP bundle',
 } as const satisfies Record<PackageRegistry, string>
 
 function toRuns(view: ListingView): DecisionFact {
   const { invoke, buy } = view
   const registries = invoke.flatMap((one) => (one.kind === 'mcp_package' ? [one.registry] : []))
   const names = [...new Set(registries)].map((id) => REGISTRY_NAMES[id])
-  const direct = hasRemoteEndpoint(view) ? 'called directly' : 'nothing to run'
-  const note = names.length > 0 ? `from ${names.join(', ')}` : direct
+  const direct = hasRemoteEndpoint(view) ? 'called directly' : 'your agent reads it'
+  const note = names.length > 0 ? names.join(' or ') : direct
   return factOf('Runs', runsText(view), buy === 'relay_x402' ? 'relay available, no fee' : note)
 }
 

@@ -9,7 +9,7 @@ const ROWS_PER_PAGE = 25
 export interface ListingTable {
   page: Page<KeyedRow>
   /** Which values occur in any row, for the sentence that describes the table's order. */
-  has: { trust: boolean; prices: boolean; places: boolean }
+  has: { trust: boolean; prices: boolean; places: boolean; ours: number }
   orders: ReturnType<typeof toOrders>
 }
 
@@ -35,6 +35,7 @@ export function toTablePages<Props extends Record<string, unknown>>(
     trust: rows.some(({ brief }) => brief.trust.score !== null),
     prices: rows.some(({ brief }) => listedPriceOf(brief) !== null),
     places: new Set(rows.map(({ brief }) => toPlace(brief))).size > 1,
+    ours: rows.filter(({ brief }) => brief.first_party).length,
   }
   const orders = toOrders(rows, readShared().texts.switches.payments)
   return paginate(rows, { pageSize: ROWS_PER_PAGE, params, props: { ...props, has, orders } }).map(

@@ -33,9 +33,7 @@ export function toOfferFacts(
   return [
     needsNoAccount({ type: auth })
       ? 'no account'
-      : auth === 'unknown'
-        ? 'access not declared'
-        : ACCESS_TEXTS[auth][0],
+      : (ACCESS_TEXTS[auth][2] ?? 'access not declared'),
     ...(is_local ? ['runs on your machine'] : []),
     ...(needs === undefined ? [] : [`needs a known ${needs}`]),
     ...toSeen(offer, listed),

@@ -255,7 +255,8 @@ function neededId({ found }: OperationEntry): string | undefined {
   return Object.keys(input).find((name) => ID.test(name))
 }
 
-function groupOf({ usd, per, needs }: TaskOffer): number {
+/** 0: the price of one call is known; 1: of another unit, or of a call that follows another; 2: no price is known. */
+export function groupOf({ usd, per, needs }: TaskOffer): 0 | 1 | 2 {
   if (usd === null) return 2
   return usd > 0 && (per ?? needs) !== undefined ? 1 : 0
 }
