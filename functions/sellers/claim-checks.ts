@@ -7,13 +7,13 @@ import {
   readClaimHost,
 } from '../../src/domain/sellers/claim-rules.ts'
 import type { ClaimChecked, ClaimCheckResult } from '../../src/domain/views/seller-views.ts'
-import { type ClaimMethod, type ClaimState, RETENTION } from '../../src/domain/wire/vocabulary.ts'
+import type { ClaimMethod, ClaimState } from '../../src/domain/wire/vocabulary.ts'
 import type { Ledger, MailQueue, Parts } from '../features/feature.ts'
 import { countAgainst } from '../features/routes.ts'
 import { jsonAnswer, refuse } from '../http/answers.ts'
 import { clientOf } from '../server/rate-limits.ts'
 import { type ClaimTable, inPieces, isRetryable, type Store, type Tables } from '../store/store.ts'
-import { claimRulesOf, expireClaims, findClaimable, toClaimView } from './claims.ts'
+import { claimRulesOf, expireClaims, findClaimable, LAPSE_AFTER_MS, toClaimView } from './claims.ts'
 import { notifySeller } from './letters.ts'
 import { createProver, missed, type Proof, type Prove, toProof } from './proofs.ts'
 import { createSignedInRoute, type SellerRoute } from './sign-in.ts'
@@ -123,7 +123,6 @@ function closed(state: ClaimState): Proof {
   return toProof('An open claim.', missed(`claim_${ended}`, ended, next))
 }
 
-const LAPSE_AFTER_MS = RETENTION.lost_proof_days * 86_400_000
 /** How often a race for the same listing is retried before it is an error. */
 const MAX_TRIES = 5
 

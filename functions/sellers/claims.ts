@@ -18,7 +18,7 @@ import {
   type OwnClaim,
 } from '../../src/domain/views/seller-views.ts'
 import { parseJson, smallestOf } from '../../src/domain/wire/json.ts'
-import { HOUR_MS } from '../../src/domain/wire/shapes.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/wire/shapes.ts'
 import { type ClaimMethod, RETENTION } from '../../src/domain/wire/vocabulary.ts'
 import {
   type ClickCount,
@@ -248,8 +248,12 @@ export async function expireClaims(db: Kysely<Tables>, sellerId: string, now: nu
     .execute()
 }
 
+/** For how long a claim survives its proof. */
+export const LAPSE_AFTER_MS = RETENTION.lost_proof_days * DAY_MS
+
 export function toClaimView(claim: ClaimTable): ClaimView {
-  const { id, listing_id, method, state, verified_at, last_checked_at } = claim
+  const { id, listing_id, method, state, verified_at, last_checked_at, failing_since } = claim
+  const isLost = state === 'verified' && failing_since !== null
   // An unchecked claim has no result, and another version may have stored another shape.
   const kept = v.safeParse(ClaimCheckResultSchema, parseJson(claim.last_check ?? ''))
   return {
@@ -262,6 +266,7 @@ export function toClaimView(claim: ClaimTable): ClaimView {
     ...(verified_at !== null && { verified_at: toIso(verified_at) }),
     ...(last_checked_at !== null && { last_checked_at: toIso(last_checked_at) }),
     ...(kept.success && { last_check: kept.output }),
+    ...(isLost && { lapses_at: toIso(failing_since + LAPSE_AFTER_MS) }),
   }
 }
 

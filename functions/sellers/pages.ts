@@ -294,8 +294,8 @@ function toWays(parts: Parts, id: string, email: string): ClaimWay[] {
 const MOST_FOUND = 30
 
 /**
- * The listings on a host and its subdomains: those of the typed domain (or address, or listing id), otherwise those of
- * the email address's domain, if it has listings. On a shared host, the repository's listings.
+ * The listings on a host and its subdomains: those of the typed domain (or address, or listing id or name), otherwise
+ * those of the email address's domain, if it has listings. On a shared host, the repository's listings.
  */
 function findOnDomain(
   { listings, sharedHosts }: Release,
@@ -308,8 +308,12 @@ function findOnDomain(
   const address = URL.parse(text.includes('://') ? text : `https://${text}`)
   // People copy `www.` from a browser; the domain without it covers both hosts.
   const domain = (address?.hostname ?? '').replace(/^www\./, '')
-  if (!domain.includes('.'))
-    return typed === '' ? null : { domain: typed, isShared: false, listings: [] }
+  if (!domain.includes('.')) {
+    const name = typed.toLowerCase()
+    const called = [...listings.values()].filter((each) => each.name.toLowerCase().includes(name))
+    const few = called.slice(0, MOST_FOUND)
+    return typed === '' ? null : { domain: typed, isShared: false, listings: few }
+  }
   const owner = findHostOwner(domain, sharedHosts)
   const isShared =
     owner.kind === 'nobody' ? !owner.isLocal : owner.kind === 'owned' && owner.isPlatform

@@ -146,7 +146,7 @@ async function addWallet(page: Page): Promise<void> {
 async function provePayout(page: Page, owned: Locator): Promise<void> {
   const payouts = owned.locator('[data-payouts]')
   const payout = `eip155:8453:${WALLET.address}`
-  await payouts.getByText('Prove another address').click()
+  await payouts.getByText('Prove an address').click()
   await payouts.getByLabel('Address with its chain').fill(payout)
   await payouts.getByRole('button', { name: 'Prove it' }).last().click()
   const item = payouts.locator('li', { hasText: WALLET.address }).first()
@@ -169,7 +169,7 @@ async function provePayout(page: Page, owned: Locator): Promise<void> {
   await sign.click()
   await item.getByText('Proven: this payout is yours.').waitFor()
   await page.goto('/sellers/dashboard')
-  await payouts.getByText(/^proven \d{4}-/).waitFor()
+  await payouts.getByText(/^proven \d+ \w+ \d{4}$/).waitFor()
   await item.getByRole('button', { name: 'Withdraw the proof' }).click()
   await item.getByText('The proof is withdrawn.').waitFor()
   await item.getByRole('button', { name: 'Prove it' }).waitFor()

@@ -117,7 +117,7 @@ async function insertClaims(trx: Store['db'], ledger: DemoLedger, now: number): 
         expires_at: created_at + CLAIM_HOURS * HOUR,
         verified_at: state === 'pending' || state === 'expired' ? null : created_at + HOUR,
         last_checked_at: checked_at,
-        failing_since: null,
+        failing_since: state === 'verified' && last_check?.verified === false ? checked_at : null,
         last_check: checked_at === null ? null : toKeptCheck(claim, checked_at),
       })
       .execute()

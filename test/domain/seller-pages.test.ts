@@ -72,7 +72,7 @@ describe('clicks by day', () => {
       today,
     )
     expect(found.days).toEqual(toDays({ '2026-11-20': 2, '2026-11-21': 0, '2026-11-22': 7 }))
-    expect(found.sentence).toBe('9 clicks in 3 days, most on 2026-11-22: 7.')
+    expect(found.sentence).toBe('9 clicks in 3 days, at most 7 a day, on 22 Nov 2026.')
   })
 
   test('no clicks are said to be none', () => {
@@ -83,8 +83,8 @@ describe('clicks by day', () => {
   })
 
   test('sources stand most first', () => {
-    expect(toSourcesText({ api: 1, web: 5, mcp: 0 })).toBe(
-      '6 in 90 days: these pages 5, the API 1.',
+    expect(toSourcesText({ api: 1, web: 1005, mcp: 0 })).toBe(
+      'In 90 days 1,006: these pages 1005, the API 1.',
     )
   })
 })
@@ -118,7 +118,7 @@ test('what our probes saw is in words, the newest first', () => {
     toProbedRows({ operations: [call({ status: 402, min_usd: 0.02 }), dead] }).map(
       ({ saw }) => saw,
     ),
-  ).toEqual(['No good answer, status 404.', 'Spoke, status 402, asked $0.02.'])
+  ).toEqual(['No good answer, status 404.', 'It answered, status 402, asked $0.02.'])
 })
 
 test.each([

@@ -561,6 +561,8 @@ describeBothStores('claiming a listing', ({ newPlace, plainTest: test }) => {
     const { claims } = await (await ann.get('/me')).json()
     expect(claims[0]).toMatchObject({ state: 'verified', last_check: { verified: false } })
     expect(claims[0].last_check.observed).toContain('gone')
+    const { lapses_at, last_check } = claims[0]
+    expect(Date.parse(lapses_at)).toBe(Date.parse(last_check.checked_at) + 7 * DAY)
     site.publish(token)
     expect((await check(ann, claim.id)).result.verified).toBe(true)
     const row = await world.parts.ledger.store.db

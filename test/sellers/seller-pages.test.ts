@@ -89,6 +89,8 @@ describe('the dashboard', () => {
     expect(await find('https://github.com/Notebook-example/mcp/issues')).toContain(link)
     expect(await find('github.com/notebook-example/other')).not.toContain(link)
     expect(await find('weather.example')).toContain('href="/listing/x402.weather"')
+    expect(await find('Tide+tab')).toContain('href="/listing/x402.tide-tables"')
+    expect(await find('no+such+name')).toMatch(/no listing for <bdi>no such name<\/bdi>\. /)
   })
 
   test.each([

@@ -152,9 +152,9 @@ function toRuns(view: ListingView): DecisionFact {
 export const ACCESS_TEXTS = {
   none: ['Open', 'no account, no key', 'no account'],
   payment: ['Payment only', 'no account, no key', null],
-  api_key: ['API key', 'from the service', 'key'],
+  api_key: ['API key', 'from the service', 'API key'],
   bearer: ['Token', 'from the service', 'token'],
-  oauth: ['OAuth', 'you sign in once', 'sign-in'],
+  oauth: ['OAuth', 'you sign in once', 'OAuth'],
   other: ['Credentials', 'see its documentation', 'credentials'],
   unknown: ['Not declared', 'ask or try it', null],
 } as const

@@ -71,6 +71,26 @@ export function compareListings(a: Brief, b: Brief): number {
   return Number(a.first_party) - Number(b.first_party) || compareRows(toRanked(a), toRanked(b))
 }
 
+/**
+ * The same order in words.
+ * @param has which values occur in any row, and how many rows are our own kits
+ */
+export function toOrderText(has: {
+  trust: boolean
+  places: boolean
+  prices: boolean
+  ours?: number
+}): string {
+  return [
+    has.trust && 'by payment-verified trust',
+    has.places && 'hosted ones first',
+    has.prices && 'the cheapest first',
+    has.ours && `${has.ours} made by us`,
+  ]
+    .filter(Boolean)
+    .join(', then ')
+}
+
 function toRanked(view: Brief) {
   const { id, trust } = view
   return {

@@ -1,15 +1,15 @@
 import type { Page, PaginateFunction } from 'astro'
 import { type CompiledListing, keyOf, readShared } from '../../compiled.ts'
 import { listedPriceOf } from '../../domain/listing/pricing.ts'
-import { compareListings, toPlace } from './listing-row.ts'
+import { compareListings, toOrderText, toPlace } from './listing-row.ts'
 
 const ROWS_PER_PAGE = 25
 
 /** Data for one static page of a kind or a category. */
 export interface ListingTable {
   page: Page<KeyedRow>
-  /** Which values occur in any row, for the sentence that describes the table's order. */
-  has: { trust: boolean; prices: boolean; places: boolean; ours: number }
+  /** The table's own order, in words. */
+  order: string
   orders: ReturnType<typeof toOrders>
 }
 
@@ -31,14 +31,19 @@ export function toTablePages<Props extends Record<string, unknown>>(
   rows: KeyedRow[],
   { params, props }: { params: Record<string, string>; props: Props },
 ) {
-  const has = {
-    trust: rows.some(({ brief }) => brief.trust.score !== null),
-    prices: rows.some(({ brief }) => listedPriceOf(brief) !== null),
+  const { payments, trust } = readShared().texts.switches
+  const ours = rows.filter(({ brief }) => brief.first_party).length
+  const order = toOrderText({
+    trust: trust && rows.some(({ brief }) => brief.trust.score !== null),
     places: new Set(rows.map(({ brief }) => toPlace(brief))).size > 1,
-    ours: rows.filter(({ brief }) => brief.first_party).length,
+    prices: payments && rows.some(({ brief }) => listedPriceOf(brief) !== null),
+    ours,
+  })
+  const more = {
+    order: ours === rows.length ? 'made by us, not ranked' : order,
+    orders: toOrders(rows, payments),
   }
-  const orders = toOrders(rows, readShared().texts.switches.payments)
-  return paginate(rows, { pageSize: ROWS_PER_PAGE, params, props: { ...props, has, orders } }).map(
+  return paginate(rows, { pageSize: ROWS_PER_PAGE, params, props: { ...props, ...more } }).map(
     (path) => {
       const rows = path.props.page.data.map(({ key }) => key)
       const madeFrom = { ...path.props, page: { ...path.props.page, data: rows } }

@@ -9,7 +9,7 @@ import {
 } from '../../domain/search/search-filters.ts'
 import type { PageResponse } from '../../domain/search/search-response.ts'
 import { reportPath } from '../../domain/sellers/report.ts'
-import type { ListingRow } from '../rows/listing-row.ts'
+import { type ListingRow, toOrderText } from '../rows/listing-row.ts'
 import { RESULTS_PER_PAGE, type SearchForm, toSearchPath, withField } from './search-form.ts'
 
 /** The part of an answer that the page shows. */
@@ -39,14 +39,15 @@ export function toSearchView(
   const { total, results: rows } = answer
   const offset = Number(form.offset ?? 0)
   const hasPayments = !without.includes('payments')
+  const orders = toOrderNotes(form, answer, hasPayments)
   const pageOf = (at: number) =>
     toSearchPath({ ...withField(form, 'offset', at > 0 ? String(at) : null) })
   return {
     tasks: (answer.tasks ?? []).map((task) => (hasPayments ? task : { ...task, min_usd: null })),
-    notes: toNoteViews(form, answer, names),
+    notes: toNoteViews(form, { ...answer, notes: [...answer.notes, ...orders] }, names),
     status: toStatus(total, offset, rows.length),
     /** Why the answer has no rows; empty if it has rows. */
-    nothing: rows.length > 0 ? '' : toNothing(total),
+    nothing: rows.length > 0 ? '' : toNothing(form, total),
     hits: foldDomains(hasPayments ? rows : rows.map((row) => ({ ...row, price: null }))),
     chips: toChips(form, names),
     sorts: toSorts(form, answer, without).map(([id, text]) => ({
@@ -107,7 +108,7 @@ function toNoteViews(form: SearchForm, answer: Found, names: Names): NotePiece[]
     ? [NOTE_PHRASES.tooCommon, NOTE_PHRASES.nearestCategory]
     : [NOTE_PHRASES.tooCommon]
   const notes = answer.notes.filter((note) => !idle.some((phrase) => note.includes(phrase)))
-  return [...notes, ...(form.sort === 'paid' ? [PAID_ORDER] : [])].map((note) => {
+  return notes.map((note) => {
     if (note.startsWith(NOTE_PHRASES.closestWords)) return toWordLinks(note)
     const found = links.find(({ written }) => note.includes(written))
     if (found === undefined) return [note]
@@ -115,6 +116,14 @@ function toNoteViews(form: SearchForm, answer: Found, names: Names): NotePiece[]
     const at = note.indexOf(written)
     return [note.slice(0, at), { text, path }, note.slice(at + written.length)]
   })
+}
+
+/** Explains an order that the rows themselves do not show. */
+function toOrderNotes({ q, sort }: SearchForm, { total, facets = {} }: Found, prices: boolean) {
+  const trust = (facets.min_trust ?? []).length > 0
+  if (sort === 'paid') return [PAID_ORDER]
+  if (q !== undefined || sort !== undefined || total === 0) return []
+  return [`Usual order: ${toOrderText({ trust, places: true, prices })}.`]
 }
 
 /** Says which payments decide the order, because a row's own line may show others. */
@@ -204,10 +213,12 @@ function toStatus(total: number, offset: number, shown: number): string {
   return `${offset + 1} to ${offset + shown} of ${count}`
 }
 
-function toNothing(total: number): string {
-  return total === 0
-    ? 'Try fewer words or fewer filters.'
-    : 'This page is past the last result. Go back to see the last ones.'
+function toNothing(form: SearchForm, total: number): string {
+  if (total > 0) return 'This page is past the last result. Go back to see the last ones.'
+  const { q = '' } = form
+  const words = /\s/.test(q) ? 'fewer words' : q !== '' && 'another word'
+  const filters = LISTING_FILTERS.some((field) => form[field] !== undefined) && 'fewer filters'
+  return `Try ${[words, filters].filter(Boolean).join(' or ')}.`
 }
 
 /** Words for a filter's value; an id with a name is shown by its name. */

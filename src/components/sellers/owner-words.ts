@@ -106,8 +106,10 @@ export function toFigures(
   now: number,
 ) {
   const figure = (label: string, value: string | number, note = '') =>
-    ({ label, value, note, tone: 'number' }) as const
-  const trust = view === null ? [] : [figure('Trust', view.trust.score ?? 'unmeasured')]
+    ({ label, value: value.toLocaleString('en'), note, tone: 'number' }) as const
+  const { score = null } = view?.trust ?? {}
+  const measured = score === null ? figure('Trust', 'unmeasured') : figure('Trust', score, 'of 100')
+  const trust = view === null ? [] : [measured]
   if (numbers === null) return trust
   const { total } = toClicksByDay(numbers.clicks.by_day, PLOT_DAYS, now)
   const { search_impressions, calls } = numbers.last_30_days
@@ -125,10 +127,9 @@ export function toProbedRows({ operations }: Pick<ListingView, 'operations'>) {
     if (seen === undefined) return []
     const { at, outcome, status, min_usd } = seen
     const requested = min_usd === undefined ? '' : `, asked ${toUsd(min_usd)}`
+    const words = outcome === 'spoke' ? 'It answered' : OUTCOME_WORDS[outcome][0]
     const answered = status === undefined ? '' : `, status ${status}`
-    return [
-      { at, call: `${method} ${url}`, saw: `${OUTCOME_WORDS[outcome][0]}${answered}${requested}.` },
-    ]
+    return [{ at, call: `${method} ${url}`, saw: `${words}${answered}${requested}.` }]
   })
   return rows.sort((a, b) => (a.at < b.at ? 1 : -1)).slice(0, MOST_PROBED)
 }
@@ -157,7 +158,7 @@ export function toClicksByDay(
     sentence:
       total === 0
         ? `No clicks in ${length} days.`
-        : `${toCountText(total, 'click')} in ${length} days, most on ${top.date}: ${top.clicks}.`,
+        : `${toCountText(total, 'click')} in ${length} days, at most ${top.clicks} a day, on ${toDay(top.date, 'short')}.`,
   }
 }
 
@@ -171,7 +172,7 @@ const SOURCES: Readonly<Record<string, string>> = {
 
 /**
  * States its own period, because the bars next to it show fewer days.
- * @example toSourcesText({ web: 12, api: 3 }) → '15 in 90 days: these pages 12, the API 3.'
+ * @example toSourcesText({ web: 12, api: 3 }) → 'In 90 days 15: these pages 12, the API 3.'
  */
 export function toSourcesText(bySource: ListingNumbers['clicks']['by_src']): string {
   const named = Object.entries(bySource)
@@ -179,7 +180,7 @@ export function toSourcesText(bySource: ListingNumbers['clicks']['by_src']): str
     .sort((a, b) => b[1] - a[1])
     .map(([source, clicks]) => `${SOURCES[source] ?? source} ${clicks}`)
   const total = Object.values(bySource).reduce((sum: number, clicks) => sum + (clicks ?? 0), 0)
-  return named.length === 0 ? '' : `${total} in 90 days: ${named.join(', ')}.`
+  return named.length === 0 ? '' : `In 90 days ${total.toLocaleString('en')}: ${named.join(', ')}.`
 }
 
 /** A stranger may have disputed the verdict badly, so the seller can still dispute it until it is withdrawn. */

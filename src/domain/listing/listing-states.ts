@@ -99,11 +99,17 @@ const REASON_TEXTS: Record<Gone['reason'], string> = {
  * @example toGoneText({ id: 'x402.a', at: '2026-11-20T00:00:00Z', reason: 'dead' }) → 'x402.a is
  *   gone since 2026-11-20. It did not answer for a long time.'
  */
-export function toGoneText({ id: listing, at, reason, replaced_by, moved_to }: Gone): string {
+export function toGoneText(gone: Gone): string {
+  const { id: listing, at, moved_to } = gone
   if (moved_to !== undefined) return `${listing} is ${moved_to} now.`
   const since = at === null ? '' : ` since ${at.slice(0, 10)}`
-  const instead = replaced_by === undefined ? '' : ` See ${replaced_by} instead.`
-  return `${listing} is gone${since}. ${REASON_TEXTS[reason]}${instead}`
+  return `${listing} is gone${since}. ${toGoneReason(gone)}`
+}
+
+/** Why a listing is gone, where its name and its last day are already shown. */
+export function toGoneReason({ reason, replaced_by, moved_to }: Gone): string {
+  if (moved_to !== undefined) return `It is ${moved_to} now.`
+  return `${REASON_TEXTS[reason]}${replaced_by === undefined ? '' : ` See ${replaced_by} instead.`}`
 }
 
 /** The page that explains why a listing is gone; answered with 410. */

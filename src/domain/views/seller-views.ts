@@ -46,6 +46,8 @@ export const ClaimSchema = v.object({
   last_checked_at: v.optional(v.string()),
   /** Result of the last check; older than `last_checked_at` while a check is running. */
   last_check: v.optional(ClaimCheckResultSchema),
+  /** When the claim ends unless its proof is back; present while the proof of a verified claim is missing. */
+  lapses_at: v.optional(v.string()),
 })
 export type ClaimView = v.InferOutput<typeof ClaimSchema>
 
