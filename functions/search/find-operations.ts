@@ -295,10 +295,14 @@ function putFittingFirst<Row extends RankedRow>(
   return [...rows.filter(isFirst), ...rows.filter((row) => !isFirst(row))]
 }
 
-/** False for a row known to have an effect other than the requested one; an unknown effect passes. */
+/**
+ * False for a row known to have an effect other than the requested one; an unknown effect passes. Tools state
+ * that they write, but have no way to state that they spend.
+ */
 function doesRequested(index: SearchIndex, row: number, requested: Effect | null): boolean {
   if (requested === null) return true
-  const others = EFFECTS.filter((effect) => effect !== requested)
+  const fitting: readonly Effect[] = requested === 'pay' ? ['pay', 'write'] : [requested]
+  const others = EFFECTS.filter((effect) => !fitting.includes(effect))
   return !others.some((effect) => passes(bitsFor(index, `effect:${effect}`), row))
 }
 

@@ -60,6 +60,24 @@ describe('words that sound like a filter', () => {
     expect(found.notes.join()).toMatch(/Left out “.+”: \w+=\S+ leaves \d+ of these results\./)
   })
 
+  test('put first what meets them among the most relevant, and filter nothing', () => {
+    const priced = (id: string, name: string, usd: number) =>
+      sampleDocument({ id, name, minUsd: usd, maxUsd: usd, networks: ['eip155:8453'] })
+    const offers = indexOf([
+      { ...priced('api.best', 'Travel prices', 2), networks: [] },
+      priced('api.near', 'Travel prices and more', 0.005),
+      priced('api.far', 'A long name of many words beside travel', 0.001),
+    ])
+    const order = (q: string) =>
+      searchIndex(offers, { q, limit: 9, offset: 0 }).organic.rows.map(({ row }) =>
+        readId(offers, row),
+      )
+    expect(order('travel prices')).toEqual(['api.best', 'api.near', 'api.far'])
+    expect(order('travel prices under one cent')).toEqual(['api.near', 'api.best', 'api.far'])
+    // What is paid on a network is not what works with it.
+    expect(order('travel prices on base')[0]).toBe('api.best')
+  })
+
   test('are left out of the score', () => {
     expect(ids('A2A agent that books travel')).not.toContain('mcp.agent')
   })

@@ -7,11 +7,20 @@ import { findIn, indexOf, sampleDocument } from './search-samples.ts'
 
 const TASKS = [{ id: 'geocoding', name: 'Geocoding', words: ['address to coordinates', 'geocode'] }]
 const documents = [
-  sampleDocument({ id: 'api.both', name: 'Address coordinates', summary: 'coordinates address' }),
+  sampleDocument({
+    id: 'api.both',
+    name: 'Address coordinates',
+    tags: ['address coordinates'],
+    summary: 'coordinates address',
+  }),
+  // They make the task common and its words rare, so that naming it counts less than they do.
+  ...Array.from({ length: 8 }, (_, at) =>
+    sampleDocument({ id: `api.far-${at}`, name: 'Far', tasks: ['geocoding'] }),
+  ),
   sampleDocument({
     id: 'api.doing',
-    name: 'Coordinates',
-    summary: 'address',
+    name: 'Address finder',
+    summary: 'address, coordinates',
     tasks: ['geocoding'],
   }),
   sampleDocument({ id: 'api.weak', name: 'Weather', summary: 'an address', tasks: ['geocoding'] }),

@@ -2,8 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
 import { pageMembers } from '../../functions/search/search-routes.ts'
 import { toSearchDocument } from '../../src/build/indexes.ts'
+import { toIndexTables } from '../../src/search/index/build-index.ts'
 import { readId } from '../../src/search/index/index-file.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
+import { splitText } from '../../src/search/words/split-text.ts'
+import { createTaskReader } from '../../src/search/words/task-words.ts'
 import { IS_LONG } from '../support/long.ts'
 import { catalogue, readOperationIndex } from '../support/own-catalogue.ts'
 import { askForMostUsed } from './most-used.ts'
@@ -139,11 +142,26 @@ describe('words that say nothing here do not lead', () => {
 
   test.each([
     ['weather api', /weather|meteo|met-/, 3],
-    ['postgres MCP server to run locally', /postgres|neon|supabase/, 2],
+    ['postgres MCP server to run locally', /postgres|neon|supabase|tembo/, 2],
     ['free weather tool', /weather|meteo|met-/, 3],
+    ['shared calendar', /calend/, 1],
+    // One word that names its task says nothing beside it.
+    ['天气预报', /weather|met-|meteo/, 5],
+    ['free exchange rates', /frankfurter/, 1],
     ['an agent that can send email', /mail|postmark|resend|sendgrid/, 3],
   ])('%s', (q, ids, most) => {
     for (const id of best(q, most)) expect(id).toMatch(ids)
+  })
+
+  test('a value that a call takes is not said to be missing', () => {
+    const notesOn = (q: string) => findIn(index, q).notes.join()
+    expect(notesOn('translate a letter into Japanese')).not.toContain('apanese')
+    expect(notesOn('weather in Oslo on the moor')).not.toContain('slo”')
+    expect(notesOn('weather in Oslo on the moor')).toContain('“moor”')
+  })
+
+  test('a listing of exactly that name comes before others of its vendor', () => {
+    expect(best('Apify', 2)).toEqual(['mcp.apify', 'mcp.apify-rag-browser'])
   })
 
   test('the price of a coin is not a price list of a cloud', () => {
@@ -191,4 +209,11 @@ test.each([
   )
   const at = outcome.organic.rows.findIndex(({ row }) => readId(index, row) === id)
   expect(members[at]?.operation?.name).toBe(operation)
+})
+
+test('the name of every task names it', () => {
+  const taskOf = createTaskReader(toIndexTables(catalogue.tables).words.tasks)
+  const { tasks } = catalogue.tables
+  const read = tasks.map(({ name }) => taskOf(splitText(name), () => false))
+  expect(read).toEqual(tasks.map(({ id }) => id))
 })

@@ -397,7 +397,7 @@ export function toIndexTables(tables: Tables) {
       foreign: tables.foreignWords,
       taskWeights: weighTaskWords(texts),
       tasks: tables.tasks.map(({ id, name, words, like }) => ({
-        ...{ id, name, words: [...words, ...(taskWords[id] ?? [])] },
+        ...{ id, name, words: [name, id.replaceAll('_', ' '), ...words, ...(taskWords[id] ?? [])] },
         ...(like !== undefined && { like }),
       })),
     },

@@ -18,6 +18,7 @@ import {
   valueAt,
 } from '../index/columns.ts'
 import type { IndexData, RowRange, SearchIndex } from '../index/index-file.ts'
+import type { FilterPhrase } from '../words/word-sets.ts'
 
 /** A query's filters in the form of Orama's `where`. */
 export type RowFilter = ReturnType<typeof toRowFilter>
@@ -32,6 +33,12 @@ export function toRowFilter(query: Partial<SearchQuery>) {
     ...(answered_since !== undefined && { answered: { gte: toDay(answered_since) } }),
     ...(paid_since !== undefined && { paid: { gte: toDay(paid_since) } }),
   }
+}
+
+/** The filter that a phrase in a question sounds like. */
+export function toParameters({ parameter, value }: FilterPhrase): Partial<SearchQuery> {
+  if (parameter === 'max_price_usd') return { max_price_usd: Number(value) }
+  return parameter === 'paid_only' ? { paid_only: true } : { [parameter]: value }
 }
 
 /** The rows that pass all filters as a bit set, including first-party rows; null without a filter. */

@@ -1,3 +1,4 @@
+import { readQuestionFacts } from '../../domain/arguments/question-facts.ts'
 import { NOTE_PHRASES } from '../../domain/search/note-phrases.ts'
 import { MAX_QUERY_CHARACTERS } from '../../domain/search/search-parameters.ts'
 import { TERM_WEIGHTS } from '../../domain/search/search-rank.ts'
@@ -81,13 +82,13 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const originals = readQueryTerms(index, read.originals, false)
   const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
   const { near, ...tasks } = readTasks(index, { queryTerms, read, written, phrases })
-  const { missing, notes: found } = queryTermNotes(queryTerms, related, index.noun)
+  const { missing, notes: found } = queryTermNotes(index, tasks.task, { queryTerms, related })
   const countries = readCountries(index, read, { missing, task: tasks.task })
   const terms = [
     ...termsOf(index, queryTerms, related, isLong(kept)),
     ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
     ...storyTerms(story),
-    ...nearTerms(index, nearest(near)),
+    ...nearTerms(index, tasksSought(near, tasks)),
     ...countries.terms,
   ]
   return {
@@ -136,7 +137,11 @@ function readTasks({ words }: SearchIndex, { queryTerms, read, written, phrases 
     return others.length === naming.length || words.taskOf(others) === named
   })
   const task = chooseTask(named, near)
-  const isBeside = ({ requested }: QueryTerm) => words.taskOf(without(requested)) === task
+  const isBeside = ({ requested, repaired }: QueryTerm) => {
+    const others = without(repaired?.written ?? requested)
+    // A translated word is none of those that named the task, so nothing is beside it.
+    return others.length < naming.length && words.taskOf(others) === task
+  }
   const detailed = () =>
     task !== null && queryTerms.some(isBeside) ? termsOfWords(queryTerms) : []
   return { near, phrases: filters, task, detailed }
@@ -149,8 +154,17 @@ function termsOfWords(queryTerms: readonly QueryTerm[]): number[][] {
     .map(({ terms }) => terms.map(({ number }) => number))
 }
 
-/** A term for each near task, so that its listings are found even if they have none of the words. */
-function nearTerms(index: SearchIndex, near: readonly NearTask[]): PlanTerm[] {
+/** The nearest tasks, and first the one that the question names if it says no more. */
+function tasksSought(
+  near: readonly NearTask[],
+  { task, detailed }: Pick<QueryPlan, 'task' | 'detailed'>,
+): readonly Pick<NearTask, 'task'>[] {
+  const best = nearest(near)
+  return task === null || detailed().length > 0 ? best : [{ task }, ...best]
+}
+
+/** A term for each of these tasks, so that its listings are found even if they have none of the words. */
+function nearTerms(index: SearchIndex, near: readonly Pick<NearTask, 'task'>[]): PlanTerm[] {
   return near.slice(0, MAX_NEAR).flatMap(({ task }) => {
     const text = taskTerm(task)
     const number = findTerm(index.terms, text)
@@ -183,7 +197,7 @@ function readCountries(
   const why =
     named.length > 0 ? 'the question names a place there' : 'the question is in its language'
   const countries = listOf(terms.map(({ written }) => written))
-  return { terms, notes: terms.length === 0 ? [] : [`Also about ${countries}: ${why}.`] }
+  return { terms, notes: terms.length === 0 ? [] : [`Also looked for ${countries}: ${why}.`] }
 }
 
 /** Terms with lower weights for the words around the task, in a query that tells a story. */
@@ -332,11 +346,21 @@ function withoutRepeats(terms: readonly PlanTerm[]): PlanTerm[] {
   return [...heaviest.values()]
 }
 
+/** Whether a word is a value that a call takes, such as a place or a language, which no listing needs to name. */
+function isValue(word: string): boolean {
+  const { places, languages, currencies, coins, countries, numbers } = readQuestionFacts(
+    `to ${word}`,
+    0,
+  )
+  const values = [places, Object.values(languages), currencies, coins, countries, numbers]
+  return values.some(({ length }) => length > 0)
+}
+
 /** Notes on the words that were searched for instead of a word that no listing has. */
 function queryTermNotes(
-  queryTerms: readonly QueryTerm[],
-  related: readonly PlanTerm[][],
-  noun: IndexNoun,
+  { noun }: SearchIndex,
+  task: string | null,
+  { queryTerms, related }: { queryTerms: readonly QueryTerm[]; related: readonly PlanTerm[][] },
 ): { missing: string[]; notes: string[] } {
   if (queryTerms.length === 0) return { missing: [], notes: [NO_WORD] }
   const repairs = new Set(queryTerms.flatMap(({ repaired }) => repaired?.written ?? []))
@@ -349,7 +373,7 @@ function queryTermNotes(
     ]
   })
   const missing = queryTerms.flatMap(({ requested, unknown }, at) =>
-    unknown && related[at]?.length === 0 ? requested : [],
+    unknown && related[at]?.length === 0 && !(task !== null && isValue(requested)) ? requested : [],
   )
   return {
     missing: missing.length > 0 ? [`No ${noun} matches ${listOf([...new Set(missing)])}.`] : [],

@@ -21,7 +21,16 @@ import {
 import { EXACT_KINDS, type ExactKind, findExact } from '../index/exact-table.ts'
 import type { IndexData, KnownTerm, RowRange, SearchIndex } from '../index/index-file.ts'
 import { firstPlace, type RangeName, readPostings } from '../index/terms.ts'
-import { allRows, bitsFor, bitsOf, passes, setBit } from './filter-rows.ts'
+import {
+  allRows,
+  bitsFor,
+  bitsOf,
+  filterRows,
+  passes,
+  setBit,
+  toParameters,
+  toRowFilter,
+} from './filter-rows.ts'
 import { rowsNamed } from './known-terms.ts'
 import type { PlanTerm, QueryPlan } from './plan-query.ts'
 
@@ -99,7 +108,8 @@ interface Doing {
 /**
  * Puts rows that do the task first, if they are at least half as relevant as the best row. More relevant rows
  * stay before them if they have all words of a question that says more than its task: for a wallet's balance
- * on Solana, this is the only service that reads Solana.
+ * on Solana, this is the only service that reads Solana. Among rows that do it, or else among all that are as
+ * relevant, those that meet the question's wishes come first.
  */
 function putDoingFirst(
   index: SearchIndex,
@@ -108,9 +118,18 @@ function putDoingFirst(
 ): number[] {
   const { span, rowOf } = createKeys(index)
   const half = Math.floor((best[0] ?? 0) / span) / 2
-  const doing = done.filter((key) => Math.floor(key / span) >= half).sort((a, b) => b - a)
+  const isNear = (key: number) => Math.floor(key / span) >= half
+  const wished = wishedBits(index, plan)
+  const putWishedFirst = (keys: readonly number[]) => [
+    ...keys.filter((key) => passes(wished, rowOf(key))),
+    ...keys.filter((key) => !passes(wished, rowOf(key))),
+  ]
+  const doing = done.filter(isNear).sort((a, b) => b - a)
   const [top] = doing
-  if (top === undefined) return [...best]
+  if (top === undefined) {
+    const near = best.subarray(0, FIRST_ROWS).filter(isNear)
+    return [...putWishedFirst([...near]), ...best.subarray(near.length)]
+  }
   let whole = [...best.subarray(0, FIRST_ROWS)].filter((key) => key > top)
   const words = whole.length === 0 ? [] : plan.detailed()
   if (words.length === 0) whole = []
@@ -118,9 +137,20 @@ function putDoingFirst(
     const lists = terms.map((term) => readPostings(index.terms, term, range).rows)
     whole = whole.filter((key) => lists.some((rows) => rows.includes(rowOf(key))))
   }
-  const first = [...whole, ...doing]
+  const first = [...whole, ...putWishedFirst(doing)]
   const known = new Set(first)
   return [...first, ...[...best].filter((key) => !known.has(key))]
+}
+
+/**
+ * The rows that meet all wishes in the question: for a `free` one, those that cost nothing; null if it has none.
+ * A network is no wish, because `swap on Base` is about what the service does, and not how it is paid.
+ */
+function wishedBits(index: SearchIndex, { phrases }: QueryPlan): Uint32Array | null {
+  const wishes = phrases.filter(({ parameter }) => parameter !== 'sort' && parameter !== 'network')
+  if (index.noun !== 'listing' || wishes.length === 0) return null
+  const all = Object.fromEntries(wishes.flatMap((wish) => Object.entries(toParameters(wish))))
+  return filterRows(index, toRowFilter(all))
 }
 
 /** How many of the first rows are reordered: as many as the largest page has. */
@@ -306,10 +336,12 @@ export function exactRows(
   }
   for (const kind of EXACT_KINDS) {
     const rows = rowsFor(index, kind, text)
-    // Among a vendor's listings, those named like the vendor come first.
-    if (kind === 'vendor')
+    // Among a vendor's listings, those named like the vendor come first; without one, others of that name.
+    if (kind === 'vendor') {
       for (const named of ['name', 'product'] as const)
         add(named, new Set(rows).intersection(new Set(rowsFor(index, named, text))))
+      if (found.length === 0) add('name', rowsFor(index, 'name', text))
+    }
     add(kind, rows)
   }
   return found

@@ -30,6 +30,7 @@ import {
   passes,
   type RowFilter,
   setBit,
+  toParameters,
   toRowFilter,
 } from './filter-rows.ts'
 import { listOf, planQuery, type QueryPlan } from './plan-query.ts'
@@ -470,11 +471,6 @@ function toAdvice({ parameter, value }: FilterPhrase, total: number, task: strin
   return parameter === 'sort'
     ? `sort=${value} gives that order.`
     : `${parameter}=${toFilterValue(parameter, value)} leaves ${total} of these results.`
-}
-
-function toParameters({ parameter, value }: FilterPhrase): Partial<SearchQuery> {
-  if (parameter === 'max_price_usd') return { max_price_usd: Number(value) }
-  return parameter === 'paid_only' ? { paid_only: true } : { [parameter]: value }
 }
 
 /** If no listing has one of the words, suggests the category to which most of the best rows belong. */

@@ -169,7 +169,7 @@ const UNTOUCHED = new Set(
     'ether tether member master matter manner chapter character quarter poster counter partner ' +
     'king ring thing string spring bring sing wing being during morning evening ceiling sibling ' +
     'care cares career careers plane planes wine wines cape pine bare tape fine site sites rope pricing ' +
-    'bing ping red bed need seed feed speed breed embed led shed sled hundred nested'
+    'bing ping red bed need seed feed speed breed embed led shed sled hundred nested shared'
   ).split(' '),
 )
 
