@@ -91,6 +91,18 @@ test('everybody whom a search by a task finds stands on its page, and a plan whe
   ).toContain('mcp.lara-translate')
 })
 
+test('a call whose result another call brings names that call', () => {
+  const nextOf = (task: string, seller: string) =>
+    pages.find(({ id }) => id === task)?.offers.find(({ listing }) => listing.id === seller)?.next
+  const captcha = 'https://twocaptcha.mpp.tempo.xyz/getTaskResult'
+  expect(nextOf('captcha', 'x402.twocaptcha-mpp')).toBe(`POST ${captcha}`)
+  expect(nextOf('phone_call', 'api.vapi')).toBe('GET https://api.vapi.ai/call/{id}')
+  // What it returns is the id that it was given.
+  expect(nextOf('rpc_call', 'x402.quicknode')).toBeUndefined()
+  const all = pages.flatMap(({ offers }) => offers.flatMap(({ next }) => next ?? []))
+  expect(new Set(all).size).toBeLessThan(9)
+})
+
 test('what has no price of its own costs what its listing says, in the same words', () => {
   const offers = pages.find(({ id }) => id === 'weather')?.offers ?? []
   const prices = new Map(offers.map(({ listing, price }) => [listing.id, price]))

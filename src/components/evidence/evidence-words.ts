@@ -57,7 +57,7 @@ export function toTrustWords(trust: Trust) {
       unknown === undefined
         ? `${toCountText(trust.verified_buyers_30d, 'buyer')}, real or invented`
         : 'Paid by independent buyers',
-    explanation: `${worth}${unknown === undefined ? ` ${trust.source}.` : ''}${few}`,
+    explanation: `${worth}${few}`,
     paidBy:
       trust.paid_by === undefined ? '' : `Paid by: ${trust.paid_by.map(nameOfScheme).join(', ')}.`,
     notes: toNotes(trust.wash_flags, trust.watch),
@@ -84,7 +84,7 @@ function toNumbers(trust: Exclude<Trust, { evidence: 'no_payment_data' }>) {
       'Largest buyer',
       trust.settlements_30d === 0
         ? 'none'
-        : `${Math.round(trust.top_buyer_share_30d * 100)} % of it`,
+        : `${Math.round(trust.top_buyer_share_30d * 100)} % of the volume`,
     ],
     ['Last settlement', last === null ? 'none seen' : toDay(last, 'short')],
     ['Payout address', trust.shared_payout ? 'shared with other listings' : 'its own'],
@@ -242,6 +242,11 @@ export function toSeenTags(operation: KitOperation, drift: readonly Drift[] = []
   return [{ text: min_usd === undefined ? 'answered' : `asked ${toUsd(min_usd)}`, tone: 'plain' }]
 }
 
+/** One decimal is enough for a reader. */
+function toRounded(value: ListingView['signals'][string] | undefined) {
+  return typeof value === 'number' ? Math.round(value * 10) / 10 : value
+}
+
 const LABELS: Readonly<Record<string, readonly [label: string, unit?: string]>> = {
   uptime_24h: ['Uptime, 24 hours', ' %'],
   uptime_30d: ['Uptime, 30 days', ' %'],
@@ -258,7 +263,7 @@ const LABELS: Readonly<Record<string, readonly [label: string, unit?: string]>> 
  */
 export function toSignalWords(signals: ListingView['signals']): [label: string, value: string][] {
   const known = Object.entries(LABELS).flatMap(([key, [label, unit = '']]): [string, string][] =>
-    signals[key] === undefined ? [] : [[label, `${signals[key]}${unit}`]],
+    signals[key] === undefined ? [] : [[label, `${toRounded(signals[key])}${unit}`]],
   )
   const judged = Object.entries(signals).flatMap(([key, value]): [string, string][] =>
     Object.hasOwn(LABELS, key) || key.endsWith('_as_of') ? [] : [[toLabel(key), toWord(value)]],
@@ -270,7 +275,7 @@ export function toSignalWords(signals: ListingView['signals']): [label: string, 
   // A number means nothing without its day.
   return own.length === 0 || day === undefined
     ? own
-    : [['Seen on', toDay(String(day), 'short')], ...own]
+    : [['Measured on', toDay(String(day), 'short')], ...own]
 }
 
 /** `x402_list_status` → `Status (x402 list)`: the prefix is the provider that reports it. */

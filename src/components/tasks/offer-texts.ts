@@ -29,7 +29,7 @@ export function toOfferFacts(
   offer: TaskOffer,
   listed: Pick<CompiledListing, 'brief' | 'home'> | undefined,
 ): string[] {
-  const { auth, returns, is_local, needs } = offer
+  const { auth, returns, is_local, needs, next } = offer
   return [
     needsNoAccount({ type: auth })
       ? 'no account'
@@ -38,6 +38,7 @@ export function toOfferFacts(
     ...(needs === undefined ? [] : [`needs a known ${needs}`]),
     ...toSeen(offer, listed),
     ...(returns === undefined ? [] : [`returns ${returns}`]),
+    ...(next === undefined ? [] : [`then ${next.replace(/https:\/\/[^/]*/, '')} for the result`]),
   ]
 }
 

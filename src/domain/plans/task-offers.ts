@@ -1,6 +1,8 @@
 import * as v from 'valibot'
 import { type DerivedListing, tasksOf } from '../derived/derived-listing.ts'
 import type { OperationEntry } from '../kit/found-operations.ts'
+import type { Operation } from '../listing/listing-facts.ts'
+import { toOutputFields } from '../listing/operation.ts'
 import { isAbove, isFree, toCostText, toUnitPriceText, toUsd } from '../listing/pricing.ts'
 import { lastPriceOf } from '../probe/finding.ts'
 import { fillRequest, needsNoAccount } from '../tasks/filled-request.ts'
@@ -42,6 +44,8 @@ const TaskOfferSchema = v.object({
   needs: v.optional(v.string()),
   /** The answer's outer fields, or its media type. */
   returns: v.optional(v.string()),
+  /** The call of the same listing that takes this one's result, such as the id of a job: `GET https://…/jobs/{id}`. */
+  next: v.optional(v.string()),
   /** When the service itself, and not a proxy, answered our last probe, and how fast. */
   answered: v.optional(v.object({ at: v.string(), ms: v.optional(v.number()) })),
   /** The last accepted payment, and the number of such payments in the 30 days before `as_of`. */
@@ -122,6 +126,7 @@ function toTaskOffer(
     ...present({
       needs: neededId(entry),
       returns: typeof output === 'string' ? output : undefined,
+      next: toNextCall(listing, entry),
     }),
     ...toLastSeen(listing),
     ...(request !== undefined && { request }),
@@ -253,6 +258,31 @@ function neededId({ found }: OperationEntry): string | undefined {
   const isFilled = example !== undefined && !PLACEHOLDER.test(JSON.stringify(example))
   if (isFilled || found.listing.auth !== 'payment') return undefined
   return Object.keys(input).find((name) => ID.test(name))
+}
+
+/**
+ * A call that only follows another: it does no task by itself and needs an id that this call returns and does not take.
+ */
+function toNextCall({ surface }: DerivedListing, { found }: OperationEntry): string | undefined {
+  const { method, url } = found.operation
+  const own = surface.operations.find((each) => each.method === method && each.url === url)
+  if (own === undefined) return undefined
+  const taken = neededBy(own)
+  const ids = toOutputFields(own).flatMap(({ name }) =>
+    ID.test(name) && !taken.includes(name) ? [name] : [],
+  )
+  const next = surface.operations.find(
+    (each) => each.task === undefined && ids.some((name) => neededBy(each).includes(name)),
+  )
+  return next && `${next.method} ${next.url}`
+}
+
+function neededBy({ params = [], body }: Pick<Operation, 'params' | 'body'>): unknown[] {
+  const { required } = body?.schema ?? {}
+  return [
+    ...params.flatMap((param) => (param.required || param.in === 'path' ? [param.name] : [])),
+    ...(Array.isArray(required) ? required : []),
+  ]
 }
 
 /** 0: the price of one call is known; 1: of another unit, or of a call that follows another; 2: no price is known. */
