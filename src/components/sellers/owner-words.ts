@@ -68,8 +68,12 @@ export function toSightTitle({ last_check, state }: Pick<ClaimView, 'last_check'
   return state === 'verified' ? 'The proof is gone.' : 'Not proven yet.'
 }
 
-/** Names the missing sales exactly, because the seller knows of its sales to other buyers. */
-const NO_SALES = 'no sales yet to buyers whom an independent seller vouches for'
+/** Names what is missing exactly: the seller knows of its sales to other buyers, and what it answers. */
+const EXACT_REASONS: Readonly<Record<string, string>> = {
+  [TIER_REASONS.noSales]: 'no sales yet to buyers whom an independent seller vouches for',
+  [TIER_REASONS.notLiveTested]:
+    'needs the Live-Tested badge, so three good probes in a row, over at least 24 hours',
+}
 
 type Published = Pick<ListingView, 'status' | 'tiers'>
 
@@ -81,7 +85,7 @@ export function toNextSteps({ status, tiers }: Published) {
     .filter(({ id }) => id !== 'verified' || isShown)
     .map(({ id, reason }) => ({
       isKnown: false,
-      text: `${TIER_LABELS[id]}: ${reason === TIER_REASONS.noSales ? NO_SALES : reason}.`,
+      text: `${TIER_LABELS[id]}: ${EXACT_REASONS[reason] ?? reason}.`,
     }))
   return [
     {
