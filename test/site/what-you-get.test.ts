@@ -141,6 +141,15 @@ describe('how a listing is paid', () => {
     )
   })
 
+  test('not at all, as it follows from its access, or as its seller states', () => {
+    const noteOf = (more: object) => {
+      const facts = { pricing: { model: 'unknown' }, auth: { type: 'none' }, ...more }
+      return toStripFacts(listingOf(facts).view, []).find(({ label }) => label === 'Price')?.note
+    }
+    expect(noteOf({})).toBe('it asks for no key and no payment')
+    expect(noteOf({ cost: 'free' })).toBe('nothing is paid')
+  })
+
   test('names five networks, and counts the others', () => {
     const all = ['8453', '137', '42161', '10', '43114', '1'].map((id) => `eip155:${id}`)
     expect(toCells(all, 'payment')).toMatch(/Base, Polygon.*Avalanche and 1 more/)

@@ -54,6 +54,8 @@ function factOf(
 const COST_TEXTS = {
   free: ['Free', 'nothing is paid'],
   freemium: ['Free to start', 'more costs money'],
+  // Nobody declares it: it follows from its access.
+  open: ['Free', 'it asks for no key and no payment'],
   free_without_key: ['Free without a key', 'more costs money'],
   free_to_run: ['Free to run', 'on your machine'],
   own_account: ['Your own account', 'free to run'],

@@ -140,16 +140,16 @@ export function chargeOf(listing: Charging): Charge {
   if (pricing.model === 'per_call') return 'per_call'
   if (cost === 'freemium' && auth.type === 'none') return 'free_without_key'
   if (cost !== 'unknown') return cost
-  if (!runsLocallyOnly(listing)) return auth.type === 'none' ? 'free' : 'unknown'
+  if (!runsLocallyOnly(listing)) return auth.type === 'none' ? 'open' : 'unknown'
   return ['none', 'unknown'].includes(auth.type) ? 'free_to_run' : 'own_account'
 }
 
-type Charge = Cost | 'per_call' | 'free_without_key' | 'free_to_run' | 'own_account'
+type Charge = Cost | 'per_call' | 'open' | 'free_without_key' | 'free_to_run' | 'own_account'
 type Charging = Priced & Invoked & { auth: Pick<Auth, 'type'> }
 
 /** Whether a call costs nothing, wherever the service runs. */
 export function isFree(listing: Charging): boolean {
-  return ['free', 'free_without_key', 'free_to_run'].includes(chargeOf(listing))
+  return ['free', 'open', 'free_without_key', 'free_to_run'].includes(chargeOf(listing))
 }
 
 /** The lowest price, by which lists filter and order; 0 for a free listing. */
@@ -165,6 +165,7 @@ export function toCostText(listing: Charging): string {
 
 const COST_TEXTS: Readonly<Record<Exclude<Charge, 'per_call'>, string>> = {
   free: 'free',
+  open: 'free',
   freemium: 'free to start',
   free_without_key: 'free without a key',
   free_to_run: 'free to run',
