@@ -32,6 +32,11 @@ describe('the fields of an answer', () => {
     ['a reference', { $ref: '#/$defs/item', $defs: { item } }, 'url string, score number'],
     ['a loop', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }, ''],
     ['text', string, ''],
+    [
+      'what is about the answer, last',
+      { properties: { success: string, credits_charged: string, errors: string, user: string } },
+      'user string, success string, credits_charged string, errors string',
+    ],
   ])('%s', (_, schema, expected) => {
     const fields = toOutputFields({
       response: { content_type: JSON_TYPE, schema: { ...schema } },

@@ -418,7 +418,7 @@ const MAX_SAMPLE_TEXT = 45
 
 /** Fields that describe the answer itself, and nothing that a buyer wants. */
 const ABOUT_THE_ANSWER =
-  /^(?:_?(?:meta|metadata|links)|meta data|pagination|paging|success|ok|status(?:_?code)?|code|message|request_?id)$/i
+  /^(?:_?(?:meta|metadata|links)|meta data|pagination|paging|success|ok|status(?:_?code)?|code|message|request_?id|credits_\w+|errors?|error_?id|warnings|usage)$/i
 
 /** The outer field of a path such as `organic[].{url: link}`. */
 const OUTER = /^(?:\[\d*\]\.?)?"?([^"[\].{]+)/
