@@ -5,7 +5,9 @@ import { serveFixture } from '../support/running-service.ts'
 
 const waypost = serveFixture()
 
-const read = async (path: string) => (await fetch(waypost.url + path)).text()
+/** A document without the tags that only break its lines. */
+const read = async (path: string) =>
+  (await (await fetch(waypost.url + path)).text()).replace(/<\/?(?:wbr|span)\b[^>]*>/g, '')
 /** The addresses of this directory that a document names, in order. */
 function addressesIn(text: string): string[] {
   const found = text
