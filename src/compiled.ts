@@ -100,7 +100,6 @@ export interface CompiledSite {
   mark: string | null
   /** Listings' brand marks, as SVG, by id. */
   marks: Readonly<Record<string, string>>
-  tasks: Tables['tasks']
   /** The tasks with every listing that does them. */
   task_pages: TaskPage[]
   /** The listing that examples in the documents use. */

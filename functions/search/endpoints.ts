@@ -12,6 +12,7 @@ import { findValueFault } from '../../src/domain/listing/json-schema.ts'
 import { toGoneText } from '../../src/domain/listing/listing-states.ts'
 import { isListingId } from '../../src/domain/listing/listing-text.ts'
 import { NETWORK_NAMES, toNetworkId } from '../../src/domain/listing/networks.ts'
+import type { TaskPage } from '../../src/domain/plans/task-offers.ts'
 import {
   MAX_PLAN_ROWS,
   PLAN_ROWS,
@@ -114,7 +115,12 @@ export function createComparePage({ release }: Pick<Parts, 'release'>) {
         kit: await readOf<KitView>(current, kitPath(id)),
       })),
     )
-    return { subjects, leftOut, tasks: current.tasks }
+    const doneBy = (id: string) => subjects.filter(({ view }) => view.tasks.includes(id))
+    const common = current.tasks.filter(({ id }) => doneBy(id).length > 1)
+    const tasks = await Promise.all(
+      common.map(({ id }) => readOf<TaskPage>(current, `${ROUTES.tasks.path}/${id}`)),
+    )
+    return { subjects, leftOut, tasks }
   }
 }
 

@@ -216,7 +216,6 @@ function toCompiledSite(
     marks: Object.fromEntries(worn.map((mark) => [mark, toMarkSvg(mark)])),
     not_listed,
     policies: tables.policies.map((policy) => toPolicyView(policy, listings)),
-    tasks: tables.tasks,
     task_pages,
     first_call: toFirstCall(listings, baseUrl),
   }

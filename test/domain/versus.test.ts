@@ -1,8 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { toVersus } from '../../src/components/compare/versus.ts'
+import { toOperationEntries } from '../../src/domain/kit/found-operations.ts'
 import { UNPUBLISHED } from '../../src/domain/listing/pricing.ts'
+import { toTaskOffers, toTaskPages } from '../../src/domain/plans/task-offers.ts'
 import { toListingView } from '../../src/domain/views/listing-view.ts'
-import { SAMPLE_FACTS, toKit, toListing, toMeasured, VIEW_CONTEXT } from './listing-samples.ts'
+import {
+  BASE_URL,
+  SAMPLE_FACTS,
+  toKit,
+  toListing,
+  toMeasured,
+  VIEW_CONTEXT,
+} from './listing-samples.ts'
 
 type Sample = NonNullable<Parameters<typeof toListing>[0]>
 const toSubject = (sample: Sample = {}) => ({
@@ -19,13 +28,19 @@ const priced = (usd: number) => ({
     },
   ],
 })
-const TASKS = [{ id: 'weather', name: 'Weather for a place' }]
-const rowsOf = (samples: Sample[]) =>
-  new Map(
-    toVersus(samples.map(toSubject), TASKS).groups.flatMap(({ rows }) =>
-      rows.map((row) => [row.label, row] as const),
-    ),
-  )
+const TASKS = [{ id: 'weather', name: 'Weather for a place', words: ['weather'] }]
+const toPages = (samples: Sample[]) => {
+  const context = { tasks: TASKS, baseUrl: BASE_URL }
+  const offers = samples
+    .map(toListing)
+    .flatMap((listing) => toTaskOffers(listing, toOperationEntries(listing, BASE_URL), context))
+  return toTaskPages(TASKS, offers)
+}
+const rowsOf = (samples: Sample[]) => {
+  const named = samples.map((sample, place) => ({ id: `x402.${place}`, ...sample }))
+  const { groups } = toVersus(named.map(toSubject), toPages(named))
+  return new Map(groups.flatMap(({ rows }) => rows.map((row) => [row.label, row] as const)))
+}
 const textsOf = (samples: Sample[], label: string) =>
   rowsOf(samples)
     .get(label)
@@ -40,7 +55,7 @@ test('first stands whether each answers, and what comes back', () => {
   const listing = toListing({ facts, evidence: { probes } })
   const [first] = toVersus(
     [{ ...toSubject({ facts, evidence: { probes } }), kit: toKit(listing) }, toSubject()],
-    TASKS,
+    [],
   ).groups
   expect(first?.rows.map(({ label, cells }) => [label, ...cells.map(({ text }) => text)])).toEqual([
     ['State', 'answered our probe on 31 October 2026', 'not probed'],
@@ -54,7 +69,7 @@ describe('listings side by side', () => {
       { id: 'x402.b', facts: { name: 'B' } },
       { id: 'x402.a', facts: { name: 'A' } },
     ]
-    const { columns } = toVersus(samples.map(toSubject), TASKS)
+    const { columns } = toVersus(samples.map(toSubject), toPages(samples))
     expect(columns.map(({ name }) => name)).toEqual(['B', 'A'])
   })
 
@@ -145,7 +160,7 @@ describe('listings side by side', () => {
 
 test('a directory without payments compares no cost', () => {
   const titles = (payments: boolean) =>
-    toVersus([toSubject({})], TASKS, { payments }).groups.map(({ title }) => title)
+    toVersus([toSubject({})], [], { payments }).groups.map(({ title }) => title)
   expect(titles(true)).toContain('Cost')
   expect(titles(false)).not.toContain('Cost')
 })

@@ -1,16 +1,8 @@
 import type { CompareView } from '../../domain/compare/compare-view.ts'
 import type { Switches } from '../../domain/derived/tables.ts'
 import { toNetworkName } from '../../domain/listing/networks.ts'
-import {
-  isAbove,
-  isFree,
-  lowestPriceOf,
-  toCostText,
-  toUnitPriceText,
-  toUsd,
-  UNPUBLISHED,
-} from '../../domain/listing/pricing.ts'
-import { lastPriceOf } from '../../domain/probe/finding.ts'
+import { isFree, toCostText, toUsd, UNPUBLISHED } from '../../domain/listing/pricing.ts'
+import { LISTED_AT, type TaskPage } from '../../domain/plans/task-offers.ts'
 import { toRaisedPrice } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { present, smallestOf } from '../../domain/wire/json.ts'
@@ -28,7 +20,7 @@ export type Versus = ReturnType<typeof toVersus>
  */
 export function toVersus(
   subjects: readonly CellSubject[],
-  tasks: TaskNames,
+  tasks: readonly ComparedTask[],
   { payments = true }: Partial<Switches> = {},
 ) {
   const groups = payments ? VERSUS_GROUPS : VERSUS_GROUPS.filter(({ title }) => title !== COST)
@@ -79,12 +71,12 @@ interface CellSubject {
   focus?: 'dedicated' | 'broad' | undefined
 }
 
-/** Names of tasks by id. */
-export type TaskNames = readonly { id: string; name: string }[]
+/** A task, and what those who do it charge. */
+export type ComparedTask = Pick<TaskPage, 'id' | 'name' | 'offers'>
 
 type ToRows = (
   subjects: readonly CellSubject[],
-  tasks: TaskNames,
+  tasks: readonly ComparedTask[],
 ) => {
   label: string
   cells: VersusCell[]
@@ -141,63 +133,26 @@ function toCostCell(view: ListingView): VersusCell {
 
 /** Prices for the same task, if one is known and at least two listings, and half of those compared, do it. */
 const taskRows: ToRows = (subjects, tasks) =>
-  tasks.flatMap(({ id, name }) => {
-    const cells = subjects.map((subject) => toTaskCell(subject, id))
+  tasks.flatMap((task) => {
+    const cells = subjects.map((subject) => toTaskCell(subject, task))
     const offered = cells.filter(({ isMissing }) => !isMissing)
     const isMixed = offered.some(({ usd }) => usd === undefined)
     const doing = cells.filter(({ isMissing, text }) => !isMissing || text === UNPUBLISHED)
     const isShown = offered.length > 0 && doing.length >= Math.max(2, cells.length / 2)
-    return isShown ? [{ label: name, cells, isMixed }] : []
+    return isShown ? [{ label: task.name, cells, isMixed }] : []
   })
 
-/** The lowest price for one call, or else for another unit; the listing's, if no call has its own. */
-function toTaskCell({ view, kit }: CellSubject, id: string): VersusCell {
+/** The price of the listing's offer; the listing's own cost, if the offer has no price. */
+function toTaskCell({ view }: CellSubject, { id, offers }: ComparedTask): VersusCell {
   // Of some tools the task is not known.
   if (!view.tasks.includes(id)) return missing(view.tools.length > 0 ? 'not stated' : 'not offered')
   if (isFree(view)) return priced('free', 0)
-  const [first] = toTaskPrices(view, kit?.tools ?? [], id)
-  if (first === undefined)
+  const { usd = null, price = '', per } = offers.find(({ listing }) => listing.id === view.id) ?? {}
+  if (usd === null)
     return view.pricing.model === 'per_call' ? missing(UNPUBLISHED) : toCostCell(view)
-  const { price, usd, isRaised } = first
-  if (isRaised) return priced(`${toUsd(usd)}, listed at ${toUnitPriceText(price)}`, usd)
-  if (isOutdated(view)) return priced(`${toUnitPriceText(price)}, as listed`)
-  if (price.per !== 'call') return priced(toUnitPriceText(price))
-  return priced(usd === 0 ? 'free' : toUsd(usd), usd)
-}
-
-function toTaskPrices(view: ListingView, tools: readonly Priced[], id: string) {
-  const calls: Priced[] = [...view.operations, ...tools]
-  const least = lowestPriceOf(view.pricing)
-  const listed: Priced['price'] =
-    least === null || calls.some(({ price }) => price !== undefined)
-      ? undefined
-      : { min_usd: least, max_usd: least, per: 'call' }
-  const whole: Priced = {}
-  const doing = calls.filter(({ task }) => task === id)
-  return (doing.length > 0 ? doing : [whole])
-    .flatMap(({ price = listed, ...call }) =>
-      price === undefined ? [] : { price, ...toRequested(price, call, view.drift) },
-    )
-    .sort(
-      ({ price: a, usd: least }, { price: b, usd: other }) =>
-        Number(b.per === 'call') - Number(a.per === 'call') || least - other,
-    )
-}
-
-type Operation = ListingView['operations'][number]
-/** An operation or a tool; a whole server has neither a price nor an address. */
-type Priced = Partial<Pick<Operation, 'method' | 'url' | 'price' | 'seen' | 'task'>>
-
-/** The price that a probe saw last, if it is above the listed one. */
-function toRequested(
-  price: NonNullable<Operation['price']>,
-  { method, url, seen }: Priced,
-  drift: ListingView['drift'],
-) {
-  const usd = method && url ? lastPriceOf({ method, url, seen }, drift) : undefined
-  return usd !== undefined && isAbove({ usd, price })
-    ? { usd, isRaised: true }
-    : { usd: price.min_usd, isRaised: false }
+  if (price.includes(LISTED_AT)) return priced(price, usd)
+  if (isOutdated(view)) return priced(`${price}, as listed`)
+  return per === undefined ? priced(price, usd) : priced(price)
 }
 
 /** The lowest price of any call is left out if prices for the same task are shown. */
@@ -298,7 +253,7 @@ export interface ChosenListings {
   subjects: readonly CellSubject[]
   /** A sentence for each requested listing that is not shown. */
   leftOut: readonly string[]
-  tasks: TaskNames
+  tasks: readonly ComparedTask[]
 }
 
 /** @returns 200 if there is something to compare; else 404 if no chosen listing is known, 400 if too few */
