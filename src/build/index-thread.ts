@@ -1,8 +1,9 @@
 import { closeSync, openSync, readSync, unlinkSync, writeFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Tables } from '../domain/derived/tables.ts'
-import { createIndexBuilder, toIndexTables } from '../search/index/build-index.ts'
+import { createIndexBuilder } from '../search/index/build-index.ts'
 import type { BodyStore, IndexNoun } from '../search/index/index-file.ts'
+import { toIndexTables } from '../search/index/index-tables.ts'
 import type { OperationPart, SearchDocument } from '../search/index/search-document.ts'
 
 /** A listing's document, and how each of its operations' documents differs from it. */

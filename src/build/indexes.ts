@@ -171,6 +171,7 @@ export function toSearchDocument(
     runs: runsOf(facts),
     networks: [...networksOf(facts.pricing)],
     tasks: tasksOf(listing),
+    operations: operationTexts(listing),
     call: listing.buy.buy === 'relay_x402',
     added: facts.added,
     ...toPaidFacts(listing, sources),
@@ -183,6 +184,13 @@ export function toSearchDocument(
     firstParty: facts.first_party,
     body: toBody(toPreparedSummary(listing, baseUrl)),
   }
+}
+
+function operationTexts({ surface: { tools, skills, operations } }: DerivedListing): string[] {
+  return [
+    ...[...tools, ...skills].flatMap(({ name, description }) => [name, description]),
+    ...operations.flatMap(({ url, description = '' }) => [new URL(url).pathname, description]),
+  ]
 }
 
 /** The listed price range, or the range up to the price that a probe saw, if that price is higher. */

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { parse } from 'yaml'
 import { NO_SEARCH_WORDS, type SearchWords } from '../../src/domain/derived/tables.ts'
+import { toIndexTables } from '../../src/search/index/index-tables.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { askForMostUsed } from '../search/most-used.ts'
 import { SEARCH_WORDS } from '../search/search-samples.ts'
@@ -179,7 +180,7 @@ async function loadSearch(search: string, { corpus, listings, words }: Made) {
   const finder: typeof import('../../functions/search/find-operations.ts') = await import(
     `../../functions/search/find-operations.ts${search}`
   )
-  const tables = { ...build.toIndexTables(catalogue.tables), words }
+  const tables = { ...toIndexTables(catalogue.tables), words }
   const askOf = (
     documents: readonly SearchDocument[],
     made: Parameters<typeof build.buildSearchIndex>[1],

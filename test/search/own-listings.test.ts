@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { createSearch } from '../../functions/search/search.ts'
 import { pageMembers } from '../../functions/search/search-routes.ts'
 import { toSearchDocument } from '../../src/build/indexes.ts'
-import { toIndexTables } from '../../src/search/index/build-index.ts'
 import { readId } from '../../src/search/index/index-file.ts'
+import { toIndexTables } from '../../src/search/index/index-tables.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import { splitText } from '../../src/search/words/split-text.ts'
 import { createTaskReader } from '../../src/search/words/task-words.ts'
@@ -158,6 +158,10 @@ describe('words that say nothing here do not lead', () => {
     expect(notesOn('translate a letter into Japanese')).not.toContain('apanese')
     expect(notesOn('weather in Oslo on the moor')).not.toContain('slo”')
     expect(notesOn('weather in Oslo on the moor')).toContain('“moor”')
+  })
+
+  test('a rare word of an operation finds its listing', () => {
+    expect(best('take the background noise out of a voice recording', 1)).toEqual(['mcp.elevenlabs'])
   })
 
   test('a listing of exactly that name comes before others of its vendor', () => {

@@ -1,12 +1,9 @@
 import { join } from 'node:path'
 import { prepareTexts } from '../../functions/release/prepare-texts.ts'
 import { readTables } from '../../src/content/tables.ts'
-import {
-  buildSearchIndex,
-  type IndexOptions,
-  toIndexTables,
-} from '../../src/search/index/build-index.ts'
+import { buildSearchIndex, type IndexOptions } from '../../src/search/index/build-index.ts'
 import { loadSearchIndex, readId, type SearchIndex } from '../../src/search/index/index-file.ts'
+import { toIndexTables } from '../../src/search/index/index-tables.ts'
 import type { SearchDocument } from '../../src/search/index/search-document.ts'
 import { searchIndex } from '../../src/search/query/search-index.ts'
 import { domainFact } from '../support/shared-hosts.ts'

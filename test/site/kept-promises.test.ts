@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TaskView } from '../../src/domain/plans/task-offers.ts'
-import { toIndexTables } from '../../src/search/index/build-index.ts'
+import { toIndexTables } from '../../src/search/index/index-tables.ts'
 import { splitText } from '../../src/search/words/split-text.ts'
 import { createWordSets } from '../../src/search/words/word-sets.ts'
 import { IS_LONG, longTest } from '../support/long.ts'

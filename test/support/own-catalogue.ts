@@ -7,8 +7,9 @@ import { readContent } from '../../src/content/read.ts'
 import { createCatalogue } from '../../src/derive/catalogue.ts'
 import { toOperationEntries } from '../../src/domain/kit/found-operations.ts'
 import { NO_LEDGER_FACTS } from '../../src/domain/trust/ledger-facts.ts'
-import { buildSearchIndex, toIndexTables } from '../../src/search/index/build-index.ts'
+import { buildSearchIndex } from '../../src/search/index/build-index.ts'
 import { loadSearchIndex, type SearchIndex } from '../../src/search/index/index-file.ts'
+import { toIndexTables } from '../../src/search/index/index-tables.ts'
 import { FIXTURE_ENV } from './fixture-env.ts'
 
 /**

@@ -85,6 +85,7 @@ export function toOrderText(has: {
     has.trust && 'by payment-verified trust',
     has.places && 'hosted ones first',
     has.prices && 'the cheapest first',
+    'those of a known task first',
     has.ours && `${has.ours} made by us`,
   ]
     .filter(Boolean)

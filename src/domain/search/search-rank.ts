@@ -16,6 +16,7 @@ export const TERM_WEIGHTS = {
   requested: 1,
   detail: 0.65,
   pair: 0.5,
+  named: 0.5,
   part: 0.3,
   related: 0.3,
   story: 0.2,
@@ -60,6 +61,7 @@ export interface RankFacts {
   verifiedBuyers: number
   remote: boolean
   minUsd: number | null
+  tasks?: readonly string[] | undefined
 }
 
 /** Order of equal text scores: payment-verified trust desc (null last), verified buyers desc, id. */
@@ -67,14 +69,22 @@ export function compareTies(a: RankFacts, b: RankFacts): number {
   return compareEvidence(a, b) || compareIds(a, b)
 }
 
-/** Order of a search without `q`: evidence, then remote endpoint, listed price, lowest price, id. */
+/**
+ * Order of a search without `q`: evidence, then remote endpoint, listed price, lowest price; then what does a known
+ * task, because a demonstration does none; then id.
+ */
 export function compareBrowsing(a: RankFacts, b: RankFacts): number {
   return (
     compareEvidence(a, b) ||
     Number(b.remote) - Number(a.remote) ||
     comparePrices(a.minUsd, b.minUsd) ||
+    Number(doesTask(b)) - Number(doesTask(a)) ||
     compareIds(a, b)
   )
+}
+
+function doesTask({ tasks = [] }: RankFacts): boolean {
+  return tasks.length > 0
 }
 
 function compareEvidence(a: RankFacts, b: RankFacts): number {

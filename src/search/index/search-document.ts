@@ -42,6 +42,8 @@ export interface SearchDocument {
   networks: string[]
   /** Ids of the tasks that the listing does. */
   tasks?: string[] | undefined
+  /** Names and descriptions of the listing's operations, whose rare words also find it. */
+  operations?: string[] | undefined
   /** An operation's offers, each judged separately; a listing is judged as a whole. */
   offers?: { rail: Rail; network?: string | undefined; minUsd: number }[] | undefined
   /** An operation's effect. */
@@ -101,7 +103,7 @@ export function taskTerm(id: string): string {
   return `:${id}`
 }
 
-type Texts = 'name' | 'summary' | 'url' | 'domain' | 'tags' | 'texts' | 'body'
+type Texts = 'name' | 'summary' | 'url' | 'domain' | 'tags' | 'texts' | 'operations' | 'body'
 
 /** What an index keeps of a document in addition to its terms. */
 export interface ReadDocument {

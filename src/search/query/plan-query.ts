@@ -88,7 +88,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
     ...termsOf(index, queryTerms, related, isLong(kept)),
     ...originals.flatMap((term) => ownTerms(term, () => TERM_WEIGHTS.part)),
     ...storyTerms(story),
-    ...nearTerms(index, tasksSought(near, tasks)),
+    ...taskTerms(index, tasksSought(near, tasks)),
     ...countries.terms,
   ]
   return {
@@ -154,24 +154,33 @@ function termsOfWords(queryTerms: readonly QueryTerm[]): number[][] {
     .map(({ terms }) => terms.map(({ number }) => number))
 }
 
-/** The nearest tasks, and first the one that the question names if it says no more. */
+interface SoughtTask {
+  task: string
+  weight: number
+}
+
+/** The nearest tasks, and the one that the question names: a question that says more is less about its task. */
 function tasksSought(
   near: readonly NearTask[],
   { task, detailed }: Pick<QueryPlan, 'task' | 'detailed'>,
-): readonly Pick<NearTask, 'task'>[] {
-  const best = nearest(near)
-  return task === null || detailed().length > 0 ? best : [{ task }, ...best]
+): SoughtTask[] {
+  const { requested, named } = TERM_WEIGHTS
+  const best = nearest(near).slice(0, MAX_NEAR)
+  return [
+    ...best.map((each) => ({ task: each.task, weight: requested })),
+    ...(task === null ? [] : [{ task, weight: detailed().length > 0 ? named : requested }]),
+  ]
 }
 
 /** A term for each of these tasks, so that its listings are found even if they have none of the words. */
-function nearTerms(index: SearchIndex, near: readonly Pick<NearTask, 'task'>[]): PlanTerm[] {
-  return near.slice(0, MAX_NEAR).flatMap(({ task }) => {
+function taskTerms(index: SearchIndex, sought: readonly SoughtTask[]): PlanTerm[] {
+  return sought.flatMap(({ task, weight }) => {
     const text = taskTerm(task)
     const number = findTerm(index.terms, text)
     const rows = rowsOf(index.terms, number)
     const name = index.words.taskName(task)
     const term = { text, written: name, requested: name, number, rows }
-    return rows === 0 ? [] : [{ ...term, weight: TERM_WEIGHTS.requested }]
+    return rows === 0 ? [] : [{ ...term, weight }]
   })
 }
 

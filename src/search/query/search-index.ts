@@ -110,7 +110,7 @@ export function searchIndex(index: SearchIndex, query: SearchQuery): SearchOutco
       ...(others === null ? taskNotes(index, plan) : []),
       ...(organic.total > 0 || text === undefined ? plan.notes : notesOnNone(index, text, plan)),
       ...advice.notes,
-      ...sortNotes(query, organic.total),
+      ...sortNotes(query, organic.total, plan.task),
     ],
     task: plan.task,
     suggested: advice.suggested,
@@ -198,11 +198,19 @@ function adviceFor(
 }
 
 /** A note saying that the answer to a query is sorted in two parts, see `rankRows`. */
-function sortNotes({ q, sort = 'relevance' }: SearchQuery, total: number): string[] {
+function sortNotes(
+  { q, sort = 'relevance' }: SearchQuery,
+  total: number,
+  task: string | null,
+): string[] {
   if (q === undefined || sort === 'relevance' || total === 0) return []
   const key = sort === 'price' ? 'the lowest price of any of their calls' : sort
+  const byTask =
+    sort === 'price' && task !== null
+      ? ` ${taskPath(task)} has its services by the task's price.`
+      : ''
   return [
-    `Sorted by ${key}: first the results at least half as relevant as the best match, then the others.`,
+    `Sorted by ${key}: first the results at least half as relevant as the best match, then the others.${byTask}`,
   ]
 }
 

@@ -5,8 +5,9 @@
  */
 import { createFindOperations } from '../../../functions/search/find-operations.ts'
 import type { OperationsAnswer } from '../../../src/domain/search/search-response.ts'
-import { buildSearchIndex, toIndexTables } from '../../../src/search/index/build-index.ts'
+import { buildSearchIndex } from '../../../src/search/index/build-index.ts'
 import { loadSearchIndex, readId } from '../../../src/search/index/index-file.ts'
+import { toIndexTables } from '../../../src/search/index/index-tables.ts'
 import { searchIndex } from '../../../src/search/query/search-index.ts'
 import { catalogue, readOperationIndex } from '../../support/own-catalogue.ts'
 import { readListings } from '../listing-source.ts'
