@@ -161,7 +161,9 @@ describe('words that say nothing here do not lead', () => {
   })
 
   test('a rare word of an operation finds its listing', () => {
-    expect(best('take the background noise out of a voice recording', 1)).toEqual(['mcp.elevenlabs'])
+    expect(best('take the background noise out of a voice recording', 1)).toEqual([
+      'mcp.elevenlabs',
+    ])
   })
 
   test('a listing of exactly that name comes before others of its vendor', () => {
