@@ -6,7 +6,6 @@ import { LISTED_AT, type TaskPage } from '../../domain/plans/task-offers.ts'
 import { toRaisedPrice } from '../../domain/views/known-view.ts'
 import type { ListingView } from '../../domain/views/listing-view.ts'
 import { present, smallestOf } from '../../domain/wire/json.ts'
-import { LEAST_COMPARED, toComparisonPath } from '../../domain/wire/links.ts'
 import { NOTICE_TITLES } from '../../domain/wire/vocabulary.ts'
 import { toWhatYouGet } from '../calls/call-rows.ts'
 import { ACCESS_TEXTS, runsText } from '../rows/decision-facts.ts'
@@ -72,7 +71,7 @@ interface CellSubject {
 }
 
 /** A task, and what those who do it charge. */
-export type ComparedTask = Pick<TaskPage, 'id' | 'name' | 'offers'>
+type ComparedTask = Pick<TaskPage, 'id' | 'name' | 'offers'>
 
 type ToRows = (
   subjects: readonly CellSubject[],
@@ -254,16 +253,4 @@ export interface ChosenListings {
   /** A sentence for each requested listing that is not shown. */
   leftOut: readonly string[]
   tasks: readonly ComparedTask[]
-}
-
-/** @returns 200 if there is something to compare; else 404 if no chosen listing is known, 400 if too few */
-export function toChosenStatus({ subjects, leftOut }: ChosenListings): 200 | 400 | 404 {
-  if (subjects.length >= LEAST_COMPARED) return 200
-  return leftOut.length > 0 ? 404 : 400
-}
-
-/** The same comparison without one of its listings; null if too few would be left. */
-export function withoutListing(views: readonly ListingView[], id: string): string | null {
-  const rest = views.filter((view) => view.id !== id)
-  return rest.length < LEAST_COMPARED ? null : toComparisonPath(rest.map((view) => view.id))
 }

@@ -14,7 +14,7 @@ export interface DecisionFact {
   label: string
   value: string | number
   note: string
-  tone: 'plain' | 'number' | 'money' | 'missing'
+  tone: 'plain' | 'money' | 'missing'
   /** Where the page says more, for instance `#calls`. */
   href?: string
 }
