@@ -104,6 +104,13 @@ describe('what a call gives', () => {
   })
 })
 
+test('each call after the first has a command of its own', () => {
+  const other = get({ url: `${SAMPLE_FACTS.url}/other` })
+  const { kit } = listingOf({ http: [get({}), other] })
+  const calls = toCallRows(kit)?.rows.map(({ call }) => call)
+  expect(calls).toEqual([null, expect.stringMatching(/^curl .*\/other'$/)])
+})
+
 describe('how a listing is paid', () => {
   const toCells = (networks: string[], auth: string) => {
     const pricing = { model: 'per_call', min_usd: 0.01, max_usd: 0.01, rails: ['x402'], networks }

@@ -1,5 +1,5 @@
 import { chooseOperation, railsSoldOn } from '../../domain/kit/kit-entries.ts'
-import type { KitView } from '../../domain/kit/kit-view.ts'
+import { type KitView, toOperationSnippets } from '../../domain/kit/kit-view.ts'
 import {
   encodeBody,
   isJsonPayload,
@@ -68,6 +68,8 @@ function firstOf(title: 'Operations' | 'Tools' | 'Skills', all: readonly CallRow
       // Two calls at one path share an address: it leads to the first.
       id: ids.indexOf(row.id) === place ? row.id : undefined,
       ...(place >= MOST_DETAILS && { returns: null, withoutParams: toInputWords(row) }),
+      // The page's own code calls the first.
+      ...((place === 0 || place >= MOST_DETAILS) && { call: null }),
       text: cutText(row.text, MAX_TEXT),
       params: row.params
         .toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired))
@@ -105,6 +107,7 @@ const PLAIN = {
   tags: [],
   assumed: '',
   returns: null,
+  call: null,
   trial: null,
 }
 
@@ -147,6 +150,12 @@ const WORDS: Partial<Record<string, string>> = { params: 'inputs', url: 'address
 /** If a listing has a price and no note on access, these access types need no key. */
 const NO_KEY = new Set<Kit['auth']['type']>(['payment', 'none', 'unknown'])
 
+/** A command that sends the operation's example; a paid call answers it with its terms. */
+function toCommand(operation: Kit['operations'][number]): string | null {
+  const { curl } = toOperationSnippets({ model: 'unknown' }, { ...operation, offers: [] })
+  return curl?.trim() ?? null
+}
+
 function toOperationRow(
   operation: Kit['operations'][number],
   { url, auth }: Kit,
@@ -178,6 +187,7 @@ function toOperationRow(
     /** Shown if `params` is empty. */
     withoutParams: 'No input is described.',
     returns: toReturns(operation),
+    call: toCommand(operation),
     /** The fields that are guesses. */
     assumed: (operation.assumed ?? [])
       // The link to the document that it was inferred from says so.
