@@ -63,6 +63,32 @@ test('first stands whether each answers, and what comes back', () => {
   ])
 })
 
+test('what comes back is that of the task which is compared', () => {
+  const http = [
+    ...['chat', 'weather'].map((task) => ({
+      method: 'GET',
+      url: `https://api.weather.example/${task}`,
+      response: { content_type: 'application/json', example: { [task]: 1 } },
+      task,
+    })),
+    { method: 'GET', url: 'https://api.weather.example/talk', task: 'chat' },
+  ]
+  const samples = ['x402.a', 'x402.b'].map((id) => ({
+    ...{ id, facts: { http, pricing: { model: 'unknown' }, cost: 'free' } },
+  }))
+  const subjects = samples.map((sample) => {
+    const listing = toListing(sample)
+    return { view: toListingView(listing, VIEW_CONTEXT), kit: toKit(listing) }
+  })
+  const getsOf = (tasks: Parameters<typeof toVersus>[1]) =>
+    toVersus(subjects, tasks)
+      .groups.flatMap(({ rows }) => rows)
+      .find(({ label }) => label === 'You get')
+      ?.cells.map(({ text }) => text)
+  expect(getsOf([])).toEqual(['chat', 'chat'])
+  expect(getsOf(toPages(samples))).toEqual(['weather', 'weather'])
+})
+
 describe('listings side by side', () => {
   test('stand in the order given, under their names', () => {
     const samples = [

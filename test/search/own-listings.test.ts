@@ -158,6 +158,7 @@ describe('words that say nothing here do not lead', () => {
     expect(notesOn('translate a letter into Japanese')).not.toContain('apanese')
     expect(notesOn('weather in Oslo on the moor')).not.toContain('slo”')
     expect(notesOn('weather in Oslo on the moor')).toContain('“moor”')
+    expect(notesOn('stock quote for AAPL')).not.toMatch(/aapl|apl/)
   })
 
   test('a rare word of an operation finds its listing', () => {

@@ -184,11 +184,19 @@ const stateRow = row('State', 'not probed', ({ known: { answers } }) =>
   answers?.as_of === undefined ? null : answers.text.replace(/^it /, ''),
 )
 
-/** The answer of an API's first operation; for other kinds, the names of their tools or skills. */
-const getsRow = row('You get', 'not described', (_, { kit }) => {
-  const [gets] = kit === undefined ? [] : toWhatYouGet(kit)
-  return gets && (kit?.kind === 'http_api' ? gets.value : `${gets.value}: ${gets.note}`)
-})
+/**
+ * The answer of an API's operation for the first task that is compared, or of its first operation; for other kinds,
+ * the names of their tools or skills.
+ */
+const getsRow: ToRows = (subjects, tasks) => {
+  const compared = tasks.find((task) => taskRows(subjects, [task]).length > 0)
+  return row('You get', 'not described', (_, { kit }) => {
+    if (kit === undefined) return null
+    const doing = kit.operations.filter(({ task }) => task !== undefined && task === compared?.id)
+    const [gets] = toWhatYouGet(doing.length > 0 ? { ...kit, operations: doing } : kit)
+    return gets && (kit.kind === 'http_api' ? gets.value : `${gets.value}: ${gets.note}`)
+  })(subjects, tasks)
+}
 
 const COST = 'Cost'
 const VERSUS_GROUPS: readonly { title: string; rows: readonly ToRows[] }[] = [

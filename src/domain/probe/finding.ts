@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import type { SignIn } from '../listing/invoke.ts'
 import type { Operation, Skill, Tool } from '../listing/listing-facts.ts'
 import { toPayout } from '../listing/networks.ts'
-import { readUsd } from '../listing/pricing.ts'
-import type { Accept, Drift } from '../trust/evidence.ts'
+import type { Accept } from '../trust/evidence.ts'
 import { TEMPO_CHAIN_ID, toUsd } from '../trust/usd-assets.ts'
 import { parseBase64Json, parseJson } from '../wire/json.ts'
 import type {
@@ -262,23 +261,6 @@ const MAX_PATH_LENGTH = 90
 export function toOperationName({ method, url }: { method: string; url: string }): string {
   const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '')
   return `${method} ${toInertLine(path === '' ? '/' : path, MAX_PATH_LENGTH)}`
-}
-
-interface Priced {
-  method: string
-  url: string
-  seen?: { min_usd?: number | undefined } | undefined
-}
-
-/** What an operation's seller wanted last, as our probes saw it (US dollars); undefined if none saw a price. */
-export function lastPriceOf(
-  { method, url, seen }: Priced,
-  drift: readonly Drift[] = [],
-): number | undefined {
-  const name = toOperationName({ method, url })
-  // The newest change of its price comes first; it is written in US dollars: `$0.02`.
-  const change = drift.find((row) => row.what === 'price' && row.name === name)
-  return seen?.min_usd ?? (change?.is === undefined ? undefined : readUsd(change.is))
 }
 
 /** How long we keep probes, and the payouts, operations and changes that they saw. */

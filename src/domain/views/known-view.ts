@@ -3,6 +3,7 @@ import type { DerivedListing } from '../derived/derived-listing.ts'
 import type { SourceRow, Switches } from '../derived/tables.ts'
 import { type Pricing, readUsd, toCountText, toSumText, toUsd } from '../listing/pricing.ts'
 import { toShownHost } from '../listing/target-url.ts'
+import { toOperationName } from '../probe/finding.ts'
 import {
   type Drift,
   dayOfUse,
@@ -475,6 +476,23 @@ export function toWarning({ facts, notices, probes }: DerivedListing): Warning |
   if (outcome !== undefined && !isUp({ outcome })) ids.add('no_answer')
   if (outcome === 'gated' && facts.auth.type === 'payment') ids.add('key_required')
   return WARNINGS.find((warning) => ids.has(warning))
+}
+
+interface PricedCall {
+  method: string
+  url: string
+  seen?: { min_usd?: number | undefined } | undefined
+}
+
+/** What an operation's seller wanted last, as our probes saw it (US dollars); undefined if none saw a price. */
+export function lastPriceOf(
+  { method, url, seen }: PricedCall,
+  drift: readonly Drift[] = [],
+): number | undefined {
+  const name = toOperationName({ method, url })
+  // The newest change of its price comes first; it is written in US dollars: `$0.02`.
+  const change = drift.find((row) => row.what === 'price' && row.name === name)
+  return seen?.min_usd ?? (change?.is === undefined ? undefined : readUsd(change.is))
 }
 
 /**

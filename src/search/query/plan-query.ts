@@ -74,15 +74,16 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const taken = named.slice(0, MAX_QUERY_WORDS)
   const taskWords = withoutAside(index, taken)
   const kept = belongingWords(index, taskWords, words)
-  const isStory = kept.length < taskWords.length
   const isForeign = read.language !== null
-  const queryTerms = readTaskWords(index, kept, !isForeign)
+  const symbols = symbolsOf(query)
+  const queryTerms = readTaskWords(index, kept, { mayRepair: !isForeign, symbols })
   // A translated word is already a word used in listings.
   const related = queryTerms.map((term) => (isForeign ? [] : relatedTerms(index, term)))
-  const originals = readQueryTerms(index, read.originals, false)
-  const story = kept.length < taken.length ? readQueryTerms(index, taken, false) : []
+  const originals = readQueryTerms(index, read.originals)
+  const story = kept.length < taken.length ? readQueryTerms(index, taken) : []
   const { near, ...tasks } = readTasks(index, { queryTerms, read, written, phrases })
-  const { missing, notes: found } = queryTermNotes(index, tasks.task, { queryTerms, related })
+  const noted = { queryTerms, related, values: tasks.task === null ? null : symbols }
+  const { missing, notes: found } = queryTermNotes(index.noun, noted)
   const countries = readCountries(index, read, { missing, task: tasks.task })
   const terms = [
     ...termsOf(index, queryTerms, related, isLong(kept)),
@@ -95,7 +96,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
     terms: withoutRepeats(terms).slice(0, MAX_TERMS),
     notes: [
       ...[...missing, ...excludedNotes(index, excluded), ...read.notes, ...countries.notes],
-      ...(isStory ? [storyNote(kept, index.noun)] : notes),
+      ...(kept.length < taskWords.length ? [storyNote(kept, index.noun)] : notes),
       ...unreadNotes(named.length - taken.length),
       ...[...joinNotes(read.words, kept), ...found],
     ],
@@ -104,6 +105,11 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
     missing,
     closest: () => closestTo(index, queryTerms),
   }
+}
+
+/** Symbols of shares: `AAPL` is no slip of another word. */
+function symbolsOf(query: string): ReadonlySet<string> {
+  return new Set(readQuestionFacts(query, 0).tickers.map((ticker) => ticker.toLowerCase()))
 }
 
 interface Read {
@@ -247,8 +253,8 @@ function withoutAside({ words: { aside } }: SearchIndex, words: readonly Word[])
 }
 
 /** In a long query only the first words name the task; later words are its details. */
-function readTaskWords(index: SearchIndex, kept: readonly Word[], mayRepair: boolean): QueryTerm[] {
-  const queryTerms = readQueryTerms(index, kept, mayRepair)
+function readTaskWords(index: SearchIndex, kept: readonly Word[], repair: Repair): QueryTerm[] {
+  const queryTerms = readQueryTerms(index, kept, repair)
   if (!isLong(kept)) return queryTerms
   const details = queryTerms.slice(LEADING_WORDS).map((queryTerm) => ({
     ...queryTerm,
@@ -294,16 +300,23 @@ function storyNote(kept: readonly Word[], noun: IndexNoun): string {
   return `The query is long: searched for ${words}, the words in it that ${noun}s use together; its other words count less.`
 }
 
+/** Whether typos are corrected, and the words that are none. */
+interface Repair {
+  mayRepair: boolean
+  symbols: ReadonlySet<string>
+}
+
 function readQueryTerms(
   index: SearchIndex,
   words: readonly Word[],
-  mayRepair: boolean,
+  { mayRepair, symbols }: Repair = { mayRepair: false, symbols: new Set() },
 ): QueryTerm[] {
   const queryTerms: QueryTerm[] = []
   words.forEach((word, at) => {
     const slips = queryTerms.filter((queryTerm) => queryTerm.repaired !== undefined).length
     const isLast = mayRepair && at === words.length - 1
-    const rules = { isLast, maySlip: mayRepair && slips < MAX_REPAIRS }
+    const maySlip = mayRepair && slips < MAX_REPAIRS && !symbols.has(word.whole)
+    const rules = { isLast, maySlip }
     for (const queryTerm of unitsOf(index, word, rules)) queryTerms.push(queryTerm)
   })
   return queryTerms
@@ -355,21 +368,28 @@ function withoutRepeats(terms: readonly PlanTerm[]): PlanTerm[] {
   return [...heaviest.values()]
 }
 
-/** Whether a word is a value that a call takes, such as a place or a language, which no listing needs to name. */
-function isValue(word: string): boolean {
+interface Noted {
+  queryTerms: readonly QueryTerm[]
+  related: readonly PlanTerm[][]
+  /** Symbols in the question, if it names a task; null if it names none. */
+  values: ReadonlySet<string> | null
+}
+
+/** Whether a word is a value for the task's call, such as a place or a language, which no listing needs to name. */
+function isValue(word: string, symbols: Noted['values']): boolean {
+  if (symbols === null) return false
   const { places, languages, currencies, coins, countries, numbers } = readQuestionFacts(
     `to ${word}`,
     0,
   )
   const values = [places, Object.values(languages), currencies, coins, countries, numbers]
-  return values.some(({ length }) => length > 0)
+  return symbols.has(word) || values.some(({ length }) => length > 0)
 }
 
 /** Notes on the words that were searched for instead of a word that no listing has. */
 function queryTermNotes(
-  { noun }: SearchIndex,
-  task: string | null,
-  { queryTerms, related }: { queryTerms: readonly QueryTerm[]; related: readonly PlanTerm[][] },
+  noun: IndexNoun,
+  { queryTerms, related, values }: Noted,
 ): { missing: string[]; notes: string[] } {
   if (queryTerms.length === 0) return { missing: [], notes: [NO_WORD] }
   const repairs = new Set(queryTerms.flatMap(({ repaired }) => repaired?.written ?? []))
@@ -382,7 +402,7 @@ function queryTermNotes(
     ]
   })
   const missing = queryTerms.flatMap(({ requested, unknown }, at) =>
-    unknown && related[at]?.length === 0 && !(task !== null && isValue(requested)) ? requested : [],
+    unknown && related[at]?.length === 0 && !isValue(requested, values) ? requested : [],
   )
   return {
     missing: missing.length > 0 ? [`No ${noun} matches ${listOf([...new Set(missing)])}.`] : [],
