@@ -51,7 +51,7 @@ function toSeen(
   if (answered === undefined && paid === undefined) {
     if (listed?.brief.warning === 'no_answer') return []
     if (reportedPay !== undefined) return [`paid ${reportedPay}`]
-    return reportedAnswer === undefined ? [] : [`answered ${reportedAnswer}`]
+    return reportedAnswer === undefined ? [] : [`answered ${toDay(reportedAnswer, 'short')}`]
   }
   const at = answered && toDay(answered.at, 'short')
   const speed = answered?.ms === undefined ? '' : ` in ${answered.ms} ms`
