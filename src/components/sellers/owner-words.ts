@@ -110,7 +110,7 @@ export function toFigures(
   now: number,
 ) {
   const figure = (label: string, value: string | number, note = '') =>
-    ({ label, value: value.toLocaleString('en'), note, tone: 'number' }) as const
+    ({ label, value: value.toLocaleString('en'), note, tone: 'plain' }) as const
   const { score = null } = view?.trust ?? {}
   const measured = score === null ? figure('Trust', 'unmeasured') : figure('Trust', score, 'of 100')
   const trust = view === null ? [] : [measured]
