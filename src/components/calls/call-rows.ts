@@ -69,7 +69,7 @@ function firstOf(title: 'Operations' | 'Tools' | 'Skills', all: readonly CallRow
       id: ids.indexOf(row.id) === place ? row.id : undefined,
       ...(place >= MOST_DETAILS && { returns: null, withoutParams: toInputWords(row) }),
       // The page's own code calls the first.
-      ...((place === 0 || place >= MOST_DETAILS) && { call: null }),
+      ...((place === 0 || all.length > MOST_DETAILS) && { call: null }),
       text: cutText(row.text, MAX_TEXT),
       params: row.params
         .toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired))
@@ -85,9 +85,9 @@ function toInputWords({ params, withoutParams }: CallRow): string {
   if (params.length === 0) return withoutParams
   const names = joinNames(
     params.map(({ name, isRequired }) => (isRequired ? `${name} (required)` : name)),
-    MAX_TEXT,
+    MAX_NAME,
   )
-  return `Takes ${names}. kit.json has the details.`
+  return `Takes ${names}.`
 }
 
 function toSkillRow({ name, description, examples = [] }: Kit['skills'][number]): CallRow {

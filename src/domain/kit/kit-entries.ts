@@ -142,17 +142,19 @@ export function railsSoldOn({ offers = [] }: OperationOffers): Rail[] {
 
 /**
  * The operation that a buyer most likely wants, among those sold on the rail if there are any; without
- * a rail, among those sold on several, which most buyers can pay. The choice is limited to the most frequent task if most operations do it, or if the first and another do it;
+ * a rail, among those sold on several, which most buyers can pay, if they do a task. The choice is limited to the most frequent task if most operations do it, or if the first and another do it;
  * an operation mapped to its task comes first, then one with a price.
  */
 export function chooseOperation<Each extends OfferedCall>(
   operations: readonly Each[],
   rail?: Rail,
 ): Each | undefined {
-  const sold = operations.filter((each) => {
-    const rails = railsSoldOn(each)
-    return rail === undefined ? rails.length > 1 : rails.includes(rail)
-  })
+  const doesTask = ({ task }: Each) => task !== undefined
+  const known = operations.some(doesTask) ? operations.filter(doesTask) : operations
+  const sold =
+    rail === undefined
+      ? known.filter((each) => railsSoldOn(each).length > 1)
+      : operations.filter((each) => railsSoldOn(each).includes(rail))
   const all = sold.length > 0 ? sold : operations
   const tasks = Map.groupBy(
     all.filter(({ task }) => task !== undefined),
