@@ -28,7 +28,7 @@ export type CallRows = ReturnType<typeof firstOf>
 /** How many rows a page shows; kit.json and the Markdown page have all. */
 const MOST_ROWS = 30
 /** How many of the first rows show inputs and answers too. */
-const MOST_DETAILS = 7
+const MOST_DETAILS = 6
 const MOST_PARAMS = 6
 const MAX_FIELDS = 8
 /** The most characters in a description, or in a sample answer. */
