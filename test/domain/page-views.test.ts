@@ -54,6 +54,13 @@ describe('lists of listings', () => {
     ])
   })
 
+  test('have what does a known task before its like', () => {
+    const tasks = [{ id: 'weather', name: 'Weather', words: [] }]
+    const doing = toListing({ id: 'mcp.b', facts: { ...LOCAL, tasks: ['weather'] }, tasks })
+    const rows = [toListing({ id: 'mcp.a', facts: LOCAL }), doing].map((each) => toView(each))
+    expect(rows.sort(compareListings).map(({ id }) => id)).toEqual(['mcp.b', 'mcp.a'])
+  })
+
   test('say where a sample is small and where nothing is known', () => {
     expect(toListingRow(toView(toSold('x402.two', 2)), ALL)).toMatchObject({
       trust_note: 'low sample, nobody vouches for its buyers',

@@ -110,3 +110,12 @@ test('a sorted question has first what answers it', () => {
     /lowest price of any of their calls.*half as relevant/,
   )
 })
+
+test('a rare word of an operation finds its listing, and no other operation of it', () => {
+  const listing = sampleDocument({ id: 'mcp.voice', name: 'Voice', operations: ['Removes noise'] })
+  const texts = { name: ['speak'], labels: ['Voice'], summary: ['Says a text.'] }
+  const found = (document: typeof listing) =>
+    searchIndex(indexOf([document]), { q: 'noise', limit: 1, offset: 0 }).organic.total
+  expect(found(listing)).toBe(1)
+  expect(found({ ...listing, id: 'mcp.voice~0', texts })).toBe(0)
+})

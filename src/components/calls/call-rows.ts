@@ -46,10 +46,12 @@ export function toCallRows(kit: Kit, drift?: readonly Drift[]): CallRows | null 
   const toRailTags = new Set(rails).size > 1 ? railsSoldOn : () => []
   return firstOf(
     'Operations',
-    inOrder(kit.operations).map((one) => {
+    inOrder(kit.operations).map((one, place) => {
       const { tags, ...row } = toOperationRow(one, kit, drift)
       const sold = toRailTags(one).map((text): CallTag => ({ text, tone: 'plain' }))
-      return { ...row, tags: [...tags, ...sold] }
+      // The page's own code calls the first; long lists are too heavy for commands.
+      const isShown = place > 0 && kit.operations.length <= MOST_DETAILS
+      return { ...row, tags: [...tags, ...sold], call: isShown ? toCommand(one) : null }
     }),
   )
 }
@@ -68,8 +70,6 @@ function firstOf(title: 'Operations' | 'Tools' | 'Skills', all: readonly CallRow
       // Two calls at one path share an address: it leads to the first.
       id: ids.indexOf(row.id) === place ? row.id : undefined,
       ...(place >= MOST_DETAILS && { returns: null, withoutParams: toInputWords(row) }),
-      // The page's own code calls the first.
-      ...((place === 0 || all.length > MOST_DETAILS) && { call: null }),
       text: cutText(row.text, MAX_TEXT),
       params: row.params
         .toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired))
@@ -187,7 +187,7 @@ function toOperationRow(
     /** Shown if `params` is empty. */
     withoutParams: 'No input is described.',
     returns: toReturns(operation),
-    call: toCommand(operation),
+    call: null as string | null,
     /** The fields that are guesses. */
     assumed: (operation.assumed ?? [])
       // The link to the document that it was inferred from says so.

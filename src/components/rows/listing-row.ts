@@ -65,7 +65,7 @@ export function toTrustNote(trust: TrustSummary): string {
 
 /**
  * The order of every list without a query: payment-verified trust, verified buyers, remote, has a price
- * or is free, lowest price, id. First-party kits come last, so that they take no other listing's place.
+ * or is free, lowest price, does a known task, id. First-party kits come last, so that they take no other listing's place.
  */
 export function compareListings(a: Brief, b: Brief): number {
   return Number(a.first_party) - Number(b.first_party) || compareRows(toRanked(a), toRanked(b))
@@ -100,5 +100,6 @@ function toRanked(view: Brief) {
     buyers: trust.evidence === 'no_payment_data' ? null : trust.verified_buyers_30d,
     remote: hasRemoteEndpoint(view),
     min_usd: listedPriceOf(view),
+    tasks: view.tasks,
   }
 }

@@ -97,15 +97,16 @@ export function toCompareRow(
   }
 }
 
-type Ranked = Pick<CompareRow, 'id' | 'trust' | 'buyers' | 'remote' | 'min_usd'>
+type Ranked = Pick<CompareRow, 'id' | 'trust' | 'buyers' | 'remote' | 'min_usd'> &
+  Pick<RankFacts, 'tasks'>
 
-/** spec: trust desc, verified buyers desc, remote, has a listed price, lowest price; then the id. */
+/** spec: trust desc, verified buyers desc, remote, has a listed price, lowest price; then the id, in lists after tasks. */
 export function compareRows(a: Ranked, b: Ranked): number {
   return compareBrowsing(toRankFacts(a), toRankFacts(b))
 }
 
-function toRankFacts({ id, trust, buyers, remote, min_usd }: Ranked): RankFacts {
-  return { id, trustScore: trust, verifiedBuyers: buyers ?? -1, remote, minUsd: min_usd }
+function toRankFacts({ id, trust, buyers, remote, min_usd, tasks }: Ranked): RankFacts {
+  return { id, trustScore: trust, verifiedBuyers: buyers ?? -1, remote, minUsd: min_usd, tasks }
 }
 
 /** A page with fewer rows is thin: shown, but not offered to search engines. */

@@ -411,13 +411,13 @@ export function isLiveTested(probes: readonly Probe[]): boolean {
   )
 }
 
-/** An operation that the relay can call and that declares good answers, for judging receipts. */
 /** Tasks that a listing does as a whole, or by one of its operations or tools. */
 export function tasksOf({ facts, surface }: Pick<DerivedListing, 'facts' | 'surface'>): string[] {
   const done = [...surface.operations, ...surface.tools].flatMap(({ task }) => task ?? [])
   return [...new Set([...(facts.tasks ?? []), ...done])]
 }
 
+/** An operation that the relay can call and that declares good answers, for judging receipts. */
 export type DeclaredRow = ReturnType<typeof toDeclaredRows>[number]
 
 /** @returns each operation with the digest of what its caller relies on, the same as in a lock */

@@ -141,9 +141,10 @@ export function railsSoldOn({ offers = [] }: OperationOffers): Rail[] {
 }
 
 /**
- * The operation that a buyer most likely wants, among those sold on the rail if there are any; without
- * a rail, among those sold on several, which most buyers can pay, if they do a task. The choice is limited to the most frequent task if most operations do it, or if the first and another do it;
- * an operation mapped to its task comes first, then one with a price.
+ * The operation that a buyer most likely wants, among those sold on the rail if there are any; without a rail,
+ * among those sold on several, which most buyers can pay, and of a task if any operation has one. The choice is
+ * limited to the most frequent task if most operations do it, or if the first and another do it; an operation
+ * mapped to its task comes first, then one with a price.
  */
 export function chooseOperation<Each extends OfferedCall>(
   operations: readonly Each[],

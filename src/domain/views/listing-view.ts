@@ -452,6 +452,7 @@ export function toListingBrief(listing: DerivedListing, sources: Sources) {
   const { name, summary, kind, categories, tags, first_party } = facts
   return {
     ...{ id, name, summary, kind, categories, tags, first_party, badges },
+    tasks: tasksOf(listing),
     pricing: toSeenPricing(listing),
     cost: costOf(facts),
     invoke: toInvokeView(facts.invoke),

@@ -428,7 +428,9 @@ function readDocument(
   read: ListingReader,
   counts: TermCounts,
 ): ReadDocument {
-  const { name, summary, url, domain, tags, texts: _, operations = [], body, ...facts } = document
+  const { name, summary, url, domain, tags, texts, operations = [], body, ...facts } = document
+  // An operation's document has its listing's members, and is found by its own texts alone.
+  const mentions = texts === undefined && !facts.firstParty ? operations : []
   const lengths = { name: 0, labels: 0, summary: 0 }
   const fields = documentFields(document, read.sets)
   const chunks = SEARCH_FIELDS.flatMap((field, at) => {
@@ -446,7 +448,7 @@ function readDocument(
     for (const term of terms) count(read.terms.ofWord(term))
     return [...own, ...others]
   })
-  for (const text of facts.firstParty ? [] : operations)
+  for (const text of mentions)
     for (const { counted } of chunksOf(text).map(read.chunk))
       for (const term of counted) if (counts.packedOf(term) === 0) counts.add(term, MENTIONED)
   if (!facts.firstParty) read.countSpellings(chunks)

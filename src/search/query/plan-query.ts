@@ -75,7 +75,7 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   const taskWords = withoutAside(index, taken)
   const kept = belongingWords(index, taskWords, words)
   const isForeign = read.language !== null
-  const symbols = symbolsOf(query)
+  const symbols = symbolsOf(firstCharacters(query))
   const queryTerms = readTaskWords(index, kept, { mayRepair: !isForeign, symbols })
   // A translated word is already a word used in listings.
   const related = queryTerms.map((term) => (isForeign ? [] : relatedTerms(index, term)))
@@ -107,9 +107,10 @@ export function planQuery(index: SearchIndex, query: string): QueryPlan {
   }
 }
 
-/** Symbols of shares: `AAPL` is no slip of another word. */
+/** Symbols of shares: `AAPL` is no slip of another word. Reading a question's facts costs as much as ranking it. */
 function symbolsOf(query: string): ReadonlySet<string> {
-  return new Set(readQuestionFacts(query, 0).tickers.map((ticker) => ticker.toLowerCase()))
+  const tickers = /[A-Z]{2}/.test(query) ? readQuestionFacts(query, 0).tickers : []
+  return new Set(tickers.map((ticker) => ticker.toLowerCase()))
 }
 
 interface Read {
