@@ -17,7 +17,10 @@ import { type CallTag, toSeenTags } from '../evidence/evidence-words.ts'
 import type { DecisionFact } from '../rows/decision-facts.ts'
 
 /** One operation, tool or skill of a listing. */
-type CallRow = ReturnType<typeof toOperationRow>
+type CallRow = ReturnType<typeof toOperationRow> & {
+  /** A command that sends the call's example. */
+  call: string | null
+}
 
 /** A call's output, as far as documented. */
 export type CallReturns = NonNullable<ReturnType<typeof toReturns>>
@@ -187,7 +190,6 @@ function toOperationRow(
     /** Shown if `params` is empty. */
     withoutParams: 'No input is described.',
     returns: toReturns(operation),
-    call: null as string | null,
     /** The fields that are guesses. */
     assumed: (operation.assumed ?? [])
       // The link to the document that it was inferred from says so.
